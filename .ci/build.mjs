@@ -1,0 +1,14 @@
+// Compiles to dist/ and puts the files the compiler does not know (Lua scripts, templates) beside the code that reads them.
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+rmSync(`${root}dist`, { recursive: true, force: true });
+execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`], {
+  stdio: 'inherit',
+});
+cpSync(`${root}src`, `${root}dist/src`, {
+  recursive: true,
+  filter: (path) => !/\.[cm]?tsx?$/.test(path),
+});

@@ -1,0 +1,54 @@
+// The plan of the house, checked: which room may look into which. Everything not named is forbidden.
+const leaves = ['errors', 'runtime', 'events'];
+const mayImport = {
+  errors: [],
+  runtime: ['errors'],
+  events: ['errors'],
+  api: leaves,
+  handlers: leaves,
+  detect: ['events', 'errors'],
+  config: [...leaves, 'handlers'],
+  sweep: ['api', 'detect', ...leaves],
+  dispatch: ['handlers', ...leaves],
+  server: leaves,
+  observability: leaves,
+  // state implements the ports of the rooms that need Redis: it sees their types only (a rule below).
+  state: ['api', 'detect', 'sweep', 'dispatch', 'observability', ...leaves],
+  cli: ['app', 'server', 'config', 'observability', ...leaves],
+};
+const room = (name) => `^src/${name}(/|\\.ts$)`;
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    ...Object.entries(mayImport).map(([name, allowed]) => ({
+      name: `${name}-looks-only-into-its-ports`,
+      severity: 'error',
+      from: { path: room(name) },
+      to: { path: '^(src|workers)/', pathNot: [room(name), ...allowed.map(room)] },
+    })),
+    {
+      name: 'state-sees-ports-as-types-only',
+      severity: 'error',
+      from: { path: room('state') },
+      to: { path: ['api', 'sweep', 'dispatch', 'observability'].map(room), dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'server-sees-types-only',
+      severity: 'error',
+      from: { path: room('observability') },
+      to: { path: '^src/(state|app)', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'workers-are-entry-points',
+      severity: 'error',
+      from: { path: '^workers/' },
+      to: { path: '^src/', pathNot: ['app', 'config', 'errors', 'runtime', 'observability'].map(room) },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+  },
+};

@@ -1,0 +1,46 @@
+import tseslint from 'typescript-eslint';
+
+// The limits of the house: a file is one idea, a function fits on a screen, time is an argument.
+const clockRule = 'Time comes from runtime/clock.ts, so that it can be an argument and a test can hold it.';
+
+export default tseslint.config(
+  { ignores: ['dist', 'coverage', 'reports', 'node_modules', '.changefeed'] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ['eslint.config.js', '.ci/*.mjs', '.dependency-cruiser.cjs'] },
+      },
+    },
+    rules: {
+      'max-lines': ['error', { max: 300 }],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+      'no-restricted-globals': [
+        'error',
+        { name: 'setTimeout', message: clockRule },
+        { name: 'setInterval', message: clockRule },
+      ],
+      'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: clockRule }],
+      'no-restricted-syntax': ['error', { selector: 'ExportAllDeclaration', message: 'Name what is exported.' }],
+      'no-console': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+      '@typescript-eslint/unified-signatures': 'off',
+    },
+  },
+  { files: ['src/runtime/**'], rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' } },
+  {
+    files: ['test/**', 'bench/**'],
+    rules: {
+      'max-lines-per-function': 'off',
+      'no-restricted-properties': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+  { files: ['bench/**', 'examples/**'], rules: { 'no-console': 'off' } },
+  { files: ['test/support/**'], rules: { 'no-restricted-globals': 'off' } },
+  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], extends: [tseslint.configs.disableTypeChecked] },
+);

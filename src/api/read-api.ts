@@ -1,0 +1,33 @@
+import type { ListName } from '../events/lists.js';
+
+/** An element of a list as it came. Whether it has an `id` is for detection to judge: history and activity may not. */
+export type RawRecord = Readonly<Record<string, unknown>>;
+
+/** One answer of a list endpoint (section 4 of the interface), checked: the list is there and holds objects. */
+export interface Page {
+  readonly list: ListName;
+  readonly records: readonly RawRecord[];
+  /** The cursor of the next page; null when this answer ended the list (null, missing or empty cursor, or no records). */
+  readonly nextCursor: string | null;
+  /** Size of the body in bytes. */
+  readonly bytes: number;
+}
+
+export interface FetchOptions {
+  /** The previous page's `nextCursor`; null for the first page. */
+  cursor: string | null;
+  /** Number of the page within its walk, from 1: for messages. */
+  page: number;
+  signal?: AbortSignal;
+}
+
+/** The read API of one workspace: what a sweep sees of HTTP. */
+export interface ReadApi {
+  /**
+   * One page of a list, after as many attempts as the policy allows.
+   * @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED,
+   *   CF_PAGE_MALFORMED
+   */
+  fetchPage(list: ListName, options: FetchOptions): Promise<Page>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,73 @@
+/**
+ * Every error a person can meet carries a stable code from this table. The message says what, where and what to do;
+ * it names types and sizes, never contents of records and never tokens. `docs/errors.md` has one row per code (tested).
+ */
+export const ERROR_CODES = {
+  CF_CONFIG_INVALID: 'The configuration does not say what it must, or says something that is not allowed.',
+  CF_CONFIG_UNLOADABLE: 'The configuration file could not be found, read or evaluated.',
+  CF_USAGE: 'The command line asked for something that does not exist.',
+  CF_UNAUTHORISED: 'The API refused the token (401).',
+  CF_FORBIDDEN: 'The API refused the request for this token, plan or address (403).',
+  CF_RATE_LIMITED: 'The API kept answering 429 until the attempts were used up.',
+  CF_UNAVAILABLE: 'The API could not be reached, did not answer in time, or answered with a server error.',
+  CF_REQUEST_REFUSED: 'The API refused the request (a 4xx other than 401, 403 and 429, a redirect, or success: false).',
+  CF_PAGE_MALFORMED: 'A page did not have the form the interface describes.',
+  CF_CURSOR_LOOP: 'Paging came back to a cursor or to the first page: the walk cannot be complete.',
+  CF_LEASE_LOST: 'Another process took over this sweep; what this one had not committed was left to it.',
+  CF_SWEEP_HELD: 'Another process is sweeping this list.',
+  CF_SWEEP_INCOMPLETE: 'A sweep ended before the end of its list; its checkpoint is kept.',
+  CF_REDIS_UNREACHABLE: 'Redis could not be reached, or refused the connection.',
+  CF_REDIS_MISSING: 'No Redis was named and none could be started.',
+  CF_STATE_UNREADABLE: 'A stored value has a form this release does not know.',
+  CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
+  CF_HANDLER_FAILED: 'A handler threw something that is not an error.',
+  CF_DELIVERY_REFUSED: 'A webhook endpoint did not accept the event.',
+  CF_ADDRESS_REFUSED: 'A webhook address is private, loopback, link-local or otherwise not allowed.',
+  CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',
+  CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
+} as const satisfies Record<string, string>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface ErrorFacts {
+  /** One sentence or two: what, where, what to do. */
+  message: string;
+  cause?: unknown;
+  /** Anything else worth a field in a log line: list, page, status … */
+  [fact: string]: unknown;
+}
+
+export class ChangefeedError extends Error {
+  override readonly name = 'ChangefeedError';
+  readonly code: ErrorCode;
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, { message, cause, ...facts }: ErrorFacts) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.facts = facts;
+  }
+}
+
+/** 2 for what the caller got wrong (usage, configuration), 1 for what went wrong while running. */
+export function exitCodeOf(error: unknown): 1 | 2 {
+  const usage: readonly ErrorCode[] = ['CF_CONFIG_INVALID', 'CF_CONFIG_UNLOADABLE', 'CF_USAGE', 'CF_REDIS_MISSING'];
+  return error instanceof ChangefeedError && usage.includes(error.code) ? 2 : 1;
+}
+
+/** The sentence of an unknown thrown value, without its stack. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  if (error instanceof Error) return error.message === '' ? error.name : error.message;
+  return typeof error === 'string' ? error : `a thrown ${describe(error)}`;
+}
+
+/** What a value is, said without showing what is in it: for messages about bad input. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object') return `an object with ${Object.keys(value).length} keys`;
+  if (typeof value === 'string') return value === '' ? 'an empty string' : `a string of ${value.length} characters`;
+  return `a ${typeof value}`;
+}

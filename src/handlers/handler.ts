@@ -1,0 +1,60 @@
+import type { ChangeClass, ChangeEvent } from '../events/types.js';
+import type { ListName } from '../events/lists.js';
+import type { Log } from '../runtime/log.js';
+
+/** A handler's whole world besides the event. */
+export interface HandlerContext {
+  /** Carries subscription, event id and attempt as fields. */
+  readonly log: Log;
+  /** Aborts at the subscription's timeout and when the process stops. */
+  readonly signal: AbortSignal;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly subscription: string;
+  readonly workspace: string;
+}
+
+/**
+ * Handles one event. Resolving is success. Throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
+ * dead letter at once, anything else is retried by the subscription's policy. `event.id` is the idempotency key.
+ */
+export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
+
+export interface RetryPolicy {
+  /** Tries in all, the first included. @defaultValue 10 */
+  attempts: number;
+  /** Wait before the second try, in ms; doubles with every further one, with jitter. @defaultValue 1000 */
+  delayMs: number;
+  /** No wait is longer, in ms. @defaultValue 3600000 */
+  maxDelayMs: number;
+}
+
+/** Which events a subscription wants. An option left out selects everything. */
+export interface Selection {
+  /** Event types; `*` stands for any run of characters. */
+  readonly on: readonly string[];
+  readonly workspaces?: readonly string[];
+  readonly lists?: readonly ListName[];
+  readonly class?: ChangeClass;
+  /** Field patterns (`*` allowed): an updated event must have changed at least one of them; created and deleted pass. */
+  readonly fields?: readonly string[];
+}
+
+/** A subscription, ready to run: what `defineHandler`, `webhook` and `ndjson` make. */
+export interface Subscription extends Selection {
+  /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; 64 at most. */
+  readonly name: string;
+  /** The kind of handler: `custom`, `ndjson`, `webhook` … */
+  readonly handler: string;
+  /** Events handled at the same time by one process. */
+  readonly concurrency: number;
+  readonly order: 'record' | 'none';
+  readonly retry: RetryPolicy;
+  /** A try that takes longer is aborted and counts as failed; ms. */
+  readonly timeoutMs: number;
+  /** Where a new subscription starts reading the log. */
+  readonly start: 'now' | 'beginning';
+  readonly handle: Handle;
+  /** Lets go of what the handler holds (files, sockets); called once when the process stops. */
+  readonly close?: () => Promise<void>;
+}

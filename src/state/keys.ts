@@ -1,0 +1,46 @@
+/**
+ * Every Redis key, on one page. `{…}` is the cluster hash tag: all keys of a workspace live in one slot, so that one
+ * script may touch them together; the same holds for all keys of a subscription.
+ */
+import type { ListName } from '../events/lists.js';
+
+/** Everything Changefeed keeps stands under this; the `redis.prefix` option changes it. */
+export const DEFAULT_PREFIX = 'changefeed';
+
+export class Keys {
+  constructor(readonly prefix: string = DEFAULT_PREFIX) {}
+
+  // Of a workspace.
+  /** string with TTL: how far ahead of the clock the budget is spent. */
+  budget = (workspace: string): string => this.#workspace(workspace, 'budget');
+  /** string with TTL: a pause after a 429. */
+  budgetPause = (workspace: string): string => this.#workspace(workspace, 'budget:pause');
+  /** stream: the log of events, the outbox of every subscription. */
+  log = (workspace: string): string => this.#workspace(workspace, 'log');
+  /** hash subscription → log id: how far each has read. */
+  places = (workspace: string): string => this.#workspace(workspace, 'places');
+  /** counter: fencing tokens. */
+  fence = (workspace: string): string => this.#workspace(workspace, 'fence');
+  /** hash record key → digest of the record's text. */
+  digests = (workspace: string, list: ListName): string => this.#workspace(workspace, `digests:${list}`);
+  /** hash record key → packed record state (a version byte first). */
+  records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
+  /** string with TTL: the fencing token of whoever sweeps the list. */
+  lease = (workspace: string, list: ListName): string => this.#workspace(workspace, `lease:${list}`);
+  /** hash: baselineAt, lastSweep, and the checkpoint of the sweep under way. */
+  sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
+  /** set: the cursors the sweep under way has followed. */
+  cursors = (workspace: string, list: ListName): string => this.#workspace(workspace, `cursors:${list}`);
+  /** The prefix BullMQ gets for a workspace's queue of sweeps. */
+  sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
+
+  // Of a subscription.
+  /** The prefix BullMQ gets for a subscription's queue. */
+  subscriptionQueuePrefix = (subscription: string): string => `${this.prefix}:sub:{${subscription}}`;
+  /** list of event ids: one record's events in order, the head running. */
+  lane = (subscription: string, lane: string): string => `${this.prefix}:sub:{${subscription}}:lane:${lane}`;
+
+  #workspace(workspace: string, name: string): string {
+    return `${this.prefix}:{${workspace}}:${name}`;
+  }
+}
