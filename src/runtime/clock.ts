@@ -10,7 +10,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(reasonOf(signal));
+      if (signal?.aborted) { reject(reasonOf(signal)); return; }
       const timer = setTimeout(() => {
         signal?.removeEventListener('abort', abort);
         resolve();
