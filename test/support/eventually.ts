@@ -1,0 +1,25 @@
+export interface EventuallyOptions {
+  /** @defaultValue 10000 */
+  timeoutMs?: number;
+  /** @defaultValue 20 */
+  intervalMs?: number;
+}
+
+/** Runs an assertion until it holds, and gives back its value; fails with its last complaint when time is up. */
+export async function eventually<T>(
+  assertion: () => T | Promise<T>,
+  { timeoutMs = 10_000, intervalMs = 20 }: EventuallyOptions = {},
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (performance.now() >= deadline) {
+        if (error instanceof Error) error.message = `After waiting ${timeoutMs} ms: ${error.message}`;
+        throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, intervalMs));
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/** A namespace of its own in the run's Redis for every test; and whole servers for the tests that break them. */
+import { randomBytes } from 'node:crypto';
+import { Redis, type RedisOptions } from 'ioredis';
+import { afterEach, beforeEach, inject, onTestFinished } from 'vitest';
+import { Keys } from '../../src/state/keys.js';
+import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
+
+/** Without the choice of a reply mapping, which would change the type of the connection. */
+type ConnectOptions = Omit<RedisOptions, 'replyMapping'>;
+
+export interface TestRedis {
+  /** A connection of this test. */
+  readonly redis: Redis;
+  readonly url: string;
+  /** Keys under a prefix no other test has. */
+  readonly keys: Keys;
+  /** One more connection (for BullMQ: `{ maxRetriesPerRequest: null }`), closed after the test. */
+  connect(options?: ConnectOptions): Redis;
+}
+
+/**
+ * Call it once at the top of a `describe` or a file. After each test its connections are closed, and its keys are
+ * deleted if it passed; those of a failed test stay (of use with TEST_REDIS_URL) and their prefix is printed.
+ */
+export function useRedis(): TestRedis {
+  const url = inject('redisUrl');
+  let connections: Redis[] = [];
+  let current: { redis: Redis; keys: Keys } | undefined;
+
+  const connect = (options: ConnectOptions = {}): Redis => {
+    const redis = new Redis(url, options);
+    connections.push(redis);
+    return redis;
+  };
+  const running = (): { redis: Redis; keys: Keys } => {
+    if (current === undefined) throw new Error('useRedis() gives a connection to running tests only.');
+    return current;
+  };
+
+  beforeEach(() => {
+    current = { redis: connect(), keys: new Keys(`test-${randomBytes(6).toString('hex')}`) };
+  });
+  afterEach(async ({ task }) => {
+    const { redis, keys } = running();
+    if (task.result?.state === 'fail') {
+      process.stderr.write(`The keys of the failed test "${task.name}" stay under ${keys.prefix}\n`);
+    } else {
+      // What a test started may still write: the connections it made are cut before the keys go.
+      for (const connection of connections) if (connection !== redis) connection.disconnect();
+      await deleteKeys(redis, keys.prefix);
+    }
+    for (const connection of connections) connection.disconnect();
+    connections = [];
+    current = undefined;
+  });
+
+  return {
+    url,
+    connect,
+    get redis() {
+      return running().redis;
+    },
+    get keys() {
+      return running().keys;
+    },
+  };
+}
+
+async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
+  for await (const found of redis.scanStream({ match: `${prefix}:*`, count: 1_000 })) {
+    const names = found as string[];
+    if (names.length > 0) await redis.unlink(...names);
+  }
+}
+
+/** A server of this test's own, to kill, restart or configure; gone after the test. Call it inside a test. */
+export async function startPrivateRedis(options?: PrivateRedisOptions): Promise<PrivateRedis> {
+  const server = await launchRedis(options);
+  onTestFinished(() => server.close());
+  return server;
+}
