@@ -72,9 +72,7 @@ export interface RecordWrite {
 }
 
 export type CommitResult =
-  | { outcome: 'committed'; events: number }
-  | { outcome: 'repeated-cursor' }
-  | { outcome: 'fenced'; holder: FencingToken | null };
+  { outcome: 'committed'; events: number } | { outcome: 'fenced'; holder: FencingToken | null };
 
 export interface PageCommit {
   token: FencingToken;
@@ -84,12 +82,20 @@ export interface PageCommit {
   writes: readonly RecordWrite[];
 }
 
+export interface StoredSweep {
+  /** Of the sweep that was interrupted; null when there is none. */
+  checkpoint: Checkpoint | null;
+  /** The cursors that sweep has followed. */
+  cursors: string[];
+  state: ListState;
+}
+
 export interface SweepStore {
   acquire(list: ListName, ttlMs: number): Promise<AcquireResult>;
   /** False when the lease is no longer ours. */
   renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean>;
   release(list: ListName, token: FencingToken): Promise<void>;
-  load(list: ListName): Promise<{ checkpoint: Checkpoint | null; state: ListState }>;
+  load(list: ListName): Promise<StoredSweep>;
   /** Digests of the records known under these keys; null where none is. Cheap: no images. */
   digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   records(list: ListName, keys: readonly string[]): Promise<(RecordState | null)[]>;

@@ -1,0 +1,92 @@
+/**
+ * What detection knows of the interface's field names (section 2), in both spellings seen in the wild: which fields are
+ * stamps, which the system keeps by itself, which hold addresses that may be signed anew.
+ */
+import type { ListName } from '../events/lists.js';
+
+/** The record's own change time. It is not a change signal by itself: fields change without it, and it moves alone. */
+const STAMP_FIELDS: readonly string[] = ['수정 날짜', 'updatedAt'];
+const CREATION_FIELDS: readonly string[] = ['생성 날짜', 'createdAt', 'date'];
+
+/** Compared without their query part: a rotated signature is no change. */
+const PICTURE_FIELDS: ReadonlySet<string> = new Set(['프로필 사진']);
+
+/** Todo fields that real bodies spell otherwise than the interface: other spelling → written name. */
+const TODO_SPELLINGS: Readonly<Record<string, string>> = {
+  시작일: '시작 날짜',
+  종료일: '마지막 날짜',
+  완료일: '완료 날짜',
+};
+
+/** Counters, latest note, web form, sequence and todo fields that the system refreshes when *other* records change. */
+const SYSTEM_KEPT_PATTERNS: readonly string[] = [
+  '리드 개수',
+  '딜 개수',
+  '진행중 딜 개수',
+  '성사된 딜 개수',
+  '실패된 딜 개수',
+  '종료된 딜 수',
+  '총 매출',
+  '연결된 고객 수',
+  '최근 작성된 노트',
+  '최근 노트 작성일',
+  '최근 노트 작성자',
+  '최근 제출된 웹폼',
+  '최근 웹폼 제출 날짜',
+  '제출된 웹폼 목록',
+  '최근 등록한 시퀀스',
+  '최근 시퀀스 등록일',
+  '누적 시퀀스 등록수',
+  '현재 진행중인 시퀀스 여부',
+  '등록된 시퀀스 목록',
+  '최근 고객 활동일',
+  '최근 연락일',
+  '최근 이메일*',
+  '다음 TODO',
+  '다음 TODO 날짜',
+  '전체 TODO',
+  '완료 TODO',
+  '미완료 TODO',
+];
+const SYSTEM_KEPT: Readonly<Record<ListName, readonly string[]>> = {
+  people: SYSTEM_KEPT_PATTERNS,
+  organization: SYSTEM_KEPT_PATTERNS,
+  memo: [],
+  todo: [],
+  history: [],
+  activity: [],
+};
+
+export function systemKeptFields(list: ListName): readonly string[] {
+  return SYSTEM_KEPT[list];
+}
+
+export function isStampField(field: string): boolean {
+  return STAMP_FIELDS.includes(field);
+}
+
+export function isPictureField(field: string): boolean {
+  return PICTURE_FIELDS.has(field);
+}
+
+/** The written name of a field, where the record does not carry that one as well. */
+export function writtenName(list: ListName, field: string, record: object): string {
+  const written = list === 'todo' ? TODO_SPELLINGS[field] : undefined;
+  return written === undefined || written in record ? field : written;
+}
+
+export function stampOf(record: Readonly<Record<string, unknown>>): string | null {
+  return firstText(record, STAMP_FIELDS);
+}
+
+export function creationTimeOf(record: Readonly<Record<string, unknown>>): string | null {
+  return firstText(record, CREATION_FIELDS);
+}
+
+function firstText(record: Readonly<Record<string, unknown>>, fields: readonly string[]): string | null {
+  for (const field of fields) {
+    const value = record[field] ?? record[field.normalize('NFD')];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return null;
+}

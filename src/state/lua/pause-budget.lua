@@ -1,0 +1,9 @@
+--[[ pause-budget: after a 429, nobody of the workspace asks anything for a while.
+  Atomic because: the longer of two pauses must win, whoever comes last.
+  KEYS 1 pause    ARGV 1 ms
+  RETURN {"paused", ms in force}    Cost O(1). ]]
+local left = redis.call('PTTL', KEYS[1])
+local wanted = tonumber(ARGV[1])
+if left >= wanted then return { 'paused', left } end
+redis.call('SET', KEYS[1], '1', 'PX', wanted)
+return { 'paused', wanted }

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { canonicalFields, canonicalText } from '../../src/detect/canonical.js';
+import { diffFields } from '../../src/detect/diff.js';
+import type { RawValue } from '../../src/detect/raw.js';
+import { compileRules } from '../../src/detect/rules.js';
+
+const rules = compileRules('people');
+const ref = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd'), name: fc.string() });
+const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), ref, fc.uniqueArray(ref, { selector: ({ id }) => id }));
+const key = fc.oneof(fc.constantFrom('이름', '담당자', '팀', '프로필 사진', '수정 날짜', '딜 개수'), fc.string());
+const record: fc.Arbitrary<RawValue> = fc.dictionary(key, value).map((fields) => ({ ...fields, id: 'r1' }));
+
+/** The same meaning, said otherwise: keys turned round, sets of references shuffled, nulls added. */
+function rephrase(original: RawValue, salt: string): RawValue {
+  const turned = Object.entries(original).reverse();
+  const shuffled = turned.map(([name, held]) => [
+    name,
+    Array.isArray(held) && held.every(isRef) ? held.toReversed() : held,
+  ]);
+  return { ...Object.fromEntries(shuffled), ...(salt in original ? {} : { [salt]: null }) } as RawValue;
+}
+
+const isRef = (item: unknown): boolean => typeof item === 'object' && item !== null && 'id' in item && 'name' in item;
+
+it('the canonical form is blind to how a record is said', () => {
+  fc.assert(
+    fc.property(record, fc.string({ minLength: 9 }), (original, salt) => {
+      expect(canonicalText(rephrase(original, salt), rules)).toBe(canonicalText(original, rules));
+    }),
+  );
+});
+
+it('a diff is empty exactly when the canonical texts are equal', () => {
+  fc.assert(
+    fc.property(record, record, (a, b) => {
+      const changes = diffFields(canonicalFields(a, rules), canonicalFields(b, rules));
+      expect(changes.length === 0).toBe(canonicalText(a, rules) === canonicalText(b, rules));
+    }),
+  );
+});
+
+it('the changes applied to the old record give the new one', () => {
+  fc.assert(
+    fc.property(record, record, (a, b) => {
+      const changes = diffFields(canonicalFields(a, rules), canonicalFields(b, rules));
+      const applied: Record<string, unknown> = { ...a };
+      for (const { field, after } of changes) applied[field] = after;
+      expect(canonicalText(applied as RawValue, rules)).toBe(canonicalText(b, rules));
+    }),
+  );
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { bucketOf, createBudget } from '../../src/state/budget.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { useRedis } from '../support/redis.js';
+
+describe('the request budget', () => {
+  const redis = useRedis();
+  const limits = { requests: 20, perSeconds: 1 };
+  const budget = () =>
+    createBudget({ redis: redis.connect(), keys: redis.keys, workspace: 'acme', limits, clock: systemClock });
+
+  it('lets no window hold more than the limit, however many processes take from it at once', async () => {
+    const processes = [budget(), budget(), budget()];
+    const takenAt: number[] = [];
+    const takeTen = async (one: ReturnType<typeof budget>): Promise<void> => {
+      for (let i = 0; i < 10; i++) {
+        await one.take();
+        takenAt.push(performance.now());
+      }
+    };
+    await Promise.all(processes.map(takeTen));
+
+    const fullest = Math.max(...takenAt.map((from) => takenAt.filter((at) => at >= from && at < from + 1_000).length));
+    expect(takenAt).toHaveLength(30);
+    // Two of tolerance: what is measured here is when the answers arrived, not when Redis gave them.
+    expect(fullest).toBeLessThanOrEqual(limits.requests + 2);
+  });
+
+  it('is paused for everybody after a 429, by the longest wait that was told', async () => {
+    const [one, other] = [budget(), budget()];
+    await one.pause(60_000);
+    await one.pause(10);
+    const impatient = AbortSignal.timeout(100);
+    await expect(other.take(impatient)).rejects.toThrow();
+    expect(await redis.redis.pttl(redis.keys.budgetPause('acme'))).toBeGreaterThan(50_000);
+  });
+
+  it('is shared by nobody but the processes of its workspace', async () => {
+    await budget().pause(60_000);
+    const elsewhere = { redis: redis.redis, keys: redis.keys, workspace: 'other', limits, clock: systemClock };
+    await expect(createBudget(elsewhere).take(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
+  });
+});
+
+describe('the bucket', () => {
+  it.each([
+    { requests: 80, perSeconds: 10 },
+    { requests: 100, perSeconds: 10 },
+    { requests: 1, perSeconds: 1 },
+    { requests: 3, perSeconds: 60 },
+    { requests: 100_000, perSeconds: 10 },
+  ])('of $requests per $perSeconds s never lets more through in any window', ({ requests, perSeconds }) => {
+    const { priceMs, burstMs } = bucketOf({ requests, perSeconds });
+    const burst = Math.round(burstMs / priceMs);
+    const drippingIn = Math.ceil((perSeconds * 1_000) / priceMs - 1e-6) - 1;
+    expect(burst).toBeGreaterThanOrEqual(1);
+    expect(burst + drippingIn).toBeLessThanOrEqual(requests);
+  });
+});

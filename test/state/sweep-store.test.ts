@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { noCounts } from '../../src/sweep/counts.js';
+import type { Checkpoint, PageCommit, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import { useRedis } from '../support/redis.js';
+
+const checkpoint: Checkpoint = {
+  sweepId: 'todo-1',
+  startedAt: '2026-03-01T00:00:00.000Z',
+  mode: 'changes',
+  cursor: 'c2',
+  pages: 1,
+  counts: noCounts(),
+  firstPage: 'p1',
+};
+const summary: SweepSummary = {
+  sweepId: 'todo-1',
+  startedAt: '2026-03-01T00:00:00.000Z',
+  completedAt: '2026-03-01T00:01:00.000Z',
+  mode: 'baseline',
+  pages: 2,
+  counts: noCounts(),
+};
+const event = { id: 'evt_1', type: 'crm.todo.created' } as unknown as ChangeEvent;
+const write = { key: 't1', state: { digest: 'd1', sequence: 1, image: '{"id":"t1","내용":"전화\\n하기"}' }, event };
+
+describe('the memory of a sweep', () => {
+  const redis = useRedis();
+  const open = (): SweepStore => createSweepStore(redis.redis, redis.keys, 'acme');
+  const page = (token: string): PageCommit => ({ token, checkpoint, summary: null, writes: [write] });
+  const acquire = async (store: SweepStore, ttlMs = 60_000): Promise<string> => {
+    const lease = await store.acquire('todo', ttlMs);
+    if (lease.outcome === 'held') throw new Error(`held by ${lease.holder}`);
+    return lease.token;
+  };
+  const logged = (): Promise<number> => redis.redis.xlen(redis.keys.log('acme'));
+
+  it('takes a page whole: records, events and checkpoint', async () => {
+    const store = open();
+    expect(await store.commitPage('todo', page(await acquire(store)))).toEqual({ outcome: 'committed', events: 1 });
+    expect(await store.digests('todo', ['t1', 'unknown'])).toEqual(['d1', null]);
+    expect(await store.records('todo', ['t1', 'unknown'])).toEqual([write.state, null]);
+    expect(await store.load('todo')).toEqual({
+      checkpoint,
+      cursors: ['c2'],
+      state: { baselineAt: null, lastSweep: null },
+    });
+    expect(await logged()).toBe(1);
+  });
+
+  it('closes a sweep with its last page, and keeps the time of the first baseline', async () => {
+    const store = open();
+    const token = await acquire(store);
+    await store.commitPage('todo', page(token));
+    await store.commitPage('todo', { token, checkpoint: null, summary, writes: [] });
+    const later = { ...summary, sweepId: 'todo-2', completedAt: '2026-03-02T00:00:00.000Z' };
+    await store.commitPage('todo', { token, checkpoint: null, summary: later, writes: [] });
+    expect(await store.load('todo')).toEqual({
+      checkpoint: null,
+      cursors: [],
+      state: { baselineAt: summary.completedAt, lastSweep: later },
+    });
+  });
+
+  it('gives a list to one sweep at a time, with a token that grows', async () => {
+    const store = open();
+    const first = await acquire(store);
+    expect(await open().acquire('todo', 60_000)).toMatchObject({ outcome: 'held', holder: first });
+    expect(await open().acquire('memo', 60_000)).toMatchObject({ outcome: 'acquired' });
+    await store.release('todo', first);
+    expect(Number(await acquire(open()))).toBeGreaterThan(Number(first));
+  });
+
+  it('writes nothing for a sweep that lost its lease, and leaves the successor alone', async () => {
+    const store = open();
+    const old = await acquire(store);
+    await redis.redis.del(redis.keys.lease('acme', 'todo'));
+    expect(await store.commitPage('todo', page(old))).toEqual({ outcome: 'fenced', holder: null });
+    const young = await acquire(store);
+    expect(await store.commitPage('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
+    expect(await store.renew('todo', old, 60_000)).toBe(false);
+    await store.release('todo', old);
+    await store.abandon('todo', old);
+    expect(await store.renew('todo', young, 60_000)).toBe(true);
+    expect([await logged(), await store.digests('todo', ['t1'])]).toEqual([0, [null]]);
+  });
+
+  it('says so when a stored record was written by a newer release', async () => {
+    await redis.redis.hset(redis.keys.records('acme', 'todo'), 't1', '9whatever');
+    await expect(open().records('todo', ['t1'])).rejects.toMatchObject({ code: 'CF_STATE_UNREADABLE' });
+  });
+});
