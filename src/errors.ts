@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   CF_STATE_UNREADABLE: 'A stored value has a form this release does not know.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw something that is not an error.',
+  CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
   CF_DELIVERY_REFUSED: 'A webhook endpoint did not accept the event.',
   CF_ADDRESS_REFUSED: 'A webhook address is private, loopback, link-local or otherwise not allowed.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',

@@ -1,0 +1,9 @@
+/** Every event type there is, as values: for whatever must check or list them. The union itself stands in types.ts. */
+import { LIST_NAMES, OBJECT_OF } from './lists.js';
+import type { EventType, Verb } from './types.js';
+
+export const VERBS = ['created', 'updated', 'deleted', 'snapshot'] as const satisfies readonly Verb[];
+
+export const EVENT_TYPES: readonly EventType[] = LIST_NAMES.flatMap((list) =>
+  VERBS.map((verb): EventType => `crm.${OBJECT_OF[list]}.${verb}`),
+);

@@ -1,0 +1,65 @@
+/** `defineHandler`: a handler of your own. */
+import type { ChangeData, ChangeEvent, CrmRecord, EventType } from '../events/types.js';
+import { ChangefeedError, describe } from '../errors.js';
+import { parseOptions } from './explain.js';
+import type { Handle, HandlerContext, Subscription } from './handler.js';
+import { subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
+
+/** An event of one type. `after` is there for everything but `deleted`, for which it is null. */
+export type TypedEvent<Type extends EventType = EventType> = Type extends `${string}.deleted`
+  ? ChangeEvent & {
+      readonly type: Type;
+      readonly data: ChangeData & { readonly before: CrmRecord; readonly after: null };
+    }
+  : ChangeEvent & { readonly type: Type; readonly data: ChangeData & { readonly after: CrmRecord } };
+
+/** The event types that a pattern with `*` selects; all of them when the pattern is not known to the compiler. */
+type Selected<Pattern extends string> = string extends Pattern ? EventType : Extract<EventType, Glob<Pattern>>;
+type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}`
+  ? `${Head}${string}${Glob<Tail>}`
+  : Pattern;
+
+/** The event that a handler with this `on` receives. */
+export type EventOf<On extends readonly string[]> = TypedEvent<Selected<On[number]>>;
+
+export interface HandlerOptions<On extends readonly string[]> extends Omit<SubscriptionOptions, 'on'> {
+  /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
+  on?: On | undefined;
+  /**
+   * Handles one event. Resolving is success; throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
+   * dead letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
+   */
+  handle(event: EventOf<On>, context: HandlerContext): void | Promise<void>;
+  /** Lets go of what the handler holds; called once when the process stops. */
+  close?(): Promise<void>;
+}
+
+/**
+ * A subscription with a handler of your own.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` naming the subscription, the option, what was found and what is allowed.
+ */
+export function defineHandler<const On extends readonly string[] = readonly ['crm.*']>(
+  options: HandlerOptions<On>,
+): Subscription {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null) {
+    const message = `defineHandler: found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }.`;
+    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  }
+  const { handle, close, ...shared } = options;
+  const settings = parseOptions(subscriptionSchema, shared, { where: '', kind: 'defineHandler' });
+  requireFunction(settings.name, 'handle', handle);
+  if (close !== undefined) requireFunction(settings.name, 'close', close);
+  return toSubscription(settings, {
+    handler: 'custom',
+    // The queue hands over only what `on` selects, so the narrower event is what arrives.
+    handle: handle.bind(options) as Handle,
+    close: close?.bind(options),
+  });
+}
+
+function requireFunction(name: string, option: string, value: unknown): void {
+  if (typeof value === 'function') return;
+  const message = `${option} of defineHandler "${name}": found ${describe(value)}; allowed: a function.`;
+  throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+}

@@ -1,0 +1,59 @@
+/**
+ * What a handler throws is its retry policy. Both errors are recognised by `name` and fields, never by `instanceof`:
+ * a configuration file may bring its own copy of this package.
+ */
+import { ChangefeedError, describe } from '../errors.js';
+import { parseDuration } from '../runtime/duration.js';
+
+export interface RetryAfterOptions {
+  /** How long to wait: a duration such as `'30s'`, or milliseconds. */
+  retryAfter: string | number;
+  cause?: unknown;
+}
+
+/**
+ * Throw it to have the event tried again after a wait of your choice instead of the subscription's own. The try counts.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` when `retryAfter` is not a duration.
+ */
+export class RetryAfterError extends Error {
+  override readonly name = 'RetryAfterError';
+  /** The wait, in ms. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, { retryAfter, cause }: RetryAfterOptions) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.retryAfterMs = toWaitMs(retryAfter);
+  }
+}
+
+/** Throw it when no further try can help: the event becomes a dead letter at once. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError';
+}
+
+export function isPermanent(error: unknown): boolean {
+  return nameOf(error) === 'PermanentError';
+}
+
+/** The wait a `RetryAfterError` asks for, in ms; undefined for anything else. */
+export function retryAfterMsOf(error: unknown): number | undefined {
+  if (nameOf(error) !== 'RetryAfterError') return undefined;
+  const { retryAfterMs } = error as { retryAfterMs?: unknown };
+  return isWait(retryAfterMs) ? retryAfterMs : undefined;
+}
+
+function nameOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null ? (error as { name?: unknown }).name : undefined;
+}
+
+function toWaitMs(retryAfter: unknown): number {
+  const waitMs = typeof retryAfter === 'string' ? parseDuration(retryAfter) : retryAfter;
+  if (isWait(waitMs)) return waitMs;
+  throw new ChangefeedError('CF_CONFIG_INVALID', {
+    message: `RetryAfterError: retryAfter is ${describe(retryAfter)}; allowed: a duration such as '30s', or milliseconds from 0 up.`,
+  });
+}
+
+function isWait(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,92 @@
+/**
+ * Lines appended to a file, one at a time and whole. The file is opened at the first line, so that a subscription which
+ * never gets an event leaves none behind, and opened anew after a failure, so that a full disk that was cleared mends itself.
+ */
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { rotateFiles } from './rotate.js';
+import type { Sink } from './sink.js';
+
+export interface Rotation {
+  /** In bytes. */
+  size: number;
+  keep: number;
+}
+
+interface OpenFile {
+  handle: FileHandle;
+  size: number;
+}
+
+export function fileSink(path: string, rotation?: Rotation): Sink {
+  let file: OpenFile | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function append(line: string): Promise<void> {
+    const bytes = Buffer.from(line, 'utf8');
+    try {
+      file ??= await openForAppend(path);
+      if (rotation && file.size > 0 && file.size + bytes.length > rotation.size) {
+        await release();
+        await rotateFiles(path, rotation.keep);
+        file = await openForAppend(path);
+      }
+      file.size += await writeWhole(file.handle, bytes);
+    } catch (error) {
+      // Opening again looks at how the file ends, and so mends a line that was cut off here.
+      await release().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function release(): Promise<void> {
+    const released = file;
+    file = null;
+    await released?.handle.close();
+  }
+
+  /** One after the other; a failure is its own line's affair. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work, work);
+    last = done.catch(() => undefined);
+    return done;
+  }
+
+  return {
+    target: path,
+    write: (line) => inTurn(() => append(line)),
+    close: () =>
+      inTurn(async () => {
+        await file?.handle.sync();
+        await release();
+      }),
+  };
+}
+
+async function openForAppend(path: string): Promise<OpenFile> {
+  await mkdir(dirname(path), { recursive: true });
+  const handle = await open(path, 'a+');
+  try {
+    const { size } = await handle.stat();
+    return { handle, size: size + (await endLine(handle, size)) };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A crash in mid-line must not make one unreadable line of two: what was cut off is ended first. */
+async function endLine(handle: FileHandle, size: number): Promise<number> {
+  if (size === 0) return 0;
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 0 || buffer[0] === 0x0a ? 0 : writeWhole(handle, Buffer.from('\n'));
+}
+
+/** Usually a single write, which the system appends whole even when other processes write to the same file. */
+async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<number> {
+  for (let offset = 0; offset < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, offset);
+    offset += bytesWritten;
+  }
+  return bytes.length;
+}

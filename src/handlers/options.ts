@@ -1,0 +1,167 @@
+/** The options every subscription shares, whatever its handler does: their schema, their defaults, their sentences. */
+import { z } from 'zod';
+import { EVENT_TYPES, VERBS } from '../events/catalogue.js';
+import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import type { ChangeClass } from '../events/types.js';
+import { parseDuration } from '../runtime/duration.js';
+import { didYouMean, strictOptions } from './explain.js';
+import type { Handle, RetryPolicy, Subscription } from './handler.js';
+import { compilePattern } from './pattern.js';
+
+/** What `defineHandler`, `webhook` and `ndjson` all accept, in code and (with `handler`) as data. */
+export interface SubscriptionOptions {
+  /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
+  name: string;
+  /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
+  on?: readonly string[] | undefined;
+  /** Names of workspaces. @defaultValue all */
+  workspaces?: readonly string[] | undefined;
+  /** Lists, by name (`activity`) or path (`people/activity`). @defaultValue all */
+  lists?: readonly string[] | undefined;
+  /** Only changes by people and integrations (`edited`), or only of fields the system keeps (`refreshed`). @defaultValue both */
+  class?: ChangeClass | undefined;
+  /** Field patterns: an updated event must have changed one of them. @defaultValue all */
+  fields?: readonly string[] | undefined;
+  /** `record`: one event of a record at a time, in sequence. `none`: as they come. @defaultValue 'record' */
+  order?: 'record' | 'none' | undefined;
+  /** Events handled at the same time by one process, 1 to 1000. @defaultValue 10 */
+  concurrency?: number | undefined;
+  retry?: RetryOptions | undefined;
+  /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
+  timeout?: string | undefined;
+  /** Where a new subscription starts reading the log. @defaultValue 'now' */
+  start?: 'now' | 'beginning' | undefined;
+}
+
+/** Durations are `'250ms'`, `'30s'`, `'15m'`, `'4h'`, `'7d'`. */
+export interface RetryOptions {
+  /** Tries in all, the first included. @defaultValue 10; webhook 15 */
+  attempts?: number | undefined;
+  /** Wait before the second try; doubles from there, with jitter. @defaultValue '1s'; webhook '5s' */
+  delay?: string | undefined;
+  /** No wait is longer. @defaultValue '1h'; webhook '4h' */
+  maxDelay?: string | undefined;
+}
+
+export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };
+
+// The longest wait a timer of the platform can hold is 24.8 days; beyond it, it would fire at once.
+const LONGEST_MS = 24 * 86_400_000;
+const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)`;
+const A_NAME = "letters, digits, '-', '_' and '.', 1 to 64 characters";
+const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
+const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}`;
+const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
+
+const retry = strictOptions({
+  attempts: wholeNumber(1, 100).optional(),
+  delay: duration(0).optional(),
+  maxDelay: duration(0).optional(),
+}).refine((value) => value.delay === undefined || value.maxDelay === undefined || value.delay <= value.maxDelay, {
+  path: ['maxDelay'],
+  error: 'a duration that is not shorter than retry.delay',
+});
+
+/** The shared part of every handler's schema: spread it into `strictOptions({ … })`. */
+export const subscriptionShape = {
+  name: z.string({ error: A_NAME }).regex(/^[\w.-]{1,64}$/, { error: A_NAME }),
+  on: listOf(z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern), 'event types').default(['crm.*']),
+  workspaces: listOf(text('the name of a workspace'), 'names of workspaces').optional(),
+  lists: listOf(z.string({ error: A_LIST }).transform(toListName), 'lists').optional(),
+  class: z.enum(['edited', 'refreshed'], { error: `'edited' or 'refreshed'` }).optional(),
+  fields: listOf(text('the name of a field, or a pattern with *'), 'field names').optional(),
+  order: z.enum(['record', 'none'], { error: `'record' or 'none'` }).default('record'),
+  concurrency: wholeNumber(1, 1_000).default(10),
+  retry: retry.optional(),
+  timeout: duration(1).default(30_000),
+  start: z.enum(['now', 'beginning'], { error: `'now' or 'beginning'` }).default('now'),
+};
+
+export const subscriptionSchema = strictOptions(subscriptionShape) satisfies z.ZodType<unknown, SubscriptionOptions>;
+
+/** The shared options after checking: defaults filled in, durations in ms, lists by name. */
+export type SubscriptionSettings = z.output<typeof subscriptionSchema>;
+
+export interface SubscriptionParts {
+  /** The kind of handler: `custom`, `webhook` … */
+  handler: string;
+  handle: Handle;
+  close?: (() => Promise<void>) | undefined;
+  /** What an option left out of `retry` becomes. */
+  retry?: RetryPolicy;
+}
+
+/** Joins checked options and a handler into what the rest of the product runs. */
+export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
+  const { workspaces, lists, class: changeClass, fields } = settings;
+  return {
+    name: settings.name,
+    handler: parts.handler,
+    on: settings.on,
+    ...(workspaces && { workspaces }),
+    ...(lists && { lists }),
+    ...(changeClass && { class: changeClass }),
+    ...(fields && { fields }),
+    order: settings.order,
+    concurrency: settings.concurrency,
+    retry: toRetryPolicy(settings.retry, parts.retry ?? DEFAULT_RETRY),
+    timeoutMs: settings.timeout,
+    start: settings.start,
+    handle: parts.handle,
+    ...(parts.close && { close: parts.close }),
+  };
+}
+
+function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {
+  const delayMs = given?.delay ?? defaults.delayMs;
+  // One bound given alone moves the other, so that the delay never exceeds its maximum.
+  const maxDelayMs = given?.maxDelay ?? Math.max(delayMs, defaults.maxDelayMs);
+  return { attempts: given?.attempts ?? defaults.attempts, delayMs: Math.min(delayMs, maxDelayMs), maxDelayMs };
+}
+
+/** A duration text, read as ms. */
+function duration(leastMs: number): z.ZodType<number, string> {
+  return z.string({ error: A_DURATION }).transform((value, context) => {
+    const ms = parseDuration(value);
+    if (ms !== undefined && ms >= leastMs && ms <= LONGEST_MS) return ms;
+    context.addIssue({ code: 'custom', message: A_DURATION });
+    return z.NEVER;
+  });
+}
+
+function wholeNumber(least: number, most: number): z.ZodNumber {
+  const error = `a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+function text(error: string): z.ZodString {
+  return z.string({ error }).min(1, { error });
+}
+
+function listOf<Item extends z.ZodType>(item: Item, nouns: string): z.ZodArray<Item> {
+  const error = `an array of one or more ${nouns}`;
+  return z.array(item, { error }).min(1, { error });
+}
+
+function toListName(value: string, context: z.RefinementCtx): ListName {
+  const list = parseListName(value);
+  if (list !== undefined) return list;
+  const known = [...LIST_NAMES, ...LIST_NAMES.map((name) => PATH_OF[name].slice('v2/'.length))];
+  context.addIssue({ code: 'custom', message: `${A_LIST}${didYouMean(value, known)}` });
+  return z.NEVER;
+}
+
+/** A pattern that no event can ever match would be a subscription that is silent for ever, without a word. */
+function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
+  if (EVENT_TYPES.some(compilePattern(pattern))) return;
+  context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantEventType(pattern)}` });
+}
+
+function meantEventType(pattern: string): string {
+  // People write a list's name where the object's stands: "crm.people.created".
+  const [crm = '', object = '', ...verbs] = pattern.split('.');
+  const list = parseListName(object);
+  const wanted = list === undefined ? pattern : [crm, OBJECT_OF[list], ...verbs].join('.');
+  const wildcards = [...OBJECTS.map((name) => `crm.${name}.*`), ...VERBS.map((verb) => `crm.*.${verb}`)];
+  return didYouMean(wanted, pattern.includes('*') ? wildcards : EVENT_TYPES);
+}

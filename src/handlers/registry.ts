@@ -1,0 +1,65 @@
+/** The built-in handlers, one line each, and the way from an entry of `subscriptions` to a subscription. */
+import { ChangefeedError, describe } from '../errors.js';
+import { didYouMean } from './explain.js';
+import type { Subscription } from './handler.js';
+import type { Kind } from './kind.js';
+import { ndjsonKind } from './ndjson/ndjson.js';
+import { webhookKind } from './webhook/webhook.js';
+
+export const KINDS: readonly Kind[] = [ndjsonKind, webhookKind];
+
+const KIND_NAMES = KINDS.map((kind) => kind.handler);
+const ALLOWED_KINDS = KIND_NAMES.map((name) => JSON.stringify(name)).join(' or ');
+
+/**
+ * Takes one entry of `subscriptions`: a subscription already built in code, or a built-in handler's options as data.
+ * @param where the entry's path, such as `subscriptions[0]`: it opens every message
+ * @throws ChangefeedError `CF_CONFIG_INVALID`
+ */
+export function buildSubscription(raw: unknown, where: string): Subscription {
+  if (isSubscription(raw)) return raw;
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw invalid(
+      where,
+      `found ${describe(raw)}; allowed: what defineHandler, webhook or ndjson return, or an object with "handler": ${ALLOWED_KINDS}`,
+    );
+  }
+  if (!('handler' in raw) && 'handle' in raw) {
+    throw invalid(
+      where,
+      'found an object with a handle function that no call has checked; wrap it: defineHandler({ … })',
+    );
+  }
+  const { handler, ...options } = raw as Record<string, unknown>;
+  const kind = KINDS.find((candidate) => candidate.handler === handler);
+  if (kind === undefined) throw invalid(`${where}.handler`, unknownKind(handler));
+  return kind.build(options, where);
+}
+
+/**
+ * By its shape and not by `instanceof`: a configuration file may bring its own copy of this package. What only the
+ * factories set (`timeoutMs`, `retry.delayMs`) tells a built subscription from options that look like one.
+ */
+function isSubscription(value: unknown): value is Subscription {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, handler, on, handle, timeoutMs, retry } = value as Partial<Record<keyof Subscription, unknown>>;
+  return (
+    typeof name === 'string' &&
+    typeof handler === 'string' &&
+    Array.isArray(on) &&
+    typeof handle === 'function' &&
+    typeof timeoutMs === 'number' &&
+    typeof (retry as { delayMs?: unknown } | undefined)?.delayMs === 'number'
+  );
+}
+
+function unknownKind(handler: unknown): string {
+  const found =
+    typeof handler === 'string' && handler !== '' && handler.length <= 64 ? JSON.stringify(handler) : describe(handler);
+  const meant = typeof handler === 'string' ? didYouMean(handler, KIND_NAMES) : '';
+  return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers of your own need a configuration file in code`;
+}
+
+function invalid(where: string, problem: string): ChangefeedError {
+  return new ChangefeedError('CF_CONFIG_INVALID', { message: `${where}: ${problem}.` });
+}
