@@ -1,0 +1,69 @@
+/** Bodies as text: read up to a limit, unpacked up to the same limit, and only if every byte of it is UTF-8. */
+import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
+/** Why a body could not be taken. */
+export class BodyRefused extends Error {
+  override readonly name = 'BodyRefused';
+}
+
+export interface BodyText {
+  readonly text: string;
+  /** Size in bytes, unpacked. */
+  readonly bytes: number;
+}
+
+/** What we can unpack, and therefore may ask for. */
+export const ACCEPT_ENCODING = 'gzip, deflate, br';
+
+const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+
+export interface BodyOptions {
+  maxBytes: number;
+  encoding: string | undefined;
+}
+
+/**
+ * @throws BodyRefused when the body is larger than `maxBytes`, packed in an unknown or broken way, or not UTF-8;
+ *   whatever the stream throws when the connection fails
+ */
+export async function readBody(body: AsyncIterable<Buffer>, { maxBytes, encoding }: BodyOptions): Promise<BodyText> {
+  const raw = await collect(body, maxBytes);
+  const bytes = await unpack(raw, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
+  // A lenient decoder would put replacement characters into records, and each would be reported as a change.
+  if (!isUtf8(bytes)) throw new BodyRefused('the body is not UTF-8');
+  const text = bytes.toString('utf8');
+  return { text: text.startsWith('\ufeff') ? text.slice(1) : text, bytes: bytes.length };
+}
+
+async function collect(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+async function unpack(raw: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+  if (encoding === 'identity' || encoding === '' || raw.length === 0) return raw;
+  const name = encoding === 'x-gzip' ? 'gzip' : encoding;
+  if (!isKnown(name)) throw new BodyRefused('the body is packed in a way that was not asked for');
+  try {
+    return await UNPACK[name](raw, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+    throw new BodyRefused(`the body could not be unpacked (${name})`, { cause: error });
+  }
+}
+
+function isKnown(name: string): name is keyof typeof UNPACK {
+  return Object.hasOwn(UNPACK, name);
+}
+
+function tooLarge(maxBytes: number): BodyRefused {
+  return new BodyRefused(`the body is larger than the ${maxBytes} bytes allowed`);
+}

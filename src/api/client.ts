@@ -1,0 +1,90 @@
+/** The read API over HTTP: the layers in their order, and the connections they share. */
+import { Pool } from 'undici';
+import type { BackoffOptions } from '../runtime/backoff.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import { silentLog, type Log } from '../runtime/log.js';
+import { checkToken, parseBaseUrl, type ApiAddress } from './address.js';
+import type { Budget } from './budget.js';
+import { compose, type FetchPage } from './layers.js';
+import type { ReadApi } from './read-api.js';
+import { createRedactor, redactLog } from './redact.js';
+import { requestPage } from './request.js';
+import { withBudget } from './with-budget.js';
+import { withObserver, type ObservedTry } from './with-observer.js';
+import { withRedaction } from './with-redaction.js';
+import { withRetry } from './with-retry.js';
+
+export interface ReadApiOptions {
+  workspace: string;
+  /** What stands before `/v2`, for example `https://crm.example/api`. */
+  baseUrl: string;
+  /** Sent as a bearer token (section 5 of the interface) and never shown. */
+  token: string;
+  budget: Budget;
+  /** @defaultValue a log that says nothing */
+  log?: Log;
+  /** Waits between tries go through it. @defaultValue systemClock */
+  clock?: Clock;
+  /** For jitter: numbers in [0, 1). @defaultValue Math.random */
+  random?: () => number;
+  /** For one try, connecting and reading included, in ms. @defaultValue 30000 */
+  timeoutMs?: number;
+  /** Tries per page in all. @defaultValue 8 */
+  attempts?: number;
+  /** Waits where the server names none. @defaultValue { delayMs: 500, maxDelayMs: 30000 } */
+  backoff?: BackoffOptions;
+  /** The largest page accepted, in bytes, unpacked. @defaultValue 67108864 */
+  maxBytes?: number;
+  /** Hears of every try. */
+  observe?: (tried: ObservedTry) => void;
+}
+
+/** Covers the slowest single answers seen in the wild (30 s) but not a dead connection. */
+const TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Together about a minute of waiting: longer outages are for the next sweep, which resumes. */
+const ATTEMPTS = 8;
+const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The read API of one workspace. A failed answer is never an empty page.
+ * @throws ChangefeedError CF_CONFIG_INVALID when baseUrl or token cannot be used
+ */
+export function createReadApi(options: ReadApiOptions): ReadApi {
+  const { workspace, timeoutMs = TIMEOUT_MS } = options;
+  const address = parseBaseUrl(options.baseUrl, workspace);
+  const token = checkToken(options.token, workspace);
+  const pool = new Pool(address.origin, {
+    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  const fetchPage = createStack(options, { address, token, pool });
+  return {
+    fetchPage: async (list, { cursor, page, signal }) => {
+      signal?.throwIfAborted();
+      return await fetchPage({ list, cursor, page, attempt: 1, signal });
+    },
+    // A pool closes once: asking twice is not a fault.
+    close: async () => {
+      if (!pool.closed && !pool.destroyed) await pool.close();
+    },
+  };
+}
+
+function createStack(options: ReadApiOptions, ready: { address: ApiAddress; token: string; pool: Pool }): FetchPage {
+  const { workspace, budget, clock = systemClock, random = Math.random, observe = () => undefined } = options;
+  const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
+  const redact = createRedactor(ready.token);
+  const log = redactLog(options.log ?? silentLog, redact);
+  return compose(
+    [
+      withRedaction(redact),
+      withRetry({ attempts, backoff, clock, log, random }),
+      withBudget(budget),
+      withObserver(observe, clock),
+    ],
+    requestPage({ ...ready, workspace, clock, redact, timeoutMs, maxBytes }),
+  );
+}

@@ -1,0 +1,138 @@
+/** Failed answers as typed errors: what the API said, on which page, and what a person can do. Pure. */
+import { ChangefeedError, type ErrorCode } from '../errors.js';
+import type { ListName } from '../events/lists.js';
+import type { Redact } from './redact.js';
+import { hintMs } from './wait.js';
+import { jsonOf, statementsOf, wordsOf } from './words.js';
+
+/** One answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly location: string | undefined;
+  readonly text: string;
+  /** Size of the body in bytes, decoded. */
+  readonly bytes: number;
+}
+
+/** What was asked for: stands in every message. */
+export interface Asked {
+  readonly workspace: string;
+  readonly host: string;
+  readonly list: ListName;
+  readonly page: number;
+  /** Ms since the epoch: for a `Retry-After` that is a date. */
+  readonly now: number;
+  readonly redact: Redact;
+}
+
+/** The facts that every error of the client carries. */
+export interface FailureFacts {
+  [fact: string]: unknown;
+  workspace: string;
+  list: ListName;
+  page: number;
+  /** Null when there was no answer. */
+  status: number | null;
+  /** The server's own words, shortened and redacted; empty when it had none. */
+  words: string;
+  /** The wait that the server asked for; null when it did not. */
+  retryAfterMs: number | null;
+}
+
+interface Failure {
+  /** What happened, as it goes on after `List "people", page 4: `. */
+  what: string;
+  advice: string;
+}
+
+/** The error of an answer whose status is not 2xx. */
+export function statusFailure(answer: Answer, asked: Asked): ChangefeedError {
+  const code = codeOf(answer.status);
+  return failure(code, asked, answer, { what: whatOf(answer, asked), advice: ADVICE[code] ?? '' });
+}
+
+/** The error of a 2xx answer that says `success: false`. */
+export function refusal(answer: Answer, asked: Asked): ChangefeedError {
+  const what = `the API at ${asked.host} answered ${answer.status} with "success": false`;
+  return failure('CF_REQUEST_REFUSED', asked, answer, { what, advice: NOTHING_WRITTEN });
+}
+
+/** The error of a 2xx answer in which something is not as the interface describes it. */
+export function malformed(answer: Answer, asked: Asked, what: string): ChangefeedError {
+  return failure('CF_PAGE_MALFORMED', asked, answer, { what, advice: NOTHING_WRITTEN });
+}
+
+/** The error of a try that brought no answer, or not all of one. */
+export function noAnswer(
+  asked: Asked,
+  { status, what, cause }: { status: number | null; what: string; cause: unknown },
+): ChangefeedError {
+  const facts: FailureFacts = { ...place(asked), status, words: '', retryAfterMs: null };
+  const message = `${where(asked)}: ${what}. ${NOTHING_WRITTEN}`;
+  return new ChangefeedError('CF_UNAVAILABLE', { ...facts, cause, message });
+}
+
+/** The error of a body that could not be taken as it is: too large, or in an encoding that does not hold. */
+export function unreadable(
+  asked: Asked,
+  { status, what, cause }: { status: number; what: string; cause?: unknown },
+): ChangefeedError {
+  const facts: FailureFacts = { ...place(asked), status, words: '', retryAfterMs: null };
+  return new ChangefeedError('CF_PAGE_MALFORMED', {
+    ...facts,
+    cause,
+    message: `${where(asked)}: ${what}. ${NOTHING_WRITTEN}`,
+  });
+}
+
+const NOTHING_WRITTEN = 'Nothing of it was written; a later try asks for it again.';
+
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  CF_UNAUTHORISED:
+    'Issuing a new token in the CRM kills the old one: put the newest token into the configuration. ' +
+    'What is stored is kept, and the sweep goes on where it stopped.',
+  CF_FORBIDDEN:
+    "Check the token owner's permissions, the plan, and whether the workspace allows the address this process calls from.",
+  CF_RATE_LIMITED: 'The quota is shared with every other integration of the workspace: lower the budget, or theirs.',
+  CF_UNAVAILABLE: NOTHING_WRITTEN,
+  CF_REQUEST_REFUSED: 'Check baseUrl; a cursor that the API no longer knows is answered in this way too.',
+};
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401) return 'CF_UNAUTHORISED';
+  if (status === 403) return 'CF_FORBIDDEN';
+  if (status === 429) return 'CF_RATE_LIMITED';
+  return status >= 500 ? 'CF_UNAVAILABLE' : 'CF_REQUEST_REFUSED';
+}
+
+function whatOf({ status, location }: Answer, { host }: Asked): string {
+  if (status < 300 || status > 399) return `the API at ${host} answered ${status}`;
+  return `the API at ${host} answered ${status} and pointed to ${hostOf(location, host)}; redirects are not followed`;
+}
+
+// Host only: the rest of a redirect's address may hold a session or the token itself.
+function hostOf(location: string | undefined, host: string): string {
+  const base = `https://${host}`;
+  return location !== undefined && URL.canParse(location, base) ? new URL(location, base).host : 'nowhere';
+}
+
+function failure(code: ErrorCode, asked: Asked, answer: Answer, { what, advice }: Failure): ChangefeedError {
+  const words = wordsOf(answer.text, asked.redact);
+  const facts: FailureFacts = {
+    ...place(asked),
+    status: answer.status,
+    words,
+    retryAfterMs: hintMs(answer.retryAfter, statementsOf(jsonOf(answer.text)), asked.now),
+  };
+  const says = words === '' ? '' : ` ("${words}")`;
+  return new ChangefeedError(code, { ...facts, message: `${where(asked)}: ${what}${says}. ${advice}` });
+}
+
+function place({ workspace, list, page }: Asked): Pick<FailureFacts, 'workspace' | 'list' | 'page'> {
+  return { workspace, list, page };
+}
+
+function where({ workspace, list, page }: Asked): string {
+  return `Workspace "${workspace}", list "${list}", page ${page}`;
+}

@@ -1,0 +1,21 @@
+/** The client is a stack of layers around one try; each adds one behaviour and knows nothing of the others. */
+import type { ListName } from '../events/lists.js';
+import type { Page } from './read-api.js';
+
+export interface PageRequest {
+  readonly list: ListName;
+  readonly cursor: string | null;
+  /** Number of the page within its walk, from 1. */
+  readonly page: number;
+  /** 1 for the first try of this page. */
+  readonly attempt: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export type FetchPage = (request: PageRequest) => Promise<Page>;
+export type Layer = (next: FetchPage) => FetchPage;
+
+/** The first layer is the outermost. */
+export function compose(layers: readonly Layer[], innermost: FetchPage): FetchPage {
+  return layers.reduceRight((next, layer) => layer(next), innermost);
+}

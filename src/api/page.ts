@@ -1,0 +1,81 @@
+/**
+ * From an answer to a page, or a typed error; never from a failure to an empty list, which would read as the removal of
+ * everything. Pure. Status first, then JSON, then the form (section 4 of the interface).
+ */
+import { describe } from '../errors.js';
+import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
+import { ENDPOINT_OF } from './lists.js';
+import type { Page, RawRecord } from './read-api.js';
+import { jsonOf } from './words.js';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
+export function readPage(answer: Answer, asked: Asked): Page {
+  if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, asked);
+  const fail = (what: string) => malformed(answer, asked, what);
+
+  const body = jsonOf(answer.text);
+  if (body === undefined) throw fail(`expected JSON, found ${formOf(answer.text)}`);
+  if (!isObject(body)) throw fail(`expected a JSON object, found ${describe(body)}`);
+  if (body['success'] === false) throw refusal(answer, asked);
+  if (body['success'] !== true && body['success'] !== undefined) {
+    throw fail(`expected "success" to be true, found ${describe(body['success'])}`);
+  }
+  const data = body['data'];
+  if (!isObject(data)) throw fail(`expected "data" to be an object, found ${describe(data)}`);
+
+  const records = recordsOf(listOf(data, asked, fail), fail);
+  const nextCursor = cursorOf(body, data, fail);
+  return {
+    list: asked.list,
+    records,
+    // Seen in the wild: a filled cursor that leads to an empty page. A short page, however, is not the end.
+    nextCursor: records.length === 0 ? null : nextCursor,
+    bytes: answer.bytes,
+  };
+}
+
+type Fail = (what: string) => Error;
+
+/** The array under the documented key. Where that key is missing, the only array there is, should the key have been renamed. */
+function listOf(data: JsonObject, { list }: Asked, fail: Fail): readonly unknown[] {
+  const { key } = ENDPOINT_OF[list];
+  const value = data[key];
+  if (Array.isArray(value)) return value;
+  if (value !== undefined) throw fail(`expected "${key}" to be an array, found ${describe(value)}`);
+  const arrays = Object.entries(data).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
+  const [name, only] = arrays[0] ?? ['', []];
+  if (arrays.length !== 1) throw fail(`expected an array "${key}", found ${arrays.length} arrays of other names`);
+  // An empty "errors" must not pass for an empty list.
+  if (only.length === 0 && !name.endsWith('List'))
+    throw fail(`expected an array "${key}", found one empty array of another name`);
+  return only;
+}
+
+function recordsOf(list: readonly unknown[], fail: Fail): readonly RawRecord[] {
+  const odd = list.findIndex((element) => !isObject(element));
+  if (odd !== -1) throw fail(`expected every element to be an object, found ${describe(list[odd])} at ${odd}`);
+  return list as readonly RawRecord[];
+}
+
+/** Beside the list; looked for in the envelope too, because a cursor overlooked would end the list too early. */
+function cursorOf(body: JsonObject, data: JsonObject, fail: Fail): string | null {
+  const cursor = (Object.hasOwn(data, 'nextCursor') ? data : body)['nextCursor'] ?? null;
+  if (cursor === null || cursor === '') return null;
+  if (typeof cursor !== 'string') throw fail(`expected "nextCursor" to be a string or null, found ${describe(cursor)}`);
+  if (/\p{Surrogate}/u.test(cursor)) throw fail('"nextCursor" holds half a character and cannot be sent back');
+  return cursor;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function formOf(text: string): string {
+  const start = text.trimStart();
+  if (start === '') return 'an empty body';
+  if (/^<(!doctype|html|\?xml)/i.test(start)) return `an HTML page of ${text.length} characters`;
+  if (/^[{[]/.test(start)) return `JSON that breaks off or is damaged, ${text.length} characters long`;
+  return `a text of ${text.length} characters`;
+}

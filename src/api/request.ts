@@ -1,0 +1,113 @@
+/** One try: one GET, its answer read to the end, and the page in it. Follows no redirect; knows nothing of a next try. */
+import type { Dispatcher, Pool } from 'undici';
+import { ChangefeedError } from '../errors.js';
+import type { Clock } from '../runtime/clock.js';
+import type { ApiAddress } from './address.js';
+import { ACCEPT_ENCODING, BodyRefused, readBody, type BodyText } from './body.js';
+import { DeadlinePassed, withDeadline } from './deadline.js';
+import { noAnswer, unreadable, type Answer, type Asked } from './failure.js';
+import type { FetchPage, PageRequest } from './layers.js';
+import { readPage } from './page.js';
+import type { Redact } from './redact.js';
+
+/** Enough for any error's words; what is longer is not read. */
+const MAX_ERROR_BYTES = 256 * 1024;
+
+export interface RequestOptions {
+  pool: Pool;
+  address: ApiAddress;
+  workspace: string;
+  token: string;
+  clock: Clock;
+  redact: Redact;
+  /** For the whole try, in ms. */
+  timeoutMs: number;
+  /** The largest page accepted, in bytes. */
+  maxBytes: number;
+}
+
+export function requestPage(options: RequestOptions): FetchPage {
+  const { address, workspace, clock, redact, timeoutMs, pool } = options;
+  return async (request) => {
+    const asked: Asked = {
+      workspace,
+      host: address.host,
+      list: request.list,
+      page: request.page,
+      now: clock.now(),
+      redact,
+    };
+    if (pool.closed || pool.destroyed) {
+      throw new ChangefeedError('CF_INTERNAL', { workspace, message: 'A page was asked for after close().' });
+    }
+    const answer = await withDeadline({ timeoutMs, outer: request.signal }, (signal) =>
+      ask(options, request, asked, signal),
+    );
+    return readPage(answer, asked);
+  };
+}
+
+async function ask(options: RequestOptions, request: PageRequest, asked: Asked, signal: AbortSignal): Promise<Answer> {
+  let response: Dispatcher.ResponseData;
+  try {
+    response = await send(options, request, signal);
+  } catch (error) {
+    const what = error instanceof DeadlinePassed ? `did not answer within ${options.timeoutMs} ms` : 'did not answer';
+    throw noAnswer(asked, { status: null, what: `the API at ${asked.host} ${what}${named(error)}`, cause: error });
+  }
+  const { statusCode: status, headers, body } = response;
+  // Destroying a body half-read raises an error event that nobody waits for.
+  body.on('error', () => undefined);
+  const encoding = first(headers['content-encoding']);
+  const { text, bytes } =
+    status >= 200 && status <= 299
+      ? await pageBody(readBody(body, { maxBytes: options.maxBytes, encoding }), { asked, status })
+      : await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }));
+  return { status, retryAfter: first(headers['retry-after']), location: first(headers['location']), text, bytes };
+}
+
+function send({ pool, address, token }: RequestOptions, { list, cursor }: PageRequest, signal: AbortSignal) {
+  return pool.request({
+    method: 'GET',
+    path: address.pathOf(list, cursor),
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'accept-encoding': ACCEPT_ENCODING,
+      'user-agent': 'crm-changefeed',
+    },
+    signal,
+  });
+}
+
+async function pageBody(
+  reading: Promise<BodyText>,
+  { asked, status }: { asked: Asked; status: number },
+): Promise<BodyText> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof BodyRefused) throw unreadable(asked, { status, what: error.message, cause: error.cause });
+    const what = `the answer of the API at ${asked.host} stopped before its end${named(error)}`;
+    throw noAnswer(asked, { status, what, cause: error });
+  }
+}
+
+/** A failed answer's status says enough: its body may be missing, endless or broken off. */
+async function errorBody(reading: Promise<BodyText>): Promise<BodyText> {
+  try {
+    return await reading;
+  } catch {
+    return { text: '', bytes: 0 };
+  }
+}
+
+/** The error's short name where it has one: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
+function named(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+}
+
+function first(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

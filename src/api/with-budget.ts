@@ -1,0 +1,19 @@
+/** The layer that spends the workspace's shared budget: one request's worth per try, and a pause for all after a 429. */
+import { ChangefeedError } from '../errors.js';
+import type { Budget } from './budget.js';
+import type { Layer } from './layers.js';
+import { failedTry, requiredWaitMs } from './wait.js';
+
+export function withBudget(budget: Budget): Layer {
+  return (next) => async (request) => {
+    await budget.take(request.signal);
+    try {
+      return await next(request);
+    } catch (error) {
+      if (error instanceof ChangefeedError && error.code === 'CF_RATE_LIMITED') {
+        await budget.pause(requiredWaitMs(failedTry(error, request.attempt)) ?? 0);
+      }
+      throw error;
+    }
+  };
+}

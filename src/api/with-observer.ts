@@ -1,0 +1,42 @@
+/** The layer that tells metrics about each try: numbers and codes only. */
+import { ChangefeedError, type ErrorCode } from '../errors.js';
+import type { ListName } from '../events/lists.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Layer, PageRequest } from './layers.js';
+
+/** One try, over. */
+export interface ObservedTry {
+  readonly list: ListName;
+  readonly attempt: number;
+  /** Null when the page was read. */
+  readonly code: ErrorCode | null;
+  /** HTTP status; null when there was no answer or the try was aborted. */
+  readonly status: number | null;
+  readonly ms: number;
+  /** Size of the page's body; 0 when it was not read. */
+  readonly bytes: number;
+}
+
+export function withObserver(observe: (tried: ObservedTry) => void, clock: Clock): Layer {
+  return (next) => async (request) => {
+    const startedAt = clock.now();
+    const tell = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes'>): void =>
+      observe({ ...nameOf(request), ...outcome, ms: clock.now() - startedAt });
+    try {
+      const page = await next(request);
+      tell({ code: null, status: 200, bytes: page.bytes });
+      return page;
+    } catch (error) {
+      if (error instanceof ChangefeedError) tell({ code: error.code, status: statusOf(error), bytes: 0 });
+      throw error;
+    }
+  };
+}
+
+function nameOf({ list, attempt }: PageRequest): Pick<ObservedTry, 'list' | 'attempt'> {
+  return { list, attempt };
+}
+
+function statusOf({ facts }: ChangefeedError): number | null {
+  return typeof facts['status'] === 'number' ? facts['status'] : null;
+}

@@ -1,0 +1,15 @@
+/** The outermost layer: no error leaves the client with the token in it. */
+import type { Layer } from './layers.js';
+import { redactError, type Redact } from './redact.js';
+
+export function withRedaction(redact: Redact): Layer {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      // An abort is the caller's own: it goes back to them as they gave it.
+      request.signal?.throwIfAborted();
+      throw redactError(error, redact);
+    }
+  };
+}
