@@ -10,7 +10,10 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
-      if (signal?.aborted) { reject(reasonOf(signal)); return; }
+      if (signal?.aborted) {
+        reject(reasonOf(signal));
+        return;
+      }
       const timer = setTimeout(() => {
         signal?.removeEventListener('abort', abort);
         resolve();

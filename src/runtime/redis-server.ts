@@ -19,6 +19,8 @@ export interface RedisServerOptions {
   settings?: readonly string[];
   /** How long it may take until it answers, loading its data included, in ms. @defaultValue 60000 */
   readyWithinMs?: number;
+  /** Called as soon as the process exists, before it answers. */
+  onSpawn?: (url: string) => void;
 }
 
 export interface RedisServer {
@@ -51,7 +53,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
   }
 }
 
-export function redisUrl(port: number, password: string): string {
+function redisUrl(port: number, password: string): string {
   return `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
 }
 
@@ -62,6 +64,7 @@ async function startOnPort(options: RedisServerOptions, port: number): Promise<R
     child.once('error', () => resolve());
   });
   const url = redisUrl(port, options.password);
+  if (child.pid !== undefined) options.onSpawn?.(url);
   const ready = await raceReady(url, exited, options.readyWithinMs ?? 60_000);
   if (ready !== 'ready' || child.pid === undefined) {
     child.kill('SIGKILL');

@@ -1,0 +1,249 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openRedis, type OpenedRedis } from '../../src/runtime/embedded-redis.js';
+import { silentLog } from '../../src/runtime/log.js';
+import type { RedisLauncher } from '../../src/runtime/redis-home.js';
+import { freePort } from '../../src/runtime/port.js';
+import { eventually } from '../support/eventually.js';
+import { redisBinary } from '../support/private-redis.js';
+import { useProcesses } from '../support/process.js';
+import { startPrivateRedis } from '../support/redis.js';
+
+const ownerScript = new URL('../support/redis-owner.ts', import.meta.url);
+const spawnScript = useProcesses();
+const noDocker: RedisLauncher = { origin: 'docker', launch: () => Promise.reject(new Error('no container engine')) };
+
+let stateDir: string;
+let opened: OpenedRedis[];
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'changefeed-state-'));
+  opened = [];
+});
+afterEach(async () => {
+  for (const redis of opened) await redis.close();
+  // A killed owner leaves its Redis; whoever opens it next stops it.
+  if (existsSync(join(stateDir, 'redis.json'))) await (await openRedis({ stateDir, log: silentLog })).close();
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+async function open(options: Partial<Parameters<typeof openRedis>[0]> = {}): Promise<OpenedRedis> {
+  const redis = await openRedis({ stateDir, log: silentLog, ...options });
+  opened.push(redis);
+  return redis;
+}
+
+async function ask<T>(url: string, question: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url, { retryStrategy: () => 20 });
+  redis.on('error', () => undefined);
+  try {
+    return await question(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+interface Home {
+  url: string;
+  owner: { pid: number };
+}
+const readHome = (): Home => JSON.parse(readFileSync(join(stateDir, 'redis.json'), 'utf8')) as Home;
+const answers = (url: string): Promise<boolean> =>
+  ask(url, (redis) => redis.ping()).then(
+    () => true,
+    () => false,
+  );
+const isGone = async (url: string): Promise<boolean> => {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  return redis.connect().then(
+    () => (redis.disconnect(), false),
+    () => true,
+  );
+};
+
+describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
+  it('is private: loopback only, behind a password, its address readable by its owner alone', async () => {
+    const redis = await open();
+    const { hostname, port } = new URL(redis.url);
+    expect(redis.origin).toBe('private');
+    expect(hostname).toBe('127.0.0.1');
+    await expect(ask(`redis://127.0.0.1:${port}`, (stranger) => stranger.get('x'))).rejects.toThrow(/NOAUTH/);
+    expect(await ask(redis.url, (ours) => ours.config('GET', 'bind'))).toEqual(['bind', '127.0.0.1']);
+    expect(statSync(join(stateDir, 'redis.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(stateDir, 'redis')).mode & 0o777).toBe(0o700);
+  });
+
+  it('never shows its password on a command line', async () => {
+    const redis = await open();
+    const pid = await ask(redis.url, async (ours) => /process_id:(\d+)/.exec(await ours.info('server'))?.[1]);
+    const commandLine = existsSync(`/proc/${pid ?? ''}/cmdline`)
+      ? readFileSync(`/proc/${pid ?? ''}/cmdline`, 'utf8')
+      : '';
+    expect(commandLine).not.toContain(new URL(redis.url).password);
+  });
+
+  it('keeps everything in the state directory and evicts nothing', async () => {
+    const redis = await open();
+    const setting = (name: string): Promise<unknown> => ask(redis.url, (ours) => ours.config('GET', name));
+    expect(await setting('appendonly')).toEqual(['appendonly', 'yes']);
+    expect(await setting('maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+    expect(await setting('dir')).toEqual(['dir', join(stateDir, 'redis')]);
+  });
+
+  it('has its data again after it was closed', async () => {
+    const first = await open();
+    await ask(first.url, (redis) => redis.set('kept', 'yes'));
+    await first.close();
+    expect(await isGone(first.url)).toBe(true);
+    expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
+
+    const second = await open();
+    expect(await ask(second.url, (redis) => redis.get('kept'))).toBe('yes');
+  });
+
+  it('is started again on the same address when it dies under us', async () => {
+    const { url } = await open();
+    await ask(url, (redis) => redis.set('kept', 'yes'));
+    const pid = await ask(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
+    // The append-only file is flushed every second; what a kill may lose is not what this test is about.
+    await ask(url, (redis) => redis.call('WAITAOF', '1', '0', '0').catch(() => redis.bgrewriteaof()));
+    process.kill(pid, 'SIGTERM');
+    await eventually(async () => {
+      const now = await ask(url, (redis) => redis.info('server'));
+      expect(Number(/process_id:(\d+)/.exec(now)?.[1])).not.toBe(pid);
+    });
+    expect(await ask(url, (redis) => redis.get('kept'))).toBe('yes');
+  });
+
+  it('is joined by a second process, which leaves it running', async () => {
+    const owner = spawnScript(ownerScript, { args: [stateDir] });
+    const url = (await owner.waitForLine(/^open/)).slice('open '.length);
+    const joined = await open();
+    expect(joined.url).toBe(url);
+    await joined.close();
+    expect(await answers(url)).toBe(true);
+
+    expect(await owner.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(await isGone(url)).toBe(true);
+  });
+
+  it('is adopted when its owner was killed, and stopped by the one who adopted it', async () => {
+    const owner = spawnScript(ownerScript, { args: [stateDir] });
+    const url = (await owner.waitForLine(/^open/)).slice('open '.length);
+    await ask(url, (redis) => redis.set('kept', 'yes'));
+    await owner.kill();
+    expect(await answers(url)).toBe(true);
+
+    const adopted = await open();
+    expect(adopted.url).toBe(url);
+    expect(readHome().owner.pid).toBe(process.pid);
+    expect(await ask(adopted.url, (redis) => redis.get('kept'))).toBe('yes');
+    await adopted.close();
+    expect(await isGone(url)).toBe(true);
+  });
+
+  it('is one and the same for processes that start at the same moment', async () => {
+    const owners = [1, 2, 3].map(() => spawnScript(ownerScript, { args: [stateDir] }));
+    const lines = await Promise.all(owners.map((owner) => owner.waitForLine(/^open/)));
+    expect(new Set(lines).size).toBe(1);
+    for (const owner of owners) await owner.kill();
+  });
+
+  it('never takes a Redis of somebody else for its own, even on the port it remembers', async () => {
+    const foreign = await startPrivateRedis();
+    await ask(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
+    const home = {
+      version: 1,
+      origin: 'private',
+      url: `redis://:ours@127.0.0.1:${foreign.port}/0`,
+      owner: { pid: 1, token: 'x' },
+    };
+    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify(home));
+    const redis = await open();
+    expect(new URL(redis.url).port).not.toBe(String(foreign.port));
+    await redis.close();
+    expect(await answers(`redis://127.0.0.1:${foreign.port}`)).toBe(true);
+  });
+
+  it('takes over the lock that a killed process left', async () => {
+    mkdirSync(stateDir, { recursive: true });
+    writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify({ pid: process.pid, token: 'of an earlier life' }));
+    expect((await open()).origin).toBe('private');
+    expect(existsSync(join(stateDir, 'redis.lock'))).toBe(false);
+  });
+});
+
+describe('where there is no Redis program', () => {
+  it('uses a container', async () => {
+    const server = await startPrivateRedis();
+    const container: RedisLauncher = {
+      origin: 'docker',
+      launch: ({ onSpawn }) => {
+        onSpawn(server.url);
+        return Promise.resolve({ url: server.url, stop: () => server.kill() });
+      },
+    };
+    const redis = await open({ searchPath: '', container });
+    expect(redis).toMatchObject({ origin: 'docker', url: server.url });
+    await redis.close();
+    expect(await isGone(server.url)).toBe(true);
+  });
+
+  it('says how to get one when there is no container engine either', async () => {
+    await expect(open({ searchPath: '', container: noDocker })).rejects.toMatchObject({
+      code: 'CF_REDIS_MISSING',
+      message: expect.stringMatching(/REDIS_URL.*redis-server.*no container engine.*Install Redis: ./) as string,
+    });
+  });
+});
+
+describe('a Redis that was named', () => {
+  it('is used as it is and left running', async () => {
+    const server = await startPrivateRedis();
+    const redis = await open({ url: server.url });
+    expect(redis).toMatchObject({ origin: 'named', url: server.url });
+    await redis.close();
+    expect(await answers(server.url)).toBe(true);
+    expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
+  });
+
+  it('is complained about by host and port, never by password, when nothing listens there', async () => {
+    const port = await freePort();
+    const failure = await open({ url: `redis://:s3cret@127.0.0.1:${port}/0` }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({
+      code: 'CF_REDIS_UNREACHABLE',
+      message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`) as string,
+    });
+    expect(inspect(failure, { depth: 9 })).not.toContain('s3cret');
+  });
+
+  it.each([
+    ['a wrong password', 'redis://:wrong@HOST/0', /refused the user or password.*REDIS_URL/],
+    ['no password', 'redis://HOST/0', /asks for a password.*redis:\/\/:password@/],
+    ['a database it does not have', 'redis://:test-password@HOST/99', /has no database 99/],
+  ])('is complained about when the URL has %s', async (_what, url, message) => {
+    const server = await startPrivateRedis();
+    await expect(open({ url: url.replace('HOST', `127.0.0.1:${server.port}`) })).rejects.toMatchObject({
+      code: 'CF_REDIS_UNREACHABLE',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it.each(['localhost:6379', 'http://localhost:6379', 'redis://localhost/first', ''])(
+    'is complained about when its URL is %j',
+    async (url) => {
+      await expect(open({ url })).rejects.toMatchObject({
+        code: 'CF_CONFIG_INVALID',
+        message: expect.stringMatching(/must look like redis:\/\//) as string,
+      });
+    },
+  );
+});

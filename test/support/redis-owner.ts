@@ -1,0 +1,10 @@
+/** A process that opens the Redis of a state directory and holds it: `redis-owner.ts <state directory>`. */
+import { openRedis } from '../../src/runtime/embedded-redis.js';
+import { silentLog } from '../../src/runtime/log.js';
+
+const redis = await openRedis({ stateDir: process.argv[2] ?? '', log: silentLog });
+process.stdout.write(`open ${redis.url}\n`);
+process.once('SIGTERM', () => {
+  void redis.close().then(() => process.exit(0));
+});
+setInterval(() => undefined, 60_000);
