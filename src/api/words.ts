@@ -3,11 +3,20 @@ import type { Redact } from './redact.js';
 
 const MAX_CHARACTERS = 200;
 
-/** The texts of `reason` and `message`, whatever form they take; `reason` first, the useful part stands there. */
+/** The texts of `reason` and `message`, whatever form they take; `reason` first, where the useful part stands. */
 export function statementsOf(body: unknown): string[] {
-  if (typeof body !== 'object' || body === null) return [];
+  const { reason, message } = saidIn(body);
+  return [...reason, ...message];
+}
+
+function saidIn(body: unknown): { reason: string[]; message: string[] } {
+  if (typeof body !== 'object' || body === null) return { reason: [], message: [] };
   const { reason, message } = body as { reason?: unknown; message?: unknown };
-  return [reason, message].flat().filter((text): text is string => typeof text === 'string' && text.trim() !== '');
+  return { reason: textsOf(reason), message: textsOf(message) };
+}
+
+function textsOf(value: unknown): string[] {
+  return [value].flat().filter((text): text is string => typeof text === 'string' && text.trim() !== '');
 }
 
 /** The body as JSON; undefined when it is none. The parser's own error is not kept: it quotes the text. */
@@ -22,8 +31,14 @@ export function jsonOf(text: string): unknown {
 /** Message and reason of a JSON body, the title of an HTML page, otherwise nothing. Redacted before it is cut. */
 export function wordsOf(text: string, redact: Redact): string {
   const body = jsonOf(text);
-  const said = body === undefined ? titleOf(text) : statementsOf(body).reverse();
+  const said = body === undefined ? titleOf(text) : sentenceOf(body);
   return shorten(redact(printable([...new Set(said)].join(': '))));
+}
+
+// For a person: what went wrong, then why.
+function sentenceOf(body: unknown): string[] {
+  const { reason, message } = saidIn(body);
+  return [...message, ...reason];
 }
 
 function titleOf(html: string): string[] {
