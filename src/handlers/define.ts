@@ -29,9 +29,9 @@ export interface HandlerOptions<On extends readonly string[]> extends Omit<Subsc
    * Handles one event. Resolving is success; throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
    * dead letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
-  handle(event: EventOf<On>, context: HandlerContext): void | Promise<void>;
+  handle: (event: EventOf<On>, context: HandlerContext) => void | Promise<void>;
   /** Lets go of what the handler holds; called once when the process stops. */
-  close?(): Promise<void>;
+  close?: () => Promise<void>;
 }
 
 /**

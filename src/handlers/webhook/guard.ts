@@ -1,0 +1,93 @@
+/**
+ * Connections that reach only what is allowed. The name is resolved here, at connect time, and the socket gets exactly
+ * the addresses that were judged: asking once to judge and once more to connect would let a name change its answer in
+ * between (rebinding). Sockets do not ask for literal addresses, so those are judged before; and the address a socket
+ * ended up with is judged once more before the first byte of a request.
+ */
+import type { LookupAddress } from 'node:dns';
+import { lookup as resolveByDns } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { ChangefeedError } from '../../errors.js';
+import { isNamed, refusalOf, type Allowances } from './address.js';
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+export const systemResolve: Resolve = (hostname) => resolveByDns(hostname, { all: true, verbatim: true });
+
+export interface GuardOptions {
+  allowances: Allowances;
+  resolve: Resolve;
+  /** For connecting, for the answer's head, and between two parts of its body; ms. */
+  timeoutMs: number;
+}
+
+export function guardedAgent({ allowances, resolve, timeoutMs }: GuardOptions): Agent {
+  const lookup = guardedLookup(allowances, resolve);
+  const connect = buildConnector({ lookup, timeout: timeoutMs });
+  return new Agent({
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect(options, callback) {
+      const refusal = isIP(options.hostname) === 0 ? null : refusalAt(options.hostname, options.hostname, allowances);
+      if (refusal !== null) {
+        callback(refusal, null);
+        return;
+      }
+      connect(options, (error, socket) => {
+        if (error !== null) {
+          callback(error, null);
+          return;
+        }
+        const late = refusalAt(options.hostname, socket.remoteAddress ?? '', allowances);
+        if (late === null) {
+          callback(null, socket);
+          return;
+        }
+        socket.destroy();
+        callback(late, null);
+      });
+    },
+  });
+}
+
+/** A `lookup` for sockets that answers only with addresses that may be reached. */
+function guardedLookup(allowances: Allowances, resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    const family = options.family === 4 || options.family === 6 ? options.family : 0;
+    judge(hostname, { allowances, resolve, family }).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all === true) callback(null, addresses);
+        else callback(null, first?.address ?? '', first?.family ?? 0);
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, ''),
+    );
+  };
+}
+
+async function judge(
+  hostname: string,
+  { allowances, resolve, family }: { allowances: Allowances; resolve: Resolve; family: 0 | 4 | 6 },
+): Promise<LookupAddress[]> {
+  const answers = (await resolve(hostname)).filter((answer) => family === 0 || answer.family === family);
+  const open = answers.filter(({ address }) => refusalAt(hostname, address, allowances) === null);
+  if (open.length > 0) return open;
+  const refusal = answers
+    .map(({ address }) => refusalAt(hostname, address, allowances))
+    .find((error) => error !== null);
+  throw refusal ?? Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+}
+
+function refusalAt(hostname: string, address: string, allowances: Allowances): ChangefeedError | null {
+  if (isNamed(hostname, allowances)) return null;
+  const refusal = refusalOf(address, allowances);
+  if (refusal === null) return null;
+  const reached = hostname === address ? address : `${hostname} resolves to ${address}, which`;
+  return new ChangefeedError('CF_ADDRESS_REFUSED', {
+    message: `${reached} is ${refusal}: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.`,
+    hostname,
+    address,
+  });
+}

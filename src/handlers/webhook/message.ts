@@ -1,0 +1,37 @@
+/** An event as an HTTP message: the two modes of the CloudEvents HTTP binding. */
+import type { ChangeEvent } from '../../events/types.js';
+
+export interface Message {
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** `structured`: the whole event is the body. `binary`: `data` is the body, the rest stands in `ce-` headers. */
+export type Mode = 'structured' | 'binary';
+
+export function encodeMessage(event: ChangeEvent, mode: Mode): Message {
+  return mode === 'structured' ? structured(event) : binary(event);
+}
+
+function structured(event: ChangeEvent): Message {
+  return { headers: { 'content-type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
+}
+
+function binary({ data, datacontenttype, ...attributes }: ChangeEvent): Message {
+  const headers = Object.entries(attributes).map(([name, value]): [string, string] => [
+    `ce-${name}`,
+    encodeValue(value),
+  ]);
+  return { headers: { ...Object.fromEntries(headers), 'content-type': datacontenttype }, body: JSON.stringify(data) };
+}
+
+/** Section 3.1.3.2 of the binding: space, quote, percent and all that is not printable ASCII, as UTF-8. */
+function encodeValue(value: string): string {
+  return value.replace(/[^\x21\x23\x24\x26-\x7e]/gu, percentEncode);
+}
+
+function percentEncode(character: string): string {
+  return [...Buffer.from(character, 'utf8')]
+    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('');
+}
