@@ -91,7 +91,7 @@ async function commit_(redis: Redis, keys: string[], commit: PageCommit): Promis
   throw unexpectedAnswer(commitPage, word);
 }
 
-async function loadSweep(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<StoredSweep> {
+export async function loadSweep(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<StoredSweep> {
   const [[checkpoint = null, lastSweep = null, baselineAt = null], cursors] = await Promise.all([
     redis.hmget(keys.sweep(workspace, list), 'checkpoint', 'lastSweep', 'baselineAt'),
     redis.smembers(keys.cursors(workspace, list)),

@@ -18,6 +18,12 @@ export interface JudgeOptions {
   observation: Observation;
 }
 
+/** What a page changes, and the sweep's counts after it. */
+export interface Judgement {
+  writes: RecordWrite[];
+  counts: SweepCounts;
+}
+
 interface Seen {
   key: string;
   record: RawRecord;
@@ -28,7 +34,7 @@ interface Seen {
 export async function judgePage(
   store: Pick<SweepStore, 'digests' | 'records'>,
   { records, counts, rules, baseline, observation }: JudgeOptions,
-): Promise<{ writes: RecordWrite[]; counts: SweepCounts }> {
+): Promise<Judgement> {
   const seen = seenRecords(records, rules);
   const digests = await store.digests(
     rules.list,

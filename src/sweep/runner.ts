@@ -12,7 +12,7 @@ import type { ListName } from '../events/lists.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { noCounts } from './counts.js';
-import { judgePage } from './judge-page.js';
+import { judgePage, type Judgement } from './judge-page.js';
 import { keepLease, leaseLost } from './lease-keeper.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepStore, SweepSummary } from './store.js';
 
@@ -75,18 +75,12 @@ export async function sweepList(deps: SweepDeps, options: SweepOptions): Promise
 async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken): Promise<SweepSummary> {
   const { list } = options;
   const stored = await deps.store.load(list);
-  let { checkpoint, trail } = await departure(deps, list, token, stored);
-  for (;;) {
-    const page = await nextPage(deps, options, { checkpoint, trail, token });
-    const { writes, counts } = await judge(deps, options, checkpoint, page);
-    const reached = {
-      ...checkpoint,
-      counts,
-      pages: checkpoint.pages + 1,
-      cursor: page.nextCursor,
-      firstPage: trail.firstPage,
-    };
-    const ended = page.nextCursor === null;
+  const { checkpoint: start, trail } = await departure(deps, list, token, stored);
+  for (let checkpoint = start; ;) {
+    const { writes, counts, nextCursor } = await takePage(deps, options, { checkpoint, trail, token });
+    const pages = checkpoint.pages + 1;
+    const reached = { ...checkpoint, counts, pages, cursor: nextCursor, firstPage: trail.firstPage };
+    const ended = nextCursor === null;
     const summary = ended ? summarise(reached, isoTime(deps.clock.now())) : null;
     const result = await deps.store.commitPage(list, { token, checkpoint: ended ? null : reached, summary, writes });
     if (result.outcome === 'fenced') throw leaseLost(list);
@@ -127,17 +121,20 @@ interface Position {
   token: FencingToken;
 }
 
-async function nextPage(deps: SweepDeps, { list, signal }: SweepOptions, position: Position): Promise<Page> {
+interface JudgedPage extends Judgement {
+  nextCursor: string | null;
+}
+
+/** The next page and what it changes; whatever goes wrong with it ends the sweep as incomplete, nothing of it written. */
+async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<JudgedPage> {
   const { checkpoint, trail, token } = position;
+  const { list, signal } = options;
   const page = checkpoint.pages + 1;
   try {
-    const answer = await deps.api.fetchPage(list, {
-      cursor: checkpoint.cursor,
-      page,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    trail.check(answer, checkpoint.cursor);
-    return answer;
+    const { cursor } = checkpoint;
+    const answer = await deps.api.fetchPage(list, { cursor, page, ...(signal === undefined ? {} : { signal }) });
+    trail.check(answer, cursor);
+    return { nextCursor: answer.nextCursor, ...(await judge(deps, options, checkpoint, answer)) };
   } catch (cause) {
     if (signal?.aborted === true) throw cause;
     const hopeless = isHopeless(cause, checkpoint.cursor);
@@ -163,7 +160,7 @@ async function judge(
   { rules, baseline }: SweepOptions,
   checkpoint: Checkpoint,
   page: Page,
-): ReturnType<typeof judgePage> {
+): Promise<Judgement> {
   return await judgePage(store, {
     records: page.records,
     counts: checkpoint.counts,

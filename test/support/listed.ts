@@ -1,0 +1,32 @@
+/** A read API whose lists a test holds in its hand: pages of records, cursors that are positions. Real enough to walk. */
+import type { Page, RawRecord, ReadApi } from '../../src/api/read-api.js';
+import type { ListName } from '../../src/events/lists.js';
+
+export interface ListedApi extends ReadApi {
+  /** What the list holds now, two records a page. */
+  records: RawRecord[];
+  /** Called before each page is answered; may throw, wait, or answer another page in its place. */
+  before: (cursor: string | null, page: number) => Page | undefined | Promise<Page | undefined>;
+  /** Cursors asked for, in order. */
+  readonly asked: (string | null)[];
+}
+
+export function listedApi(records: RawRecord[] = []): ListedApi {
+  const asked: (string | null)[] = [];
+  const api: ListedApi = {
+    records,
+    asked,
+    before: () => undefined,
+    async fetchPage(list: ListName, { cursor, page }) {
+      asked.push(cursor);
+      const instead = await api.before(cursor, page);
+      if (instead !== undefined) return instead;
+      const from = Number(cursor ?? 0);
+      const shown = api.records.slice(from, from + 2);
+      const more = from + 2 < api.records.length;
+      return { list, records: shown, nextCursor: more ? String(from + 2) : null, bytes: 0 };
+    },
+    close: () => Promise.resolve(),
+  };
+  return api;
+}
