@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createClientUnderTest, type ClientUnderTest } from '../../support/api-client.js';
 import { startApiServer, type Reply } from '../../support/api-server.js';
 
+/** A page in every other way. */
+const NOT_UTF8 = Buffer.from('{"success":true,"data":{"peopleList":[{"id":"\xff"}]}}', 'latin1');
 const FIRST = { cursor: null, page: 1 };
 const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
 const failing = (code: string, facts: object = {}) =>
@@ -83,7 +85,7 @@ describe('an answer that may pass is asked for again', () => {
     ['200 with an empty body', { body: '' }, 'CF_PAGE_MALFORMED', 4],
     ['200 without the list', { body: { success: true, data: {} } }, 'CF_PAGE_MALFORMED', 4],
     ['200 with damaged JSON', { body: '{"success":true,"data":{"peopleList":[' }, 'CF_PAGE_MALFORMED', 4],
-    ['200 that is not UTF-8', { body: Buffer.from([0x7b, 0xff, 0x7d]) }, 'CF_PAGE_MALFORMED', 4],
+    ['200 that is not UTF-8', { body: NOT_UTF8 }, 'CF_PAGE_MALFORMED', 4],
     ['200 with a broken packing', { headers: { 'content-encoding': 'gzip' }, body: 'x' }, 'CF_PAGE_MALFORMED', 4],
     ['200 in an unknown packing', { headers: { 'content-encoding': 'toString' }, body: 'x' }, 'CF_PAGE_MALFORMED', 4],
   ])('%s, so often', async (_name, reply, code, attempts) => {
