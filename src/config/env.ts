@@ -1,0 +1,70 @@
+/** The part of a configuration that comes from the environment. An empty variable counts as not set. */
+import type { Config } from './schema.js';
+import { pathText } from './issues.js';
+import { parseConfig } from './parse.js';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export function envValue(env: Env, name: string): string | undefined {
+  const value = env[name];
+  return value === undefined || value.trim() === '' ? undefined : value;
+}
+
+const VARIABLE_OF: Readonly<Record<string, string>> = {
+  'workspaces[0].baseUrl': 'CHANGEFEED_BASE_URL',
+  'workspaces[0].token': 'CHANGEFEED_TOKEN',
+};
+
+/**
+ * The configuration of one without a file: a workspace `default`, its events as lines on standard output.
+ * @throws ChangefeedError CF_CONFIG_INVALID naming the variables that are missing or wrong
+ */
+export function configFromEnvironment(env: Env): Config {
+  const raw = {
+    workspaces: [
+      { name: 'default', baseUrl: envValue(env, 'CHANGEFEED_BASE_URL'), token: envValue(env, 'CHANGEFEED_TOKEN') },
+    ],
+    subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
+  };
+  return parseConfig(raw, {
+    source: 'No configuration file was found, and the environment is not enough',
+    redisUrl: envValue(env, 'REDIS_URL'),
+    remedyOf: (path) => {
+      const variable = VARIABLE_OF[path];
+      return variable && `Set ${variable}, or write a changefeed.config.json with this field.`;
+    },
+  });
+}
+
+export interface Replaced {
+  value: unknown;
+  problems: string[];
+}
+
+/** Replaces every `${NAME}` in the strings of a JSON value. */
+export function replaceVariables(value: unknown, env: Env, path: readonly PropertyKey[] = []): Replaced {
+  if (typeof value === 'string') return replaceInText(value, env, path);
+  if (typeof value !== 'object' || value === null) return { value, problems: [] };
+  const entries = Object.entries(value).map(([key, inner]) => {
+    const step = Array.isArray(value) ? Number(key) : key;
+    return { key, ...replaceVariables(inner, env, [...path, step]) };
+  });
+  const problems = entries.flatMap((entry) => entry.problems);
+  if (Array.isArray(value)) return { value: entries.map((entry) => entry.value), problems };
+  return { value: Object.fromEntries(entries.map((entry) => [entry.key, entry.value])), problems };
+}
+
+function replaceInText(text: string, env: Env, path: readonly PropertyKey[]): Replaced {
+  const missing: string[] = [];
+  const value = text.replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
+    const found = envValue(env, name);
+    if (found === undefined) missing.push(name);
+    return found ?? whole;
+  });
+  return {
+    value,
+    problems: missing.map(
+      (name) => `${pathText(path)}: the environment variable ${name} is not set; set it, or write the value itself.`,
+    ),
+  };
+}

@@ -1,0 +1,75 @@
+/** The configuration as a person writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
+import type { Subscription } from '../handlers/handler.js';
+import type { SubscriptionOptions } from '../handlers/options.js';
+
+export interface ConfigInput {
+  /** One or more workspaces of the CRM. */
+  workspaces: readonly WorkspaceInput[];
+  /** What happens with the events: what `defineHandler`, `webhook` and `ndjson` return. @defaultValue none */
+  subscriptions?: readonly (Subscription | SubscriptionData)[] | undefined;
+  /** A Redis URL, or the URL and the prefix of all keys. @defaultValue a private Redis of the state directory */
+  redis?: string | RedisInput | undefined;
+  log?: LogInput | undefined;
+  deadLetters?: DeadLettersInput | undefined;
+}
+
+export interface WorkspaceInput {
+  /** Unique; stands in event sources and Redis keys. Letters, digits, `-`, `_`, `.`; at most 64. */
+  name: string;
+  /** What stands before `/v2`: `https://crm.example/api`. */
+  baseUrl: string;
+  /** The API token, without "Bearer". */
+  token: string;
+  budget?: BudgetInput | undefined;
+  /** The workspace's time zone, an IANA name: where its days begin. @defaultValue 'Asia/Seoul' */
+  timeZone?: string | undefined;
+  /** Per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). */
+  lists?: Readonly<Record<string, ListInput>> | undefined;
+}
+
+/** How many requests all processes together may make of this workspace's API: `requests` in any `perSeconds`. */
+export interface BudgetInput {
+  /** @defaultValue 80 */
+  requests?: number | undefined;
+  /** @defaultValue 10 */
+  perSeconds?: number | undefined;
+}
+
+export interface ListInput {
+  /** @defaultValue true */
+  enabled?: boolean | undefined;
+  /** From the start of one sweep to the start of the next, at least '1s'. @defaultValue per list, see the reference */
+  interval?: string | undefined;
+  /** Field patterns (`*` allowed) whose changes never make an event. @defaultValue none */
+  ignore?: readonly string[] | undefined;
+  /** Field patterns: changes of nothing else make an event. @defaultValue all fields */
+  only?: readonly string[] | undefined;
+  /** Field patterns that count as kept by the system, besides those that are known. @defaultValue none */
+  refreshed?: readonly string[] | undefined;
+  /** What the first complete sweep does: store quietly, or emit a `snapshot` event per record. @defaultValue 'quiet' */
+  baseline?: 'quiet' | 'emit' | undefined;
+}
+
+/** A built-in handler as data, as in `changefeed.config.json`. */
+export interface SubscriptionData extends SubscriptionOptions {
+  /** `webhook`, `ndjson` … */
+  handler: string;
+  /** The handler's own options. */
+  [option: string]: unknown;
+}
+
+export interface RedisInput {
+  /** `redis://:password@host:6379/0` or `rediss://…`; the variable `REDIS_URL` wins over it. */
+  url?: string | undefined;
+  /** Stands before every key. Letters, digits, `-`, `_`, `.`, `:`. @defaultValue 'changefeed' */
+  prefix?: string | undefined;
+}
+
+export interface LogInput {
+  /** How long events are kept; what a subscription has not yet read stays in any case. */
+  retention?: { age?: string | undefined; events?: number | undefined } | undefined;
+}
+
+export interface DeadLettersInput {
+  retention?: { age?: string | undefined; count?: number | undefined } | undefined;
+}

@@ -1,0 +1,125 @@
+/** Finds the configuration, evaluates it, and says what is wrong with it. */
+import { existsSync, readFileSync } from 'node:fs';
+import { extname, relative, resolve } from 'node:path';
+import { createJiti } from 'jiti';
+import { ChangefeedError, messageOf } from '../errors.js';
+import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
+import { invalidConfig } from './issues.js';
+import { parseConfig } from './parse.js';
+import type { Config } from './schema.js';
+
+export interface LoadOptions {
+  cwd: string;
+  env: Env;
+  /** A configuration file, from `cwd`. @defaultValue CHANGEFEED_CONFIG, else `changefeed.config.*` in `cwd` */
+  path?: string | undefined;
+  /** What `crm-changefeed` stands for inside a configuration in code. @defaultValue this very package */
+  library?: () => Promise<object>;
+}
+
+export interface LoadedConfig {
+  config: Config;
+  /** The file, or `the environment`. */
+  source: string;
+}
+
+const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
+
+/**
+ * Loads `path`, else `CHANGEFEED_CONFIG`, else `changefeed.config.{ts,mts,js,mjs,json}` in `cwd`, else what the
+ * environment alone says.
+ * @throws ChangefeedError CF_CONFIG_UNLOADABLE when a file is missing or cannot be evaluated, CF_CONFIG_INVALID when it
+ *   says something that is not allowed
+ */
+export async function loadConfig({ cwd, env, path, library = ownLibrary }: LoadOptions): Promise<LoadedConfig> {
+  const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
+  if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment' };
+  const source = nameOf(file, cwd);
+  const raw = extname(file) === '.json' ? readJson({ file, source, env }) : await evaluate({ file, source, library });
+  return { config: parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL') }), source };
+}
+
+function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
+  if (named === undefined) {
+    return EXTENSIONS.map((extension) => resolve(cwd, `changefeed.config${extension}`)).find((file) =>
+      existsSync(file),
+    );
+  }
+  const file = resolve(cwd, named);
+  if (!existsSync(file))
+    throw unloadable(
+      named,
+      'there is no such file. Correct the path, or take it away to use changefeed.config.* or the environment',
+    );
+  if (!EXTENSIONS.includes(extname(file)))
+    throw unloadable(named, `a configuration file ends in ${EXTENSIONS.join(', ')}`);
+  return file;
+}
+
+/** As a person in that folder would call it. */
+function nameOf(file: string, cwd: string): string {
+  const name = relative(cwd, file);
+  return name.startsWith('..') ? file : name;
+}
+
+function readJson({ file, source, env }: { file: string; source: string; env: Env }): unknown {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // The parser quotes the text around the fault, which may be a token: only the place is told.
+    throw unloadable(source, `it cannot be read as JSON${placeOf(error)}. Mend the syntax there`);
+  }
+  const { value, problems } = replaceVariables(raw, env);
+  if (problems.length > 0) throw invalidConfig(source, problems);
+  return value;
+}
+
+function placeOf(error: unknown): string {
+  const place = /\(line \d+ column \d+\)|at position \d+|Unexpected end/.exec(messageOf(error));
+  if (place !== null) return ` (${place[0].replace(/[()]/g, '')})`;
+  return error instanceof SyntaxError ? '' : ` (${messageOf(error)})`;
+}
+
+interface Evaluation {
+  file: string;
+  source: string;
+  library: () => Promise<object>;
+}
+
+async function evaluate({ file, source, library }: Evaluation): Promise<unknown> {
+  // The same module instance as ours, not a second copy: errors that handlers throw are ours to recognise, and a
+  // command installed globally serves a folder that has no node_modules.
+  const jiti = createJiti(file, {
+    virtualModules: { 'crm-changefeed': await library() },
+    fsCache: false,
+  });
+  let module: unknown;
+  try {
+    module = await jiti.import(file);
+  } catch (error) {
+    throw unloadable(
+      source,
+      `${error instanceof SyntaxError ? 'it has a syntax error' : 'running it failed'}: ${firstLine(error)}. Mend the file`,
+      error,
+    );
+  }
+  if (typeof module === 'object' && module !== null && 'default' in module && module.default !== undefined) {
+    return module.default;
+  }
+  throw unloadable(source, 'it has no default export. Write: export default defineConfig({ … })');
+}
+
+function firstLine(error: unknown): string {
+  return (messageOf(error).split('\n')[0] ?? '').replace(/\.$/, '');
+}
+
+/** From the same kind of file as this one: compiled beside compiled, source beside source. */
+function ownLibrary(): Promise<object> {
+  const index = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
+  return import(index) as Promise<object>;
+}
+
+function unloadable(source: string, problem: string, cause?: unknown): ChangefeedError {
+  return new ChangefeedError('CF_CONFIG_UNLOADABLE', { message: `${source}: ${problem}.`, source, cause });
+}

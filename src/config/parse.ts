@@ -1,0 +1,85 @@
+/** From what a file or the environment says to a Config. */
+import { ChangefeedError } from '../errors.js';
+import type { Subscription } from '../handlers/handler.js';
+import { buildSubscription } from '../handlers/registry.js';
+import { invalidConfig, sentenceOf, type IssueContext } from './issues.js';
+import { configSchema, type Config, type WorkspaceConfig } from './schema.js';
+
+export interface ParseOptions {
+  /** Opens every message: the file, or "the environment". */
+  source: string;
+  /** `REDIS_URL`: wins over the configuration. */
+  redisUrl?: string | undefined;
+  remedyOf?: IssueContext['remedyOf'];
+}
+
+/**
+ * Checks a whole configuration and fills in its defaults.
+ * @throws ChangefeedError CF_CONFIG_INVALID with every problem found, one per line (and as `facts.problems`)
+ */
+export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyInFile }: ParseOptions): Config {
+  const result = configSchema.safeParse(raw);
+  const { subscriptions, problems } = buildSubscriptions(raw);
+  if (!result.success) {
+    const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
+    throw invalidConfig(source, [...sentences, ...problems]);
+  }
+  const { workspaces, redis, log, deadLetters } = result.data;
+  problems.push(...repeated(workspaces, 'workspaces'), ...repeated(subscriptions, 'subscriptions'));
+  problems.push(...strangers(subscriptions, workspaces));
+  if (problems.length > 0) throw invalidConfig(source, problems);
+  return {
+    workspaces,
+    subscriptions,
+    redis: { url: redisUrl ?? redis.url, prefix: redis.prefix },
+    log: { retention: { ageMs: log.retention.age, events: log.retention.events } },
+    deadLetters: { retention: { ageMs: deadLetters.retention.age, count: deadLetters.retention.count } },
+  };
+}
+
+function remedyInFile(path: string): string | undefined {
+  if (!/\.(token|baseUrl)$/.test(path)) return undefined;
+  return 'If it comes from an environment variable, that one is not set.';
+}
+
+interface Built {
+  subscriptions: Subscription[];
+  problems: string[];
+}
+
+function buildSubscriptions(raw: unknown): Built {
+  const built: Built = { subscriptions: [], problems: [] };
+  const given: unknown = typeof raw === 'object' && raw !== null && 'subscriptions' in raw ? raw.subscriptions : [];
+  for (const [index, entry] of (Array.isArray(given) ? (given as unknown[]) : []).entries()) {
+    try {
+      built.subscriptions.push(buildSubscription(entry, `subscriptions[${index}]`));
+    } catch (error) {
+      if (!(error instanceof ChangefeedError)) throw error;
+      built.problems.push(error.message);
+    }
+  }
+  return built;
+}
+
+/** A second one of the same name would share the first one's state or queue. */
+function repeated(named: readonly { name: string }[], what: string): string[] {
+  return named.flatMap(({ name }, index) => {
+    const first = named.findIndex((other) => other.name === name);
+    return first === index
+      ? []
+      : [`${what}[${index}].name: found "${name}", the name of ${what}[${first}] too; allowed: each name once.`];
+  });
+}
+
+/** A subscription to a workspace that does not exist would wait for ever without a word. */
+function strangers(subscriptions: readonly Subscription[], workspaces: readonly WorkspaceConfig[]): string[] {
+  const names = workspaces.map(({ name }) => name);
+  return subscriptions.flatMap((subscription, index) =>
+    (subscription.workspaces ?? [])
+      .filter((name) => !names.includes(name))
+      .map(
+        (name) =>
+          `subscriptions[${index}].workspaces: found "${name}"; allowed: the names of workspaces (${names.join(', ')}).`,
+      ),
+  );
+}
