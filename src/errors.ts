@@ -60,7 +60,7 @@ export function exitCodeOf(error: unknown): 1 | 2 {
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  return typeof error === 'string' ? error : `a thrown ${describe(error)}`;
+  return typeof error === 'string' ? error : `something that is not an error was thrown (${describe(error)})`;
 }
 
 /** What a value is, said without showing what is in it: for messages about bad input. */
