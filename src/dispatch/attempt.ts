@@ -3,7 +3,7 @@ import { ChangefeedError, describe } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Subscription } from '../handlers/handler.js';
+import type { Handle, Subscription } from '../handlers/handler.js';
 import type { Delivery } from './ports.js';
 
 export interface AttemptOptions {
@@ -42,7 +42,9 @@ async function callHandler(options: AttemptOptions, late: AbortSignal): Promise<
   const { subscription, delivery, attempt, signal, logger } = options;
   let log: Log | undefined;
   try {
-    const returned: unknown = await subscription.handle(delivery.event, {
+    // Typed to give nothing; what it gives all the same is for the caller to remark on.
+    const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
+    return await handle.call(subscription, delivery.event, {
       // Made when asked for: most handlers never log.
       get log() {
         return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
@@ -52,7 +54,6 @@ async function callHandler(options: AttemptOptions, late: AbortSignal): Promise<
       subscription: subscription.name,
       workspace: delivery.workspace,
     });
-    return returned;
   } catch (error) {
     throw isErrorLike(error) ? error : notAnError(options, error);
   }

@@ -6,7 +6,7 @@ import type { Selection } from '../handlers/handler.js';
 
 type Test = (event: ChangeEvent) => boolean;
 
-/** Field patterns and `class` speak of updated events: what was created or deleted has changed as a whole, and passes. */
+/** Field patterns speak of updated events: what was created or deleted has changed as a whole, and passes. */
 export function compileSelection({ on, workspaces, lists, class: wanted, fields }: Selection): Test {
   const tests: Test[] = [anyPattern(on, (event) => [event.type])];
   if (workspaces !== undefined) tests.push((event) => workspaces.includes(workspaceOf(event)));
@@ -17,6 +17,11 @@ export function compileSelection({ on, workspaces, lists, class: wanted, fields 
     tests.push((event) => !event.type.endsWith('.updated') || changedOne(event));
   }
   return (event) => tests.every((test) => test(event));
+}
+
+/** False when nothing in that workspace can be of interest: its log need not be read. */
+export function readsWorkspace({ workspaces }: Selection, workspace: string): boolean {
+  return workspaces === undefined || workspaces.includes(workspace);
 }
 
 function anyPattern(patterns: readonly string[], textsOf: (event: ChangeEvent) => readonly string[]): Test {

@@ -20,7 +20,7 @@ export async function promote(store: Store, jobId: string): Promise<void> {
 /** Like `promote`, but leaves alone a job that has been tried before: it waits for its retry, not for its turn. */
 export async function promoteParked(store: Store, jobId: string): Promise<void> {
   const job = await store.getBackend().getJobData(jobId);
-  if (job !== undefined && Number(job.attemptsMade) === 0) await promote(store, jobId);
+  if (job !== undefined && job.attemptsMade === 0) await promote(store, jobId);
 }
 
 // BullMQ's numbers for "the job is not in the set it was expected in" and "there is no such job".

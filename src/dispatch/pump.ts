@@ -39,17 +39,26 @@ interface Placed {
 
 export class Pump {
   readonly #options: PumpOptions;
-  /** Log id read up to; undefined until asked, and after a failure (the batch may be half done). */
+  /** Log id read up to; undefined until asked. After a failure it stands where it stood: the batch may be half done. */
   #place: string | undefined;
 
   constructor(options: PumpOptions) {
     this.#options = options;
   }
 
+  get name(): string {
+    return `dispatch ${this.#options.workspace} to ${this.#options.subscription.name}`;
+  }
+
+  /** Finds the subscription's place in the log; a new subscription is given its first. */
+  async begin(): Promise<string> {
+    return (this.#place ??= await this.#findPlace());
+  }
+
   /** One batch, or a wait for one. Answers how long to wait before the next turn, in ms. */
   async turn(signal: AbortSignal): Promise<number> {
     const { workspace, subscription, log, places, gate, bell, highWater } = this.#options;
-    const after = (this.#place ??= await this.#begin());
+    const after = await this.begin();
     const rings = bell.rings;
     const { events: pending } = await gate.pending(subscription.name, workspace);
     if (pending >= highWater) return FULL_WAIT_MS;
@@ -66,7 +75,7 @@ export class Pump {
     return 0;
   }
 
-  async #begin(): Promise<string> {
+  async #findPlace(): Promise<string> {
     const { workspace, subscription, log, places } = this.#options;
     const known = await places.get(workspace, subscription.name);
     if (known !== null) return known;

@@ -55,12 +55,16 @@ export class RedisLogReader implements LogReader {
       return answer !== null;
     } catch (error) {
       connection.disconnect();
-      if (isOver(signal) || this.#closed) return false;
+      if (isOver(signal) || this.#isClosed()) return false;
       throw error;
     } finally {
       this.#busy.delete(connection);
       signal.removeEventListener('abort', hangUp);
     }
+  }
+
+  #isClosed(): boolean {
+    return this.#closed;
   }
 
   close(): Promise<void> {
