@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { Connect, Delivery, LogReader, PlaceStore, RecordGate } from './ports.js';
-import { findUnhandled, measureLag, type Unhandled } from './progress.js';
+import { findUnhandled, measureLag, type Lag, type Unhandled } from './progress.js';
 import { Pump } from './pump.js';
 import type { QueueKeys } from './queue-layout.js';
 import { openQueues, type Queues } from './queues.js';
@@ -45,10 +45,7 @@ export interface SubscriptionStatistics {
   delayed: number;
   dead: number;
   paused: boolean;
-  /** Events in the log not read yet (counted up to 1,000 per workspace), and those read and neither handled nor dead. */
-  lagEvents: number;
-  /** Age of the oldest of these, in seconds; 0 without lag. */
-  lagSeconds: number;
+  lag: Lag;
 }
 
 export interface Dispatcher {
@@ -169,7 +166,6 @@ async function describeSubscription(
     delayed,
     dead: failed,
     paused,
-    lagEvents: lag.events,
-    lagSeconds: lag.seconds,
+    lag,
   };
 }

@@ -43,7 +43,7 @@ export async function findUnhandled(
 }
 
 export interface Lag {
-  /** Events not read yet, plus those read and neither handled nor dead. At most `COUNTED` of the former are counted. */
+  /** Events not read yet, plus those read and neither handled nor dead. Of the former, at most 1,000 per workspace are counted. */
   events: number;
   /** Age of the oldest of them, in seconds; 0 without lag. */
   seconds: number;
