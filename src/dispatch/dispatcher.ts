@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { Connect, Delivery, LogReader, PlaceStore, RecordGate } from './ports.js';
-import { findUnhandled, measureLag, type Lag, type Unhandled } from './progress.js';
+import { findUnhandled, measureLag, type Unhandled } from './progress.js';
 import { Pump } from './pump.js';
 import type { QueueKeys } from './queue-layout.js';
 import { openQueues, type Queues } from './queues.js';
@@ -45,7 +45,10 @@ export interface SubscriptionStatistics {
   delayed: number;
   dead: number;
   paused: boolean;
-  lag: Lag;
+  /** Events not read from the log yet (at most 1,000 per workspace are counted), and those read and neither handled nor dead. */
+  lagEvents: number;
+  /** Age of the oldest of these, in seconds; 0 without lag. */
+  lagSeconds: number;
 }
 
 export interface Dispatcher {
@@ -166,6 +169,7 @@ async function describeSubscription(
     delayed,
     dead: failed,
     paused,
-    lag,
+    lagEvents: lag.events,
+    lagSeconds: lag.seconds,
   };
 }
