@@ -1,0 +1,53 @@
+/** The world as the seed has it, record by record, before any life. */
+import { baseDeal, baseMemo, baseTodo } from './base-children.js';
+import { baseOrganization, basePerson } from './base-contacts.js';
+import { baseActivity, baseHistory } from './base-log.js';
+import type { Directory } from './directory.js';
+import { KINDS, type FactsOf, type Kind, type Sizes } from './facts.js';
+import { dice, hash32, type Dice } from './random.js';
+import { Table } from './tables.js';
+
+/** The seed's records were written in these two years: fixed, so that the same seed gives the same bytes on any day. */
+const FROM = Date.UTC(2024, 0, 2);
+const UNTIL = Date.UTC(2026, 0, 1);
+
+export interface BaseContext {
+  readonly seed: number;
+  readonly sizes: Sizes;
+  readonly directory: Directory;
+  /** Dice of one record; `salt` gives a second set. */
+  dice(kind: Kind, index: number, salt?: number): Dice;
+  /** Grows with the index: the order of a list is that of creation. */
+  bornAt(kind: Kind, index: number): number;
+  /** A time of last change for something born at `bornAt`. */
+  later(bornAt: number, roll: Dice): number;
+}
+
+export function baseContext(seed: number, sizes: Sizes, directory: Directory): BaseContext {
+  return {
+    seed,
+    sizes,
+    directory,
+    dice: (kind, index, salt = 0) => dice(seed, KINDS.indexOf(kind), index, salt),
+    bornAt: (kind, index) => {
+      const fraction = hash32(seed, KINDS.indexOf(kind), index, 99) / 0x1_0000_0000;
+      return FROM + Math.floor(((index + fraction) / sizes[kind]) * (UNTIL - FROM));
+    },
+    later: (bornAt, roll) => bornAt + 1 + (roll.chance(0.4) ? roll.below(70) : roll.below(Math.max(1, UNTIL - bornAt))),
+  };
+}
+
+export type Tables = { readonly [K in Kind]: Table<FactsOf[K]> };
+
+export function baseTables(context: BaseContext): Tables {
+  const { sizes } = context;
+  return {
+    people: new Table(sizes.people, (index) => basePerson(index, context)),
+    organization: new Table(sizes.organization, (index) => baseOrganization(index, context)),
+    memo: new Table(sizes.memo, (index) => baseMemo(index, context)),
+    todo: new Table(sizes.todo, (index) => baseTodo(index, context)),
+    history: new Table(sizes.history, (index) => baseHistory(index, context)),
+    activity: new Table(sizes.activity, (index) => baseActivity(index, context)),
+    deal: new Table(sizes.deal, (index) => baseDeal(index, context)),
+  };
+}
