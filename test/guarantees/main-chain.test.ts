@@ -10,8 +10,8 @@ describe('from the read API to a signed webhook', () => {
   const redis = useRedis();
   const chain = useChain();
 
-  async function open({ config }: Chain) {
-    const raw = config('1h', redis.keys.prefix);
+  async function open(world: Chain) {
+    const raw = world.config('1h', redis.keys.prefix);
     const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
     onTestFinished(() => feed.stop());
     await feed.start(['dispatch', 'handle']);
