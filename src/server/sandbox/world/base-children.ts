@@ -1,7 +1,7 @@
 /** Memos, todos and deals as the seed has them: what hangs on people and organizations. */
 import { customValues } from './custom.js';
 import { DIRECTORY_SIZES } from './directory.js';
-import type { BaseContext } from './base.js';
+import type { BaseContext } from './base-context.js';
 import type { DealFacts, DealStatus, MemoFacts, TodoFacts } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseChildrenOfPerson, baseLinks, baseMemoBefore } from './layout.js';

@@ -1,7 +1,7 @@
 /** People and organizations as the seed has them. */
 import { customValues } from './custom.js';
 import { DIRECTORY_SIZES } from './directory.js';
-import type { BaseContext } from './base.js';
+import type { BaseContext } from './base-context.js';
 import type { Enrolment, OrganizationFacts, PersonFacts, Submission } from './facts.js';
 import { baseOrganizationOf } from './layout.js';
 import type { Dice } from './random.js';

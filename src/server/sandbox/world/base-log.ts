@@ -1,6 +1,6 @@
 /** History and activity as the seed has them: the lists that only grow. */
 import { DIRECTORY_SIZES } from './directory.js';
-import type { BaseContext } from './base.js';
+import type { BaseContext } from './base-context.js';
 import type { ActivityFacts, HistoryFacts } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseLinks } from './layout.js';

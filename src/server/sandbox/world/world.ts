@@ -5,7 +5,8 @@
  */
 import { LIST_NAMES, type ListName } from '../../../events/lists.js';
 import type { CrmRecord } from '../../../events/types.js';
-import { baseContext, baseTables, type BaseContext, type Tables } from './base.js';
+import { baseTables, type Tables } from './base.js';
+import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
 import { Directory, type Ref, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
