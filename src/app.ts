@@ -45,6 +45,8 @@ export interface ChangefeedOptions {
   /** @defaultValue a log that says nothing */
   log?: Log;
   clock?: Clock;
+  /** Tries per page of the API before a sweep is given up as incomplete, the first included. @defaultValue 8 */
+  attempts?: number;
 }
 
 export interface Changefeed {
@@ -77,6 +79,7 @@ interface House {
   connect: () => Redis;
   log: Log;
   clock: Clock;
+  attempts: number | undefined;
 }
 
 /**
@@ -101,6 +104,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     connect: () => open({ maxRetriesPerRequest: null }),
     log,
     clock,
+    attempts: options.attempts,
   };
   return assemble(
     house,
@@ -143,7 +147,8 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   return {
     redisOrigin,
     start(roles) {
-      if (config.serve === null && roles?.every((role) => role === 'serve') === true) return Promise.reject(nothingToServe());
+      if (config.serve === null && roles?.every((role) => role === 'serve') === true)
+        return Promise.reject(nothingToServe());
       // Handlers first and sweeps last: whatever is found meets somebody who is ready for it.
       const wanted = ROLES.toReversed().filter((role) => (roles ?? ROLES).includes(role));
       return (running ??= createLifecycle(wanted.map((role) => parts[role]))).start();
