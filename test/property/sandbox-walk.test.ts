@@ -75,7 +75,7 @@ test.each(sound.map(({ name }) => name))(
           await sandbox.stop();
         }
       }),
-      { numRuns: 3 },
+      { numRuns: 2 },
     );
   },
 );

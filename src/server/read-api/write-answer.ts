@@ -32,7 +32,8 @@ async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, si
       raw.write(body.subarray(0, delivery.afterBytes));
       // Whoever gave up in the meantime has closed the connection: nothing is left to write to.
       await clock.sleep(delivery.ms, signal).catch(() => undefined);
-      if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
+      if (signal.aborted) raw.destroy();
+      else if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
       return;
     case 'padded':
       raw.write(body);
