@@ -21,7 +21,7 @@ describe('what goes wrong while running', () => {
   });
   /** A folder whose configuration has these subscriptions, as code. */
   async function folderOf(crm: OtherCrm, subscriptions = '[]', workspace: object = {}) {
-    const { cwd, start, run } = await cli({
+    const folder = await cli({
       'changefeed.config.mjs': `
         import { defineHandler } from 'crm-changefeed';
         const retry = { attempts: 2, delay: '10ms' };
@@ -33,10 +33,10 @@ describe('what goes wrong while running', () => {
     });
     const env = { REDIS_URL: redis.url };
     return {
-      cwd,
-      start: (args: readonly string[], more = {}) => start(args, { ...env, ...more }),
+      cwd: folder.cwd,
+      start: (args: readonly string[], more = {}) => folder.start(args, { ...env, ...more }),
       run: async (args: readonly string[], more = {}): Promise<CliRun> => {
-        const result = await run(args, { ...env, ...more });
+        const result = await folder.run(args, { ...env, ...more });
         const said = result.stdout + result.stderr;
         expect(said).not.toMatch(STACK_OR_COLOUR);
         expect(said).not.toContain(crm.token);
