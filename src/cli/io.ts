@@ -34,10 +34,8 @@ export function processIo(): Io {
   };
 }
 
-/** Resolves when the process is asked to stop. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+/** What every command takes. */
+export interface GlobalOptions {
+  /** `--config`: the configuration file. */
+  config?: string;
 }

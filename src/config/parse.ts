@@ -17,7 +17,8 @@ export interface ParseOptions {
  * Checks a whole configuration and fills in its defaults.
  * @throws ChangefeedError CF_CONFIG_INVALID with every problem found, one per line (and as `facts.problems`)
  */
-export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyInFile }: ParseOptions): Config {
+export function parseConfig(given: unknown, { source, redisUrl, remedyOf = remedyInFile }: ParseOptions): Config {
+  const raw = spellOut(given);
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);
   if (!result.success) {
@@ -35,6 +36,12 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     log: { retention: { ageMs: log.retention.age, events: log.retention.events } },
     deadLetters: { retention: { ageMs: deadLetters.retention.age, count: deadLetters.retention.count } },
   };
+}
+
+/** `redis: '…'` is short for `redis: { url: '…' }`. */
+function spellOut(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || !('redis' in given)) return given;
+  return typeof given.redis === 'string' ? { ...given, redis: { url: given.redis } } : given;
 }
 
 function remedyInFile(path: string): string | undefined {

@@ -96,13 +96,13 @@ const redisSchema = strictOptions({
   ),
 });
 
-/** Everything but what the handlers check; a bare Redis URL has become `{ url }`. */
+/** Everything but what the handlers check; a bare Redis URL has become `{ url }` by then. */
 export const configSchema = strictOptions({
   workspaces: z
     .array(workspaceSchema, { error: 'an array of one or more workspaces' })
     .min(1, { error: 'an array of one or more workspaces' }),
   subscriptions: z.array(z.unknown(), { error: 'an array of subscriptions' }).default([]),
-  redis: z.preprocess((given) => (typeof given === 'string' ? { url: given } : given), redisSchema.prefault({})),
+  redis: redisSchema.prefault({}),
   log: strictOptions({
     retention: strictOptions({
       age: duration({ least: '1m' }).default(DEFAULT_LOG_RETENTION.ageMs),

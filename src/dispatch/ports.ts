@@ -1,5 +1,12 @@
 /** What fan-out needs of the log and of memory, as ports: the room that knows Redis implements them. */
+import type { Redis } from 'ioredis';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+
+/**
+ * Opens a connection for BullMQ or for a blocking read. It must be made with `maxRetriesPerRequest: null`: a blocked
+ * command has to outlive a restart of Redis. Whoever asked for it closes it.
+ */
+export type Connect = () => Redis;
 
 export interface LogReader {
   /** Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. */
@@ -8,27 +15,64 @@ export interface LogReader {
   tail(workspace: string): Promise<string>;
   /** Resolves true as soon as there is something after `after`, false after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
+  /** Closes the connections that waiting opened. */
+  close(): Promise<void>;
 }
 
 /** How far each subscription has read each workspace's log. */
 export interface PlaceStore {
   get(workspace: string, subscription: string): Promise<string | null>;
   set(workspace: string, subscription: string, logId: string): Promise<void>;
+  /** Gives a new subscription its first place, once whoever asks first; the place it has by now is the answer. */
+  begin(workspace: string, subscription: string, logId: string): Promise<string>;
 }
 
-export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'done' };
+/** An event on its way to one subscription, as the gate knows it. */
+export interface Entry {
+  workspace: string;
+  logId: string;
+  eventId: string;
+  /** The record whose events keep their order; null when the subscription does not ask for any. */
+  lane: string | null;
+}
+
+export interface Standing {
+  /** `head`: may run. `behind`: its record's turn is another event's. `left`: handled or dead already. */
+  standing: 'head' | 'behind' | 'left';
+  /** False when the event had been entered before: a batch repeated after a crash. */
+  fresh: boolean;
+}
+
+/** Somebody about to run an event, or done with it. */
+export interface Claim extends Entry {
+  /** Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. */
+  holder: string;
+  /** A dead letter that is tried again: it has left its lane, and goes to the end of it. */
+  revived: boolean;
+}
+
+export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'left'; next: string | null };
+export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
+
+export interface Pending {
+  /** Events entered and neither handled nor dead. */
+  events: number;
+  /** The log id of the oldest of them. */
+  oldest: string | null;
+}
 
 /**
- * Keeps one record's events in order within one subscription: a queue (the lane) of event ids per record, of which only
- * the head may run. Every operation may be repeated after a crash and then changes nothing.
+ * Keeps one record's events in order within one subscription: a queue (the lane) of events per record, in the order of
+ * the log, of which only the head may run. Every operation may be repeated after a crash and then changes nothing.
  */
 export interface RecordGate {
-  /** Puts events at the end of their records' lanes, in the order given. Events already there stay where they are. */
-  enter(subscription: string, events: readonly { lane: string; eventId: string }[]): Promise<void>;
-  /** May this event run now? `done`: it has left its lane before (a repeated job). */
-  turn(subscription: string, lane: string, eventId: string): Promise<Turn>;
-  /** The event is handled or dead: the lane moves on. Returns the id of the event now at the head, if any. */
-  leave(subscription: string, lane: string, eventId: string): Promise<string | null>;
+  /** Puts events, in the order of the log, at the end of their lanes; says of each where it stands. */
+  enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
+  /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
+  turn(subscription: string, claim: Claim): Promise<Turn>;
+  /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
+  leave(subscription: string, claim: Claim): Promise<Leave>;
+  pending(subscription: string, workspace: string): Promise<Pending>;
 }
 
 /** What travels in a BullMQ job of a subscription's queue. */
@@ -36,4 +80,6 @@ export interface Delivery {
   event: ChangeEvent;
   workspace: string;
   logId: string;
+  /** As it was when the event was entered: a changed `order` holds for events read from then on. */
+  lane: string | null;
 }

@@ -67,7 +67,8 @@ function sentenceOf(issue: z.core.$ZodIssue, raw: unknown, place: OptionsPlace):
 
 function ownerOf(raw: unknown, { kind }: OptionsPlace): string {
   const name = valueAt(raw, ['name']);
-  return typeof name === 'string' && name !== '' ? `${kind} ${show(name, [])}` : `a ${kind} without a name`;
+  if (typeof name !== 'string' || name === '') return `${kind} without a name`;
+  return isShowable(name) ? `${kind} ${JSON.stringify(name)}` : `${kind} with an unusable name`;
 }
 
 function pathText(path: readonly PropertyKey[]): string {
@@ -78,10 +79,10 @@ function pathText(path: readonly PropertyKey[]): string {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (at, step) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[step] : undefined),
-    value,
-  );
+  return path.reduce<unknown>((at, step) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    return (at as Record<PropertyKey, unknown>)[step];
+  }, value);
 }
 
 // A URL may carry a key in its query; headers and secrets are secret by what they are.
@@ -90,8 +91,9 @@ const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set(['url', 'secret']);
 function show(value: unknown, path: readonly PropertyKey[]): string {
   if (path.some((step) => NEVER_SHOWN.has(step))) return describe(value);
   if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
-  if (typeof value === 'string' && value !== '' && value.length <= 64 && !value.includes('whsec_')) {
-    return JSON.stringify(value);
-  }
-  return describe(value);
+  return typeof value === 'string' && isShowable(value) ? JSON.stringify(value) : describe(value);
+}
+
+function isShowable(text: string): boolean {
+  return text !== '' && text.length <= 64 && !text.includes('whsec_');
 }

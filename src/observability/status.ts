@@ -43,6 +43,7 @@ export interface SubscriptionStatus {
   /** Waiting for a retry or for their turn. */
   delayed: number;
   dead: number;
+  paused: boolean;
   /** Events in the log this subscription has not read yet, over all its workspaces. */
   lagEvents: number;
   /** Age of the oldest of these, in seconds; 0 without lag. */

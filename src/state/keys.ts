@@ -39,10 +39,22 @@ export class Keys {
   // Of a subscription.
   /** The prefix BullMQ gets for a subscription's queue. */
   subscriptionQueuePrefix = (subscription: string): string => `${this.prefix}:sub:{${subscription}}`;
-  /** list of event ids: one record's events in order, the head running. */
-  lane = (subscription: string, lane: string): string => `${this.prefix}:sub:{${subscription}}:lane:${lane}`;
+  /** sorted set, by name: record, place and id of every event whose record's order is kept; the first of a record runs. */
+  lanes = (subscription: string): string => this.#subscription(subscription, 'lanes');
+  /** sorted set, by name: workspace and place of every event entered and neither handled nor dead. */
+  pending = (subscription: string): string => this.#subscription(subscription, 'pending');
+  /** hash workspace → the furthest place entered: what stands before it and is not pending is done. */
+  entered = (subscription: string): string => this.#subscription(subscription, 'entered');
+  /** hash record → who runs the head of its lane. */
+  holders = (subscription: string): string => this.#subscription(subscription, 'holders');
+  /** hash event id → the place a dead letter got when it was tried again. */
+  revived = (subscription: string): string => this.#subscription(subscription, 'revived');
 
   #workspace(workspace: string, name: string): string {
     return `${this.prefix}:{${workspace}}:${name}`;
+  }
+
+  #subscription(subscription: string, name: string): string {
+    return `${this.prefix}:sub:{${subscription}}:${name}`;
   }
 }

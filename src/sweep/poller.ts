@@ -2,7 +2,8 @@
  * When lists are swept: one BullMQ job scheduler per list and workspace, so that however many pollers run, each tick
  * comes once. A tick that finds its list still being swept passes by; the lease decides, not the queue.
  */
-import { Queue, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import { Queue, Worker, type Job } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { LIST_NAMES, type ListName } from '../events/lists.js';
 import type { Log } from '../runtime/log.js';
@@ -19,7 +20,8 @@ export interface PolledWorkspace {
 
 export interface PollerDeps {
   workspaces: readonly PolledWorkspace[];
-  connection: ConnectionOptions;
+  /** Opens a connection made with `maxRetriesPerRequest: null`; the poller closes it. */
+  connect: () => Redis;
   /** One sweep of one list; resolves when it is over or was found under way elsewhere. */
   sweep: (workspace: string, list: ListName, signal: AbortSignal) => Promise<void>;
   log: Log;
@@ -33,24 +35,28 @@ export interface Poller {
 export function createPoller(deps: PollerDeps): Poller {
   const stopping = new AbortController();
   const open: { queue: Queue; worker: Worker }[] = [];
+  let redis: Redis | undefined;
   return {
     async start() {
-      for (const workspace of deps.workspaces) open.push(await pollWorkspace(deps, workspace, stopping.signal));
+      redis = deps.connect();
+      for (const workspace of deps.workspaces)
+        open.push(await pollWorkspace({ ...deps, redis }, workspace, stopping.signal));
     },
     async stop() {
       stopping.abort(new Error('The poller is stopping.'));
       await Promise.all(open.map(({ worker }) => worker.close()));
       await Promise.all(open.map(({ queue }) => queue.close()));
+      redis?.disconnect();
     },
   };
 }
 
 async function pollWorkspace(
-  { connection, sweep, log }: PollerDeps,
+  { redis, sweep, log }: PollerDeps & { redis: Redis },
   { name, queuePrefix, lists }: PolledWorkspace,
   signal: AbortSignal,
 ): Promise<{ queue: Queue; worker: Worker }> {
-  const options = { connection, prefix: queuePrefix };
+  const options = { connection: redis, prefix: queuePrefix };
   const queue = new Queue(QUEUE, { ...options, streams: { events: { maxLen: 100 } } });
   queue.on('error', (error) => log.warn({ workspace: name, error: messageOf(error) }, 'sweep queue: Redis trouble'));
   await schedule(queue, lists);

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
+import { getContainerRuntimeClient } from 'testcontainers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis, type OpenedRedis } from '../../src/runtime/embedded-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { RedisLauncher } from '../../src/runtime/redis-home.js';
 import { freePort } from '../../src/runtime/port.js';
+import { probeRedis } from '../../src/runtime/redis-probe.js';
 import { eventually } from '../support/eventually.js';
 import { redisBinary } from '../support/private-redis.js';
 import { useProcesses } from '../support/process.js';
@@ -166,6 +168,9 @@ describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
     writeFileSync(join(stateDir, 'redis.json'), JSON.stringify(home));
     const redis = await open();
     expect(new URL(redis.url).port).not.toBe(String(foreign.port));
+    // The control: a client that is not asked to prove its password would have been let in.
+    expect(await probeRedis(home.url)).toEqual({ outcome: 'ready' });
+    expect(await probeRedis(home.url, { mustKnowPassword: true })).toMatchObject({ outcome: 'refused' });
     await redis.close();
     expect(await answers(`redis://127.0.0.1:${foreign.port}`)).toBe(true);
   });
@@ -192,6 +197,16 @@ describe('where there is no Redis program', () => {
     expect(redis).toMatchObject({ origin: 'docker', url: server.url });
     await redis.close();
     expect(await isGone(server.url)).toBe(true);
+  });
+
+  it('keeps the data of a real container in the state directory', { timeout: 180_000 }, async ({ skip }) => {
+    const engine = await getContainerRuntimeClient().catch(() => undefined);
+    skip(engine === undefined, 'there is no container engine on this machine');
+    const first = await open({ searchPath: '' });
+    await ask(first.url, (redis) => redis.set('kept', 'yes'));
+    await first.close();
+    const second = await open({ searchPath: '' });
+    expect(await ask(second.url, (redis) => redis.get('kept'))).toBe('yes');
   });
 
   it('says how to get one when there is no container engine either', async () => {

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { useProcesses } from '../support/process.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 import { Redis } from 'ioredis';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -35,6 +35,7 @@ it('restarts a private Redis with its data, even after a kill', async () => {
 
 it('runs a TypeScript process, hears it, and kills it', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'changefeed-test-'));
+  onTestFinished(() => rm(dir, { recursive: true }));
   const script = join(dir, 'loop.ts');
   await writeFile(script, `const n: number = 7; console.log('ready ' + n); setInterval(() => undefined, 1000);`);
   const child = spawnScript(script);

@@ -1,9 +1,15 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { findRedisBinary, redisInstallLine } from '../../src/runtime/redis-binary.js';
 import { stateDirOf } from '../../src/runtime/state-dir.js';
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'changefeed-place-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
 
 it.each([
   ['linux', 'ID=ubuntu\nID_LIKE=debian', /apt-get install -y redis-server/],
@@ -20,7 +26,7 @@ it.each([
 });
 
 it('finds redis-server before valkey-server, and only where it can be run', () => {
-  const [first, second] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'changefeed-path-'))) as [string, string];
+  const [first, second] = [folder(), folder()];
   writeFileSync(join(first, 'valkey-server'), '', { mode: 0o755 });
   writeFileSync(join(first, 'redis-server'), '', { mode: 0o644 });
   expect(findRedisBinary(`${first}:${second}`)).toBe(join(first, 'valkey-server'));
@@ -31,7 +37,7 @@ it('finds redis-server before valkey-server, and only where it can be run', () =
 });
 
 it('keeps state in the project where there is one, else with the user, else where it is told', () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'changefeed-cwd-'));
+  const cwd = folder();
   expect(stateDirOf({ cwd, env: {}, home: '/home/u' })).toBe('/home/u/.local/state/changefeed');
   expect(stateDirOf({ cwd, env: { XDG_STATE_HOME: '/s' }, home: '/home/u' })).toBe('/s/changefeed');
   writeFileSync(join(cwd, 'changefeed.config.json'), '{}');

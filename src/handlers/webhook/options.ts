@@ -28,13 +28,13 @@ const A_URL = 'a URL that begins with https://';
 const A_HOST =
   "a host name, an address or a CIDR range, without scheme, port or path (such as 'hooks.internal', '127.0.0.1', '10.1.0.0/16')";
 const HOSTS = 'an array of host names, addresses or CIDR ranges';
-const SECRETS = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
+const SECRET = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
 
 const strict = strictOptions({
   ...subscriptionShape,
   url: z.string({ error: A_URL }),
   secret: z
-    .union([SECRETS, z.array(SECRETS).min(1).max(10)], { error: A_SECRET })
+    .union([SECRET, z.array(SECRET).min(1, { error: A_SECRET }).max(10, { error: A_SECRET })], { error: A_SECRET })
     .transform((secret) => (typeof secret === 'string' ? [secret] : secret)),
   mode: z.enum(['structured', 'binary'], { error: `'structured' or 'binary'` }).default('structured'),
   allowHosts: z.array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), { error: HOSTS }).default([]),

@@ -1,0 +1,211 @@
+/**
+ * The wiring: a configuration in, a Changefeed out. The one file that knows every room; it decides nothing by itself.
+ */
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Config } from './config/schema.js';
+import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import { createHandlerPool } from './dispatch/handler-pool.js';
+import { messageOf } from './errors.js';
+import type { Status } from './observability/status.js';
+import { isoTime, systemClock, type Clock } from './runtime/clock.js';
+import { openRedis, type OpenedRedis } from './runtime/embedded-redis.js';
+import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
+import { silentLog, type Log } from './runtime/log.js';
+import { runLoop } from './runtime/loop.js';
+import { RedisRecordGate } from './state/gate.js';
+import { Keys } from './state/keys.js';
+import { RedisLogReader } from './state/log-reader.js';
+import { RedisPlaceStore } from './state/places.js';
+import { trimLog } from './state/retention.js';
+import { readWorkspaceStatus } from './state/workspace-status.js';
+import { createPoller } from './sweep/poller.js';
+import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
+import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
+
+export type { ListSweep, SweepCall } from './sweeper.js';
+export type { SweepProgress } from './sweep/runner.js';
+export type { TailedEvent, TailOptions } from './dispatch/tail.js';
+
+/** What a process may do: sweep lists, move the log to the queues, run handlers. */
+export const ROLES = ['poll', 'dispatch', 'handle'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** How often the log is trimmed to its retention. */
+const TRIM_INTERVAL_MS = 60_000;
+
+export interface ChangefeedOptions {
+  config: Config;
+  /** Where a Redis of our own keeps its data when none is named. @defaultValue `.changefeed` in the working directory */
+  stateDir?: string;
+  /** @defaultValue a log that says nothing */
+  log?: Log;
+  clock?: Clock;
+}
+
+export interface Changefeed {
+  /** `named` by the configuration, or our own: a `private` process or a `docker` container. */
+  readonly redisOrigin: OpenedRedis['origin'];
+  /**
+   * Takes up the roles, all by default. Once: called again it gives the same promise.
+   * @throws ChangefeedError CF_REDIS_UNREACHABLE
+   */
+  start(roles?: readonly Role[]): Promise<void>;
+  /**
+   * Ends whatever runs, lets go of every connection and stops a Redis of our own.
+   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop
+   */
+  stop(): Promise<void>;
+  /** One complete sweep of each list. A list that could not be completed is told as such and fails none of the others. */
+  sweep(call?: SweepCall): Promise<ListSweep[]>;
+  /** Waits until every event now in the log is handled or a dead letter, for every subscription. */
+  waitUntilHandled(options: Omit<WaitOptions, 'upTo'>): Promise<WaitResult>;
+  /** The log of events, as it is and as it grows. */
+  tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  status(): Promise<Status>;
+}
+
+/** What every part needs of the process. */
+interface House {
+  config: Config;
+  keys: Keys;
+  redis: Redis;
+  connect: () => Redis;
+  log: Log;
+  clock: Clock;
+}
+
+/**
+ * Opens Redis (the named one, else one of our own) and puts the parts together. Nothing runs before `start` or `sweep`.
+ * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
+ */
+export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
+  const { config, log = silentLog, clock = systemClock, stateDir = join(process.cwd(), '.changefeed') } = options;
+  const opened = await openRedis({ url: config.redis.url, stateDir, log });
+  const connections: Redis[] = [];
+  const open = (patience: { maxRetriesPerRequest: number | null }): Redis => {
+    const redis = new Redis(opened.url, patience);
+    redis.on('error', (error: Error) => log.warn({ error: messageOf(error) }, 'redis connection: trouble'));
+    connections.push(redis);
+    return redis;
+  };
+  const house: House = {
+    config,
+    keys: new Keys(config.redis.prefix),
+    redis: open({ maxRetriesPerRequest: 20 }),
+    // Blocking reads and BullMQ's workers wait for Redis to come back, however long it takes.
+    connect: () => open({ maxRetriesPerRequest: null }),
+    log,
+    clock,
+  };
+  return assemble(
+    house,
+    async () => {
+      for (const redis of connections) redis.disconnect();
+      await opened.close();
+    },
+    opened.origin,
+  );
+}
+
+function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: OpenedRedis['origin']): Changefeed {
+  const { config, redis, keys, clock } = house;
+  const logReader = new RedisLogReader(house);
+  const sweeper = createSweeper(house);
+  const workspaces = config.workspaces.map(({ name }) => name);
+  const dispatcher = createDispatcher({
+    ...fanOut(house),
+    log: logReader,
+    places: new RedisPlaceStore(redis, keys),
+    workspaces,
+  });
+  const parts: Record<Role, Part> = {
+    poll: pollPart(house, sweeper),
+    dispatch: dispatchPart(house, dispatcher),
+    handle: { name: 'handlers', ...createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) }) },
+  };
+  let running: Lifecycle | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    try {
+      await running?.stop();
+      if (running === undefined) await dispatcher.stop();
+      await Promise.all([sweeper.close(), logReader.close()]);
+    } finally {
+      await closeRedis();
+    }
+  };
+  return {
+    redisOrigin,
+    // Handlers first and sweeps last: whatever is found meets somebody who is ready for it.
+    start: (roles = ROLES) =>
+      (running ??= createLifecycle(
+        ROLES.toReversed()
+          .filter((role) => roles.includes(role))
+          .map((role) => parts[role]),
+      )).start(),
+    stop: () => (stopping ??= stop()),
+    sweep: (call) => sweeper.sweep(call),
+    async waitUntilHandled(wait) {
+      const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
+      return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
+    },
+    tail: (options) => followLog({ log: logReader, workspaces }, options),
+    async status() {
+      const [shown, subscriptions] = await Promise.all([
+        Promise.all(config.workspaces.map((workspace) => readWorkspaceStatus(redis, keys, workspace))),
+        dispatcher.statistics(),
+      ]);
+      return { at: isoTime(clock.now()), workspaces: shown, subscriptions };
+    },
+  };
+}
+
+function fanOut({ config, keys, connect, redis, log, clock }: House) {
+  return {
+    subscriptions: config.subscriptions,
+    keys,
+    connect,
+    gate: new RedisRecordGate(redis, keys),
+    logger: log,
+    clock,
+  };
+}
+
+function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
+  return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
+}
+
+function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part {
+  const workspaces = config.workspaces.map(({ name, lists }) => ({
+    name,
+    queuePrefix: keys.sweepQueuePrefix(name),
+    lists: sweeper.enabledLists(lists),
+  }));
+  const poller = createPoller({ workspaces, connect, sweep: (...tick) => sweeper.tick(...tick), log });
+  return { name: 'poller', start: () => poller.start(), stop: () => poller.stop() };
+}
+
+/** The dispatcher, and beside it the trimming of the logs it reads. */
+function dispatchPart(house: House, dispatcher: Dispatcher): Part {
+  const { config, redis, keys, clock, log } = house;
+  const stopping = new AbortController();
+  let trimming: Promise<void> | undefined;
+  const trimAll = async (): Promise<number> => {
+    for (const { name } of config.workspaces) {
+      await trimLog(redis, keys, { workspace: name, retention: config.log.retention, nowMs: clock.now() });
+    }
+    return TRIM_INTERVAL_MS;
+  };
+  return {
+    name: 'dispatcher',
+    async start() {
+      await dispatcher.start();
+      trimming = runLoop({ name: 'log retention', run: trimAll, signal: stopping.signal, log, clock });
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([trimming, dispatcher.stop()]);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pc from 'picocolors';
+import { openChangefeed, type Changefeed } from '../../app.js';
+import { parseConfig } from '../../config/parse.js';
+import { LIST_NAMES } from '../../events/lists.js';
+import { createLog, parseLogLevel } from '../../observability/log.js';
+import { formatDuration } from '../../runtime/duration.js';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../server/sandbox/sandbox.js';
+import type { Io } from '../io.js';
+import { eventLine } from '../print-event.js';
+import { progressView } from '../progress.js';
+
+export interface DemoOptions {
+  seed: number;
+  people: number;
+  rate: number;
+}
+
+/** A look at every list each few seconds: for a person who watches. */
+const DEMO_INTERVAL = '4s';
+
+/** `changefeed demo`: a synthetic workspace and a Changefeed that watches it, in one process; leaves nothing behind. */
+export async function demo({ seed, people, rate }: DemoOptions, io: Io): Promise<number> {
+  const sandbox = createSandbox({ seed, people, history: people * 2, activity: people * 2 });
+  const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
+  let feed: Changefeed | undefined;
+  try {
+    const address = await sandbox.start();
+    io.err(
+      `${pc.bold('Changefeed demo')}: a synthetic CRM with ${countText(sandbox)}, polled as the real one would be.`,
+    );
+    feed = await openDemo(address, { stateDir, io });
+    await showBaseline(feed, io);
+    sandbox.rate = rate;
+    await showChanges(feed, io);
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+  } finally {
+    io.err(pc.dim('stopping …'));
+    await feed?.stop();
+    await sandbox.stop();
+    await rm(stateDir, { recursive: true, force: true });
+  }
+  return 0;
+}
+
+function countText({ world }: Sandbox): string {
+  const total = LIST_NAMES.reduce((sum, list) => sum + world.counts[list], 0);
+  return `${world.counts.people} people and ${total} records in six lists`;
+}
+
+function openDemo({ url, token }: SandboxAddress, { stateDir, io }: { stateDir: string; io: Io }): Promise<Changefeed> {
+  const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: DEMO_INTERVAL }]));
+  const workspaces = [{ name: 'demo', baseUrl: url, token, lists }];
+  const config = parseConfig(
+    { workspaces, redis: { prefix: `demo-${process.pid}` } },
+    { source: 'the demo', redisUrl: io.env['REDIS_URL'] },
+  );
+  const level = io.env['LOG_LEVEL'] === undefined ? 'warn' : parseLogLevel(io.env['LOG_LEVEL']);
+  return openChangefeed({ config, stateDir, log: createLog({ level, pretty: io.interactive }) });
+}
+
+/** First contact is quiet: nothing is new to who sees everything for the first time. */
+async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
+  io.err('Baseline: every list is read once and remembered; nothing is reported yet.');
+  const progress = progressView(io);
+  const sweeps = await feed.sweep({ signal: io.signal, onProgress: (now) => progress.show(now) });
+  progress.stop();
+  for (const sweep of sweeps) {
+    if (sweep.outcome === 'incomplete') throw sweep.error;
+    const { startedAt, completedAt, counts, pages } = sweep.summary;
+    const took = formatDuration(Date.parse(completedAt) - Date.parse(startedAt));
+    if (!io.interactive) io.err(`  ${sweep.list.padEnd(12)} ${counts.seen} records on ${pages} pages in ${took}`);
+  }
+}
+
+async function showChanges(feed: Changefeed, io: Io): Promise<void> {
+  await feed.start();
+  io.err(`Baseline complete. From here on, changes as they are found (every list is looked at each ${DEMO_INTERVAL}).`);
+  io.err(pc.bold('Press Ctrl+C to stop.'));
+  io.err('');
+  for await (const { event } of feed.tail({ from: '0', signal: io.signal })) io.out(eventLine(event));
+}

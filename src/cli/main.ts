@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+/** The command `changefeed`: arguments in, exit code out. Everything else is in the commands. */
+import { processIo } from './io.js';
+import { runCli } from './program.js';
+
+process.exitCode = await runCli(process.argv.slice(2), processIo());
+// Whatever a handler left open (a socket, a timer) must not keep a finished command alive; output is flushed first.
+process.stdout.write('', () => process.exit());

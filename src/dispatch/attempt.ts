@@ -1,0 +1,98 @@
+/** One try of a handler: bounded in time even when the handler ignores its signal. */
+import { ChangefeedError, describe } from '../errors.js';
+import type { Clock } from '../runtime/clock.js';
+import { formatDuration } from '../runtime/duration.js';
+import type { Log } from '../runtime/log.js';
+import type { Handle, Subscription } from '../handlers/handler.js';
+import type { Interrupt } from './interrupt.js';
+import type { Delivery } from './ports.js';
+
+export interface AttemptOptions {
+  subscription: Subscription;
+  delivery: Delivery;
+  /** 1 for the first try. */
+  attempt: number;
+  /** Aborted by others when the process stops or the job was lost, here when the handler takes too long. */
+  interrupt: Interrupt;
+  logger: Log;
+  clock: Clock;
+}
+
+/**
+ * Gives back what the handler gave (it should give nothing).
+ * @throws whatever the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
+ * when what it threw is not an error
+ */
+export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+  try {
+    const given = callHandler(options);
+    // One that is done when it returns needs no timer, and most of the cost of a try is the timer.
+    return isThenable(given) ? await withinTimeout(given, options) : given;
+  } catch (error) {
+    throw isErrorLike(error) ? error : notAnError(options, error);
+  }
+}
+
+function callHandler({ subscription, delivery, attempt, interrupt, logger }: AttemptOptions): unknown {
+  let log: Log | undefined;
+  // Typed to give nothing; what it gives all the same is for the caller to remark on.
+  const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
+  return handle.call(subscription, delivery.event, {
+    // Made when asked for: most handlers never log.
+    get log() {
+      return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
+    },
+    get signal() {
+      return interrupt.signal;
+    },
+    attempt,
+    subscription: subscription.name,
+    workspace: delivery.workspace,
+  });
+}
+
+// Made once: an abort without a reason makes an exception with a stack every time.
+const SETTLED = new Error('The handler has settled.');
+
+async function withinTimeout(given: PromiseLike<unknown>, options: AttemptOptions): Promise<unknown> {
+  const { subscription, clock, interrupt } = options;
+  const settled = new AbortController();
+  const timeout = clock.sleep(subscription.timeoutMs, settled.signal).then(() => {
+    const error = timedOut(options);
+    interrupt.abort('late', error);
+    throw error;
+  });
+  try {
+    return await Promise.race([given, timeout]);
+  } finally {
+    settled.abort(SETTLED);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** Errors of another realm, or of another copy of this package, are errors too. */
+function isErrorLike(error: unknown): boolean {
+  return (
+    error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error && 'message' in error)
+  );
+}
+
+function timedOut({ subscription, attempt }: AttemptOptions): ChangefeedError {
+  const within = formatDuration(subscription.timeoutMs);
+  return new ChangefeedError('CF_HANDLER_TIMEOUT', {
+    subscription: subscription.name,
+    attempt,
+    message: `The handler of "${subscription.name}" did not finish within ${within}. Make it faster, have it listen to its signal, or raise the subscription's timeout.`,
+  });
+}
+
+function notAnError({ subscription, attempt }: AttemptOptions, thrown: unknown): ChangefeedError {
+  return new ChangefeedError('CF_HANDLER_FAILED', {
+    subscription: subscription.name,
+    attempt,
+    message: `The handler of "${subscription.name}" threw ${describe(thrown)}, which is not an error. Throw an Error, so that the reason can be told.`,
+  });
+}

@@ -1,0 +1,153 @@
+/**
+ * Dead letters: events whose handling was given up. BullMQ's set of failed jobs is the store. A dead letter has left its
+ * record's lane; when it is tried again it goes to the end of it, and runs when nothing else of its record does.
+ */
+import type { Job, Queue } from 'bullmq';
+import { ChangefeedError } from '../errors.js';
+import type { ChangeEvent } from '../events/types.js';
+import { isoTime } from '../runtime/clock.js';
+import { parseFailedAttempt, type FailedAttempt } from './failure.js';
+import type { Delivery } from './ports.js';
+import type { Queues } from './queues.js';
+
+export interface DeadLetter {
+  /** The event's id. One event may be a dead letter of several subscriptions. */
+  id: string;
+  subscription: string;
+  workspace: string;
+  logId: string;
+  /** Why: the message of the last failure, shortened. */
+  reason: string;
+  /** ISO 8601. */
+  diedAt: string;
+  /** Every failed try, oldest first; the newest 20 at most. */
+  attempts: readonly FailedAttempt[];
+  event: ChangeEvent;
+}
+
+export interface DeadLetterFilter {
+  /** @defaultValue all subscriptions */
+  subscription?: string;
+  /** Event ids. @defaultValue all events */
+  ids?: readonly string[];
+}
+
+export interface ListOptions extends DeadLetterFilter {
+  /** How many at most, newest first. @defaultValue 100 */
+  limit?: number;
+}
+
+export class DeadLetters {
+  readonly #queues: Queues;
+
+  constructor(queues: Queues) {
+    this.#queues = queues;
+  }
+
+  /** Newest first. */
+  async list({ limit = 100, ...filter }: ListOptions = {}): Promise<DeadLetter[]> {
+    const found: DeadLetter[] = [];
+    for (const [subscription, queue] of this.#chosen(filter)) {
+      const jobs = filter.ids === undefined ? await failedJobs(queue, 0, limit - 1) : await jobsById(queue, filter.ids);
+      found.push(...jobs.map((job) => toDeadLetter(subscription, job)));
+    }
+    return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
+  }
+
+  /** The dead letters an event left: one per subscription that gave it up. */
+  show(id: string, filter: Pick<DeadLetterFilter, 'subscription'> = {}): Promise<DeadLetter[]> {
+    return this.list({ ...filter, ids: [id] });
+  }
+
+  async count({ subscription }: Pick<DeadLetterFilter, 'subscription'> = {}): Promise<number> {
+    const counts = this.#chosen({ subscription }).map(([, queue]) => queue.getFailedCount());
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Has them handled again, with as many tries as a new event has. Returns how many. */
+  retry(filter: DeadLetterFilter = {}): Promise<number> {
+    return this.#each(filter, (job) => job.retry('failed'));
+  }
+
+  /** Forgets them for good. Returns how many. */
+  drop(filter: DeadLetterFilter = {}): Promise<number> {
+    return this.#each(filter, (job) => job.remove());
+  }
+
+  #chosen({ subscription }: { subscription?: string | undefined }): [string, Queue<Delivery>][] {
+    return subscription === undefined ? [...this.#queues.all] : [[subscription, this.#queues.of(subscription)]];
+  }
+
+  async #each(filter: DeadLetterFilter, act: (job: Job<Delivery>) => Promise<unknown>): Promise<number> {
+    let done = 0;
+    for (const [, queue] of this.#chosen(filter)) {
+      if (filter.ids !== undefined) done += await eachOf(await jobsById(queue, filter.ids), act);
+      else done += await eachFailed(queue, act);
+    }
+    return done;
+  }
+}
+
+const CHUNK = 200;
+
+/** Those dead when it begins; one that dies again meanwhile is not taken twice. */
+async function eachFailed(queue: Queue<Delivery>, act: (job: Job<Delivery>) => Promise<unknown>): Promise<number> {
+  let left = await queue.getFailedCount();
+  let done = 0;
+  while (left > 0) {
+    const jobs = await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true });
+    const acted = await eachOf(jobs, act);
+    // Nothing more to be had: somebody else took them.
+    if (acted === 0) return done;
+    done += acted;
+    left -= jobs.length;
+  }
+  return done;
+}
+
+/** In the order given, one by one: retried dead letters of one record keep the order in which they died. */
+async function eachOf(jobs: readonly Job<Delivery>[], act: (job: Job<Delivery>) => Promise<unknown>): Promise<number> {
+  let done = 0;
+  for (const job of jobs) {
+    try {
+      await act(job);
+      done += 1;
+    } catch (error) {
+      // Retried, dropped or expired by somebody else since it was listed.
+      if (await job.isFailed()) throw error;
+    }
+  }
+  return done;
+}
+
+async function failedJobs(
+  queue: Queue<Delivery>,
+  start: number,
+  end: number,
+  { oldestFirst = false }: { oldestFirst?: boolean } = {},
+): Promise<Job<Delivery>[]> {
+  const jobs = (await queue.getJobs(['failed'], start, end, oldestFirst)) as (Job<Delivery> | undefined)[];
+  return jobs.filter((job) => job !== undefined);
+}
+
+async function jobsById(queue: Queue<Delivery>, ids: readonly string[]): Promise<Job<Delivery>[]> {
+  const jobs = await Promise.all(ids.map((id) => queue.getJob(id) as Promise<Job<Delivery> | undefined>));
+  const present = jobs.filter((job) => job !== undefined);
+  const failed = await Promise.all(present.map((job) => job.isFailed()));
+  return present.filter((_, index) => failed[index]);
+}
+
+function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
+  if (job.id === undefined) throw new ChangefeedError('CF_INTERNAL', { message: 'A dead letter without an id.' });
+  const { event, workspace, logId } = job.data;
+  return {
+    id: job.id,
+    subscription,
+    workspace,
+    logId,
+    reason: job.failedReason,
+    diedAt: isoTime(job.finishedOn ?? job.timestamp),
+    attempts: (job.stacktrace ?? []).flatMap((text) => parseFailedAttempt(text) ?? []),
+    event,
+  };
+}

@@ -1,0 +1,175 @@
+/** From the log to the queues, for every subscription and workspace; and what there is to know about it. */
+import type { Queue } from 'bullmq';
+import type { Subscription } from '../handlers/handler.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { runLoop } from '../runtime/loop.js';
+import { compileSelection, readsWorkspace } from './match.js';
+import type { Connect, Delivery, LogReader, PlaceStore, RecordGate } from './ports.js';
+import { findUnhandled, measureLag, type Unhandled } from './progress.js';
+import { Pump } from './pump.js';
+import type { QueueKeys } from './queue-layout.js';
+import { openQueues, type Queues } from './queues.js';
+import { createLogBell, type LogBell } from './wake.js';
+
+export interface DispatcherOptions {
+  connect: Connect;
+  keys: QueueKeys;
+  log: LogReader;
+  places: PlaceStore;
+  gate: RecordGate;
+  subscriptions: readonly Subscription[];
+  workspaces: readonly string[];
+  logger: Log;
+  clock?: Clock;
+  /** Events of one subscription and workspace in its queue above which no more are read from the log. @defaultValue 5000 */
+  highWater?: number;
+}
+
+export interface WaitOptions {
+  /** Per workspace, the log id up to and including which everything must be handled or dead. */
+  upTo: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export type WaitResult = { outcome: 'handled' } | { outcome: 'timeout'; unhandled: readonly Unhandled[] };
+
+export interface SubscriptionStatistics {
+  name: string;
+  handler: string;
+  on: readonly string[];
+  waiting: number;
+  active: number;
+  /** Waiting for a retry, or for their record's turn. */
+  delayed: number;
+  dead: number;
+  paused: boolean;
+  /** Events not read from the log yet (at most 1,000 per workspace are counted), and those read and neither handled nor dead. */
+  lagEvents: number;
+  /** Age of the oldest of these, in seconds; 0 without lag. */
+  lagSeconds: number;
+}
+
+export interface Dispatcher {
+  /** Resolves when every subscription has its place in every log: what is logged from then on reaches it. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /**
+   * Resolves when every event up to the given log ids has been handled or become a dead letter, for every subscription.
+   * @throws the signal's reason when aborted
+   */
+  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
+  /** Also before `start` and beside a dispatcher of another process. */
+  statistics(): Promise<SubscriptionStatistics[]>;
+}
+
+const LOOK_AGAIN_MS = 50;
+const HIGH_WATER = 5_000;
+
+export function createDispatcher(given: DispatcherOptions): Dispatcher {
+  const options = { ...given, clock: given.clock ?? systemClock };
+  const abort = new AbortController();
+  let queues: Queues | undefined;
+  let loops: Promise<unknown> | undefined;
+  let starting: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+  const opened = (): Queues => (queues ??= openQueues(options));
+
+  const start = async (): Promise<void> => {
+    const readers = readersOf(options, opened());
+    await Promise.all(readers.flatMap(({ pumps }) => pumps.map((pump) => pump.begin())));
+    loops = Promise.all(readers.flatMap((reader) => runReader(reader, { ...options, signal: abort.signal })));
+  };
+  const stop = async (): Promise<void> => {
+    await starting?.catch(() => undefined);
+    abort.abort();
+    await loops;
+    await queues?.close();
+  };
+  return {
+    start: () => (starting ??= start()),
+    stop: () => (stopping ??= stop()),
+    waitUntilHandled: (wait) => waitUntilHandled(wait, options),
+    statistics: () =>
+      Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
+  };
+}
+
+type Settled = DispatcherOptions & { clock: Clock };
+
+/** One workspace's log, its follower, and those who read it, each at its own pace. */
+interface Reader {
+  bell: LogBell;
+  pumps: readonly Pump[];
+}
+
+function readersOf({ workspaces, highWater = HIGH_WATER, ...options }: Settled, queues: Queues): Reader[] {
+  return workspaces.map((workspace) => {
+    const bell = createLogBell({ ...options, workspace });
+    const pumps = options.subscriptions
+      .filter((subscription) => readsWorkspace(subscription, workspace))
+      .map((subscription) => {
+        const selects = compileSelection(subscription);
+        return new Pump({
+          ...options,
+          workspace,
+          subscription,
+          bell,
+          selects,
+          highWater,
+          queue: queues.of(subscription.name),
+        });
+      });
+    return { bell, pumps };
+  });
+}
+
+function runReader(
+  { bell, pumps }: Reader,
+  { logger, clock, signal }: Settled & { signal: AbortSignal },
+): Promise<void>[] {
+  if (pumps.length === 0) return [];
+  return [
+    bell.run(signal),
+    ...pumps.map((pump) => runLoop({ name: pump.name, run: () => pump.turn(signal), signal, log: logger, clock })),
+  ];
+}
+
+async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitOptions, options: Settled): Promise<WaitResult> {
+  const { clock } = options;
+  const deadline = clock.now() + timeoutMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    const unhandled = await findUnhandled(upTo, options);
+    if (unhandled.length === 0) return { outcome: 'handled' };
+    if (clock.now() >= deadline) return { outcome: 'timeout', unhandled };
+    await clock.sleep(LOOK_AGAIN_MS, signal);
+  }
+}
+
+async function describeSubscription(
+  subscription: Subscription,
+  queue: Queue<Delivery>,
+  options: Settled,
+): Promise<SubscriptionStatistics> {
+  const { name, handler, on } = subscription;
+  const [counts, paused, lag] = await Promise.all([
+    queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
+    queue.isPaused(),
+    measureLag(subscription, options),
+  ]);
+  const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
+  return {
+    name,
+    handler,
+    on,
+    waiting: waiting + prioritized,
+    active,
+    delayed,
+    dead: failed,
+    paused,
+    lagEvents: lag.events,
+    lagSeconds: lag.seconds,
+  };
+}

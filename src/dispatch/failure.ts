@@ -1,0 +1,117 @@
+/**
+ * What a failed try means, and how it is remembered. Pure. BullMQ keeps one text per try (it thinks they are stack traces):
+ * ours are JSON, so that a dead letter can tell of every attempt. Of what was thrown they keep its name, its code, the
+ * message cut short, and where it came from; nothing else, for the rest of an error may carry records or tokens.
+ */
+import { UnrecoverableError } from 'bullmq';
+import { ChangefeedError, messageOf } from '../errors.js';
+import { isPermanent, retryAfterMsOf } from '../handlers/errors.js';
+import type { RetryPolicy } from '../handlers/handler.js';
+import { backoffMs } from '../runtime/backoff.js';
+import { isoTime } from '../runtime/clock.js';
+
+export type Verdict = { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
+
+export interface JudgeOptions {
+  /** The try that failed; 1 for the first. */
+  attempt: number;
+  retry: RetryPolicy;
+  /** In [0, 1). */
+  random: number;
+}
+
+export function judgeFailure(thrown: unknown, { attempt, retry, random }: JudgeOptions): Verdict {
+  if (isPermanent(thrown)) return { outcome: 'dead', because: 'permanent' };
+  if (attempt >= retry.attempts) return { outcome: 'dead', because: 'exhausted' };
+  return { outcome: 'retry', waitMs: retryAfterMsOf(thrown) ?? backoffMs(attempt, retry, random) };
+}
+
+/** One failed try, as a dead letter remembers it. */
+export interface FailedAttempt {
+  attempt: number;
+  /** ISO 8601: when it failed. */
+  at: string;
+  /** The name of what was thrown. */
+  error: string;
+  code?: string;
+  message: string;
+  /** Where it was thrown, innermost first. */
+  frames: readonly string[];
+}
+
+const LONGEST_MESSAGE = 500;
+const KEPT_FRAMES = 5;
+
+export function rememberFailure(
+  thrown: unknown,
+  { attempt, nowMs }: { attempt: number; nowMs: number },
+): FailedAttempt {
+  const code = thrown instanceof ChangefeedError ? thrown.code : undefined;
+  return {
+    attempt,
+    at: isoTime(nowMs),
+    error: nameOf(thrown),
+    ...(code === undefined ? {} : { code }),
+    message: shorten(isNamed(thrown) ? String(thrown.message) : messageOf(thrown)),
+    frames: framesOf(thrown),
+  };
+}
+
+/** Reads back what `rememberFailure` gave; undefined for a text of another origin. */
+export function parseFailedAttempt(text: string): FailedAttempt | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFailedAttempt(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the worker throws into BullMQ for a try that shall be repeated: the wait travels with it. */
+export class FailedTry extends Error {
+  override readonly name = 'FailedTry';
+  readonly waitMs: number;
+
+  constructor(failure: FailedAttempt, waitMs: number) {
+    super(failure.message);
+    this.waitMs = waitMs;
+    this.stack = JSON.stringify(failure);
+  }
+}
+
+/** What the worker throws into BullMQ for an event that is dead: BullMQ asks no further. */
+export function deadLetter(failure: FailedAttempt): Error {
+  const error = new UnrecoverableError(failure.message);
+  error.stack = JSON.stringify(failure);
+  return error;
+}
+
+function nameOf(thrown: unknown): string {
+  return isNamed(thrown) ? shorten(String(thrown.name)) : typeof thrown;
+}
+
+function isNamed(thrown: unknown): thrown is { name: unknown; message: unknown } {
+  return typeof thrown === 'object' && thrown !== null && 'name' in thrown && 'message' in thrown;
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE)}… (${text.length} characters)`;
+}
+
+function framesOf(thrown: unknown): string[] {
+  if (!(thrown instanceof Error) || thrown.stack === undefined) return [];
+  // The stack begins with the message, whose lines may look like anything.
+  const { message, stack } = thrown;
+  const frames = stack
+    .slice(Math.max(0, stack.indexOf(message)) + message.length)
+    .split('\n')
+    .filter((line) => /^\s+at .+:\d+:\d+\)?$/.test(line));
+  return frames.slice(0, KEPT_FRAMES).map((line) => shorten(line.trim()));
+}
+
+function isFailedAttempt(value: unknown): value is FailedAttempt {
+  if (typeof value !== 'object' || value === null) return false;
+  const { attempt, at, error, message, frames } = value as Record<string, unknown>;
+  const texts = [at, error, message].every((text) => typeof text === 'string');
+  return typeof attempt === 'number' && texts && Array.isArray(frames);
+}

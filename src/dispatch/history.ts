@@ -1,0 +1,54 @@
+/**
+ * What a job tells of its past. Dying has two steps, leaving the lane and moving to the dead letters; between them the
+ * process may be killed. So the death is written on the job first, with the number of the try it belongs to:
+ *   that try not yet counted    the death is under way: finish it, do not run the handler again
+ *   counted                     it was a dead letter, and somebody has it tried again: its tries count anew
+ */
+import type { Job } from 'bullmq';
+import { parseFailedAttempt, type FailedAttempt } from './failure.js';
+
+/** Written on the job (as its progress) when it is about to become a dead letter. */
+export interface Death {
+  /** BullMQ's count of tries, the last included. */
+  tries: number;
+  /** BullMQ's count of processes lost while handling it. */
+  stalls: number;
+  failure: FailedAttempt;
+}
+
+export interface JobHistory {
+  /** 1 for the first try, also for the first after a dead letter was retried. */
+  attempt: number;
+  /** How often a process was lost while handling it, since it last began anew. */
+  stalls: number;
+  /** The death under way. */
+  dying: FailedAttempt | null;
+  /** Once dead, and tried again. */
+  revived: boolean;
+}
+
+type Counted = Pick<Job, 'attemptsMade' | 'stalledCounter' | 'progress'>;
+
+export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): JobHistory {
+  const death = deathOf(progress);
+  if (death === undefined) return { attempt: attemptsMade + 1, stalls: stalledCounter, dying: null, revived: false };
+  const counted = attemptsMade >= death.tries;
+  return {
+    attempt: counted ? attemptsMade - death.tries + 1 : attemptsMade + 1,
+    stalls: counted ? stalledCounter - death.stalls : stalledCounter,
+    dying: counted ? null : death.failure,
+    revived: counted,
+  };
+}
+
+export function deathAfter({ attemptsMade, stalledCounter }: Counted, failure: FailedAttempt): { death: Death } {
+  return { death: { tries: attemptsMade + 1, stalls: stalledCounter, failure } };
+}
+
+function deathOf(progress: unknown): Death | undefined {
+  if (typeof progress !== 'object' || progress === null) return undefined;
+  const { death } = progress as { death?: Partial<Death> };
+  if (typeof death?.tries !== 'number' || typeof death.stalls !== 'number') return undefined;
+  const failure = parseFailedAttempt(JSON.stringify(death.failure));
+  return failure === undefined ? undefined : { tries: death.tries, stalls: death.stalls, failure };
+}

@@ -1,0 +1,150 @@
+/**
+ * One run of one delivery, from BullMQ handing over the job to BullMQ being told how it ended.
+ *
+ *   turn ──wait──> park: back into the delayed set until the event ahead has left
+ *    │ └───left──> done before (a repeat after a crash): nothing to run
+ *    go
+ *    handler ──fails──> judge ──retry──> BullMQ delays it; it stays the head of its lane
+ *    │                    └─────dead──> write the death, leave the lane, become a dead letter
+ *    leave the lane, wake the follower, complete
+ *
+ * The lane is left before BullMQ is told, never after: a process killed in between comes back as a stalled job, finds
+ * that it has left, and only tells. The other way round, a kill would leave the lane waiting for a job that is gone.
+ */
+import { DelayedError, WaitingError, type Job } from 'bullmq';
+import { ChangefeedError } from '../errors.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import type { Subscription } from '../handlers/handler.js';
+import { attemptDelivery } from './attempt.js';
+import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
+import { deathAfter, historyOf, type JobHistory } from './history.js';
+import type { Interrupt } from './interrupt.js';
+import { promote, promoteParked, type Store } from './parking.js';
+import type { Claim, Delivery, RecordGate } from './ports.js';
+import { PARKED_MS, entryOf } from './queue-layout.js';
+
+/**
+ * So many processes may be lost while they handle one event before it is taken for the cause. Deployments and machines
+ * that die are innocent and must not make dead letters; an event that kills every process must not do so for ever.
+ */
+const MOST_STALLS = 50;
+
+export interface RunContext {
+  subscription: Subscription;
+  gate: RecordGate;
+  store: Store;
+  logger: Log;
+  clock: Clock;
+  random: () => number;
+  /** How long BullMQ lets us hold a job without a sign of life, ms. */
+  lockMs: number;
+  /** Called with what a handler returned that should return nothing. */
+  onReturned: (value: unknown) => void;
+}
+
+export interface Run {
+  job: Job<Delivery>;
+  token: string;
+  /** Ends the handler when the process stops or another has taken the job over. */
+  interrupt: Interrupt;
+}
+
+interface Going extends Run {
+  claim: Claim;
+  history: JobHistory;
+}
+
+export async function runDelivery(run: Run, context: RunContext): Promise<void> {
+  const { job, token } = run;
+  const history = historyOf(job);
+  const claim: Claim = {
+    ...entryOf(job.data),
+    // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
+    holder: `${token}/${job.attemptsStarted}`,
+    revived: history.revived,
+  };
+  const going = { ...run, claim, history };
+  // Without an order there is no turn to wait for.
+  if (claim.lane === null) return proceed(going, context);
+  const turn = await context.gate.turn(context.subscription.name, claim);
+  if (turn.outcome === 'go') return proceed(going, context);
+  if (turn.outcome === 'wait') return park(going, context);
+  if (turn.next !== null) await promoteParked(context.store, turn.next);
+  if (history.dying !== null) throw deadLetter(history.dying);
+}
+
+async function proceed(going: Going, context: RunContext): Promise<void> {
+  const { job, interrupt, history } = going;
+  const { subscription, logger, clock } = context;
+  if (history.dying !== null) return die(going, context, history.dying);
+  if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
+  try {
+    const { attempt } = history;
+    const returned = await attemptDelivery({ subscription, delivery: job.data, attempt, interrupt, logger, clock });
+    if (returned !== undefined) context.onReturned(returned);
+  } catch (error) {
+    return afterFailure(error, going, context);
+  }
+  await leave(going, context);
+}
+
+async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
+  const { job, token, interrupt, history } = going;
+  const { subscription, logger, clock } = context;
+  if (interrupt.cause === 'lost') throw takenOver(subscription, job);
+  if (interrupt.cause === 'stopping') {
+    // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
+    await job.moveToWait(token);
+    throw new WaitingError();
+  }
+  const { attempt } = history;
+  const failure = rememberFailure(error, { attempt, nowMs: clock.now() });
+  const verdict = judgeFailure(error, { attempt, retry: subscription.retry, random: context.random() });
+  const facts = { subscription: subscription.name, event: job.id, attempt, error: failure.message, code: failure.code };
+  if (verdict.outcome === 'dead') {
+    logger.error({ ...facts, because: verdict.because }, 'an event became a dead letter');
+    return die(going, context, failure);
+  }
+  logger.warn({ ...facts, retryInMs: verdict.waitMs }, 'a handler failed; the event will be tried again');
+  throw new FailedTry(failure, verdict.waitMs);
+}
+
+async function die(going: Going, context: RunContext, failure: FailedAttempt): Promise<never> {
+  const { job, token, history } = going;
+  if (history.dying === null) {
+    // Only who still owns the job may write on it.
+    if ((await job.extendLock(token, context.lockMs)) !== 1) throw takenOver(context.subscription, job);
+    await job.updateProgress(deathAfter(job, failure));
+  }
+  await leave(going, context);
+  throw deadLetter(failure);
+}
+
+async function leave({ job, claim }: Going, { gate, store, subscription }: RunContext): Promise<void> {
+  const left = await gate.leave(subscription.name, claim);
+  if (left.outcome === 'taken-over') throw takenOver(subscription, job);
+  if (left.next !== null) await promote(store, left.next);
+}
+
+async function park({ job, token, claim }: Going, { gate, store, subscription, clock }: RunContext): Promise<never> {
+  await job.moveToDelayed(clock.now() + PARKED_MS, token);
+  // The event ahead may have left while this job was on its way to the delayed set, and found nobody to promote.
+  const turn = await gate.turn(subscription.name, claim);
+  if (turn.outcome === 'go') await promote(store, claim.eventId);
+  throw new DelayedError();
+}
+
+function takenOver({ name }: Subscription, { id }: Job<Delivery>): ChangefeedError {
+  return new ChangefeedError('CF_LEASE_LOST', {
+    subscription: name,
+    event: id,
+    message: `Event ${id ?? ''} of "${name}" was taken over by another process, because this one gave no sign of life for too long. What the handler did here is not counted; it runs again there.`,
+  });
+}
+
+function rememberStalls({ attempt, stalls }: JobHistory, nowMs: number): FailedAttempt {
+  const message = `The process was lost ${stalls} times while handling this event. Find out whether the event makes it crash, then retry it.`;
+  const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
+  return rememberFailure(error, { attempt, nowMs });
+}

@@ -1,0 +1,124 @@
+/** The BullMQ worker of one subscription: takes its deliveries, one run each, and knows when one was lost to another. */
+import { Worker, type Job, type WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { describe, messageOf } from '../errors.js';
+import type { Subscription } from '../handlers/handler.js';
+import { FailedTry } from './failure.js';
+import { Interrupt } from './interrupt.js';
+import type { Delivery } from './ports.js';
+import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queue-layout.js';
+import { runDelivery, type RunContext } from './run-delivery.js';
+
+export interface WorkerTiming {
+  /** A process that gives no sign of life for so long is taken for lost, and its events go to others; ms. @defaultValue 30000 */
+  lockMs: number;
+  /** How often lost processes are looked for, ms. @defaultValue 15000 */
+  stalledCheckMs: number;
+}
+
+export const DEFAULT_TIMING: WorkerTiming = { lockMs: 30_000, stalledCheckMs: 15_000 };
+
+/** Ours to judge (see `run-delivery`): BullMQ's own limit would fail the job without its lane moving on. */
+const NEVER_TOO_STALLED = 1_000_000_000;
+
+export interface SubscriptionWorkerOptions extends Pick<
+  RunContext,
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random'
+> {
+  redis: Redis;
+  keys: QueueKeys;
+  timing: WorkerTiming;
+  retention: DeadLetterRetention;
+}
+
+export interface SubscriptionWorker {
+  readonly subscription: Subscription;
+  start(): Promise<void>;
+  /** Takes no more; resolves when what is running has ended. */
+  close(): Promise<void>;
+  /** Aborts the signals of what is running; those tries do not count. */
+  interrupt(): void;
+  /** Cuts the connections; what was running comes back elsewhere. */
+  abandon(): Promise<void>;
+}
+
+export function createSubscriptionWorker(options: SubscriptionWorkerOptions): SubscriptionWorker {
+  const { subscription, logger, timing } = options;
+  const running = new Map<string, Interrupt>();
+  let stopping = false;
+  const facts = { subscription: subscription.name };
+
+  const run = async (job: Job<Delivery>, token = ''): Promise<void> => {
+    const interrupt = new Interrupt();
+    if (stopping) interrupt.abort('stopping');
+    const id = job.id ?? '';
+    running.set(id, interrupt);
+    try {
+      await runDelivery({ job, token, interrupt }, context);
+    } finally {
+      if (running.get(id) === interrupt) running.delete(id);
+    }
+  };
+  const worker = new Worker<Delivery>(subscription.name, run, workerOptions(options));
+  const context: RunContext = {
+    ...options,
+    store: worker,
+    lockMs: timing.lockMs,
+    onReturned: once((value: unknown) => {
+      const message = 'a handler returned a value, which is ignored: resolve with nothing, throw to fail';
+      logger.warn({ ...facts, returned: describe(value) }, message);
+    }),
+  };
+  worker.on('lockRenewalFailed', (ids) => {
+    for (const id of ids) running.get(id)?.abort('lost');
+  });
+  worker.on('stalled', (event) => {
+    logger.warn({ ...facts, event }, 'a process was lost while handling an event; it will be handled again');
+  });
+  worker.on('error', (error) => logger.warn({ ...facts, error: messageOf(error) }, 'a worker had trouble; it goes on'));
+
+  return {
+    subscription,
+    async start() {
+      await worker.waitUntilReady();
+      worker.run().catch((error: unknown) => {
+        logger.error({ ...facts, error: messageOf(error) }, 'a worker ended');
+      });
+    },
+    close: () => worker.close(),
+    interrupt() {
+      stopping = true;
+      for (const one of running.values()) one.abort('stopping');
+    },
+    abandon: () => worker.disconnect(),
+  };
+}
+
+function workerOptions({ subscription, redis, keys, timing, retention }: SubscriptionWorkerOptions): WorkerOptions {
+  const { connection, prefix } = queueOptions(subscription.name, { keys, redis });
+  return {
+    connection,
+    ...(prefix === undefined ? {} : { prefix }),
+    ...keptJobs(retention),
+    autorun: false,
+    concurrency: subscription.concurrency,
+    lockDuration: timing.lockMs,
+    stalledInterval: timing.stalledCheckMs,
+    maxStalledCount: NEVER_TOO_STALLED,
+    settings: {
+      backoffStrategy: (_attempts, _type, error) => (error instanceof FailedTry ? error.waitMs : RETRY_UNTOLD_MS),
+    },
+  };
+}
+
+/** For what failed outside the handler (Redis was away in mid-run): soon, for nothing is wrong with the event. */
+const RETRY_UNTOLD_MS = 1_000;
+
+function once<T>(act: (value: T) => void): (value: T) => void {
+  let done = false;
+  return (value) => {
+    if (done) return;
+    done = true;
+    act(value);
+  };
+}

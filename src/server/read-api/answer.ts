@@ -1,0 +1,61 @@
+/** A request and its answer as values, so that faults, limits and delays can be layers around the one that answers. */
+import type { ListName } from '../../events/lists.js';
+
+export interface ReadRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The list this path names; null for any other path. */
+  readonly list: ListName | null;
+  /** The record this path names behind a list; null for a list itself. */
+  readonly id: string | null;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly authorization: string | undefined;
+  readonly contentType: string | undefined;
+  /** Aborts when the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** How the bytes travel. Everything but `whole` is a fault; the declared length is always that of the whole body. */
+export type Delivery =
+  | { readonly how: 'whole' }
+  /** The connection is cut after so many bytes. */
+  | { readonly how: 'dropped'; readonly afterBytes: number }
+  /** Silence for `ms` after so many bytes, then the rest. */
+  | { readonly how: 'stalled'; readonly afterBytes: number; readonly ms: number }
+  /** So many spaces follow the body: valid JSON of absurd size. */
+  | { readonly how: 'padded'; readonly bytes: number };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly delivery: Delivery;
+  /** Called when the whole body has been handed over. */
+  readonly delivered?: () => void;
+}
+
+export type Answerer = (request: ReadRequest) => Promise<Answer>;
+export type Layer = (next: Answerer) => Answerer;
+
+/** The first layer is the outermost. */
+export function layered(layers: readonly Layer[], innermost: Answerer): Answerer {
+  return layers.reduceRight((next, layer) => layer(next), innermost);
+}
+
+const WHOLE: Delivery = { how: 'whole' };
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' } as const;
+
+export function jsonAnswer(status: number, body: Buffer, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { ...JSON_TYPE, ...headers }, body, delivery: WHOLE };
+}
+
+export function emptyAnswer(status: number): Answer {
+  return { status, headers: {}, body: Buffer.alloc(0), delivery: WHOLE };
+}
+
+/** The page a proxy or framework puts in place of an answer. */
+export function htmlAnswer(status: number, title: string): Answer {
+  const html = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: Buffer.from(html), delivery: WHOLE };
+}

@@ -1,0 +1,130 @@
+/** The OpenAPI 3.1 document of the six endpoints, made from the same table of fields as everything else. */
+import { LIST_NAMES, OBJECT_OF, PATH_OF, type ListName } from '../../events/lists.js';
+import { LIST_KEY } from './envelope.js';
+import { FIELDS, type FieldType } from './fields.js';
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
+
+const TITLES: Readonly<Record<ListName, string>> = {
+  people: 'List people',
+  organization: 'List organizations',
+  memo: 'List memos',
+  todo: 'List todos',
+  history: 'List deal or lead history',
+  activity: 'List people activity',
+};
+
+const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+const orNull = (schema: JsonObject): JsonObject => ({ anyOf: [schema, { type: 'null' }] });
+
+// Whether a field may be null or absent is not written: every field but `id` may be both.
+const TYPE_SCHEMAS: Readonly<Record<FieldType, JsonObject>> = {
+  string: { type: ['string', 'null'] },
+  integer: { type: ['integer', 'null'] },
+  boolean: { type: ['boolean', 'null'] },
+  timestamp: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`,
+  },
+  ref: orNull(ref('Ref')),
+  refs: { type: ['array', 'null'], items: ref('Ref') },
+  any: {},
+};
+
+export function openApiDocument(): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Customer-relationship read API',
+      version: '2',
+      description: 'Six read-only lists, paged by an opaque cursor.',
+    },
+    security: [{ bearer: [] }],
+    paths: Object.fromEntries(LIST_NAMES.map((list) => [`/${PATH_OF[list]}`, { get: operation(list) }])),
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      parameters: { cursor: CURSOR },
+      responses: { Failure: answer('The call failed (section 7).', ref('Failure')) },
+      schemas: {
+        Ref: REF_SCHEMA,
+        Failure: FAILURE_SCHEMA,
+        ...Object.fromEntries(LIST_NAMES.flatMap((list) => [recordSchema(list), pageSchema(list)])),
+      },
+    },
+  };
+}
+
+const CURSOR: JsonObject = {
+  name: 'cursor',
+  in: 'query',
+  required: false,
+  description: 'The nextCursor of the previous answer; left out for the first page.',
+  schema: { type: 'string' },
+};
+
+const REF_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: { id: { type: 'string' }, name: { type: 'string' } },
+};
+
+const FAILURE_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['success', 'message'],
+  properties: {
+    success: { const: false },
+    message: { type: 'string' },
+    reason: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+  },
+};
+
+function operation(list: ListName): JsonObject {
+  return {
+    operationId: `list${schemaName(list)}`,
+    summary: TITLES[list],
+    parameters: [{ $ref: '#/components/parameters/cursor' }],
+    responses: {
+      '200': answer('One page.', ref(`${schemaName(list)}Page`)),
+      default: { $ref: '#/components/responses/Failure' },
+    },
+  };
+}
+
+function answer(description: string, schema: JsonObject): JsonObject {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+function recordSchema(list: ListName): readonly [string, JsonObject] {
+  const properties = Object.fromEntries(FIELDS[list].map(({ name, type }) => [name, TYPE_SCHEMAS[type]]));
+  const schema: JsonObject = {
+    type: 'object',
+    required: ['id'],
+    properties: { ...properties, id: { type: 'string', minLength: 1 } },
+    additionalProperties: true,
+  };
+  return [schemaName(list), schema];
+}
+
+function pageSchema(list: ListName): readonly [string, JsonObject] {
+  const data: JsonObject = {
+    type: 'object',
+    required: [LIST_KEY[list]],
+    properties: {
+      [LIST_KEY[list]]: { type: 'array', items: ref(schemaName(list)) },
+      nextCursor: { type: ['string', 'null'] },
+    },
+  };
+  const schema: JsonObject = {
+    type: 'object',
+    required: ['success', 'data'],
+    properties: { success: { const: true }, data },
+  };
+  return [`${schemaName(list)}Page`, schema];
+}
+
+/** `person_activity` → `PersonActivity`. */
+function schemaName(list: ListName): string {
+  return OBJECT_OF[list].replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,81 @@
+/** What the written interface asks of a request (sections 4 and 5), then the source's answer. Knows no HTTP server. */
+import { emptyAnswer, htmlAnswer, jsonAnswer, layered, type Answer, type Layer, type ReadRequest } from './answer.js';
+import { failureBody, type Failure } from './envelope.js';
+import type { Manners } from './manners.js';
+import type { Source, SourceAnswer, Sources } from './source.js';
+
+export interface RespondOptions {
+  sources: Sources;
+  /** Read at every request, so that it can be switched while running. */
+  manners: () => Manners;
+  /** Around every request with a good token: limits, delays, faults. */
+  layers: readonly Layer[];
+}
+
+export function responder({ sources, manners, layers }: RespondOptions): (request: ReadRequest) => Promise<Answer> {
+  const perSource = new WeakMap<Source, (request: ReadRequest) => Promise<Answer>>();
+  const answererOf = (source: Source): ((request: ReadRequest) => Promise<Answer>) => {
+    const known = perSource.get(source);
+    if (known !== undefined) return known;
+    const made = layered(layers, (request) => answerAsWritten(request, source, manners()));
+    perSource.set(source, made);
+    return made;
+  };
+  return async (request) => {
+    const token = bearerOf(request.authorization);
+    const source = token === null ? null : sources(token);
+    if (source === null) return unauthorised(request.authorization, manners());
+    return await answererOf(source)(request);
+  };
+}
+
+function bearerOf(authorization: string | undefined): string | null {
+  return authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length).trim() : null;
+}
+
+export function unauthorised(authorization: string | undefined, { badToken }: Pick<Manners, 'badToken'>): Answer {
+  if (badToken === 'empty') return emptyAnswer(401);
+  const reason = authorization === undefined ? 'Authorization 헤더가 없습니다.' : '유효하지 않은 토큰입니다.';
+  return refusal(401, { message: 'Unauthorized', ...(badToken === 'reason' && { reason }) });
+}
+
+async function answerAsWritten(request: ReadRequest, source: Source, manners: Manners): Promise<Answer> {
+  const { list, id, method } = request;
+  const byId = id === null ? undefined : source.record?.bind(source);
+  if (list === null || (id !== null && byId === undefined)) {
+    return inForm(manners.unknownPath, 404, 'Not Found');
+  }
+  if (method !== 'GET') return inForm(manners.unknownMethod, 405, 'Method Not Allowed');
+  if (manners.contentType === 'required' && !isJson(request.contentType)) {
+    return refusal(400, { message: 'Bad Request', reason: 'Content-Type must be application/json.' });
+  }
+  const { parameters, signal } = request;
+  if (id !== null && byId !== undefined) return toAnswer(await byId({ list, id, signal }));
+  // An empty cursor names no page: it reads as the first one.
+  const cursor = parameters['cursor'] === '' ? null : (parameters['cursor'] ?? null);
+  return toAnswer(await source.page({ list, cursor, parameters, signal }));
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
+}
+
+function toAnswer(answer: SourceAnswer): Answer {
+  if (answer.outcome === 'page') {
+    const page = jsonAnswer(200, answer.body, answer.headers);
+    return answer.delivered === undefined ? page : { ...page, delivered: answer.delivered };
+  }
+  if (answer.form === 'empty') return emptyAnswer(answer.status);
+  const { message, reason } = answer;
+  return refusal(answer.status, { message, ...(reason !== undefined && { reason }) }, answer.headers);
+}
+
+function inForm(form: 'html' | 'json' | 'empty', status: number, message: string): Answer {
+  if (form === 'html') return htmlAnswer(status, `${status} ${message}`);
+  return form === 'empty' ? emptyAnswer(status) : refusal(status, { message });
+}
+
+/** A failure in the body of section 7. */
+export function refusal(status: number, failure: Failure, headers?: Readonly<Record<string, string>>): Answer {
+  return jsonAnswer(status, failureBody(failure), headers);
+}

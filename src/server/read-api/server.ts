@@ -1,0 +1,119 @@
+/** The six endpoints as an HTTP server over any source. Knows nothing of where records come from. */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { LIST_NAMES, PATH_OF, type ListName } from '../../events/lists.js';
+import { messageOf } from '../../errors.js';
+import { systemClock, type Clock } from '../../runtime/clock.js';
+import { silentLog, type Log } from '../../runtime/log.js';
+import type { Layer, ReadRequest } from './answer.js';
+import { DEFAULT_MANNERS, type Manners } from './manners.js';
+import { openApiDocument } from './openapi.js';
+import { refusal, responder } from './respond.js';
+import type { Sources } from './source.js';
+import { writeAnswer } from './write-answer.js';
+
+export interface ReadApiServerOptions {
+  sources: Sources;
+  /** Where the interface is silent. @defaultValue DEFAULT_MANNERS */
+  manners?: () => Manners;
+  /** Around every request with a good token, the first outermost. @defaultValue none */
+  layers?: readonly Layer[];
+  /** @defaultValue '127.0.0.1' */
+  host?: string;
+  /** 0 takes any free port. @defaultValue 0 */
+  port?: number;
+  clock?: Clock;
+  log?: Log;
+}
+
+export interface ReadApiServer {
+  /** Listens. @returns the base URL: what stands before `/v2` */
+  start(): Promise<string>;
+  /** Ends open connections too: a stalled answer must not hold up the end. */
+  stop(): Promise<void>;
+}
+
+export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
+  const { sources, manners = () => DEFAULT_MANNERS, layers = [], clock = systemClock, log = silentLog } = options;
+  const { host = '127.0.0.1', port = 0 } = options;
+  const closing = new AbortController();
+  const respond = responder({ sources, manners, layers });
+  const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      await writeAnswer(await respond(request), reply, clock, closing.signal);
+    } catch (error) {
+      if (closing.signal.aborted) return void reply.hijack().raw.destroy();
+      log.error({ list: request.list, error: messageOf(error) }, 'request failed');
+      await writeAnswer(refusal(500, { message: 'Internal Server Error' }), reply, clock, closing.signal);
+    }
+  };
+  const app = buildApp(closing.signal, answer);
+  let listening: Promise<string> | undefined;
+  return {
+    start: () => (listening ??= app.listen({ host, port }).then(() => urlOf(app, host))),
+    async stop() {
+      await listening?.catch(() => undefined);
+      closing.abort(new Error('the server is closing'));
+      await app.close();
+    },
+  };
+}
+
+type Answering = (request: ReadRequest, reply: FastifyReply) => Promise<void>;
+
+function buildApp(signal: AbortSignal, answer: Answering): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 2_000 },
+  });
+  const handle =
+    (list: ListName | null) =>
+    (request: FastifyRequest, reply: FastifyReply): void => {
+      void answer(readRequestOf(request, list, signal), reply);
+    };
+  const document = JSON.stringify(openApiDocument());
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  // Bodies are not part of the interface: whatever comes with another method is not read.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume();
+    done(null);
+  });
+  for (const list of LIST_NAMES) {
+    app.all(`/${PATH_OF[list]}`, handle(list));
+    app.all(`/${PATH_OF[list]}/:id`, handle(list));
+  }
+  app.setNotFoundHandler(handle(null));
+  return app;
+}
+
+function readRequestOf(request: FastifyRequest, list: ListName | null, signal: AbortSignal): ReadRequest {
+  const { headers, method, url } = request;
+  const id = (request.params as { id?: string } | undefined)?.id ?? null;
+  return {
+    method,
+    path: url.split('?', 1)[0] ?? url,
+    list,
+    id,
+    parameters: parametersOf(request.query),
+    authorization: headers.authorization,
+    contentType: headers['content-type'],
+    signal,
+  };
+}
+
+/** A parameter given twice counts by its last value. */
+function parametersOf(query: unknown): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
+    parameters[name] = Array.isArray(value) ? (value.at(-1) ?? '') : value;
+  }
+  return parameters;
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

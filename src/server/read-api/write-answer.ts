@@ -1,0 +1,69 @@
+/** Puts an answer on the wire, whole or as a fault wants it: the one place that plays with the raw response. */
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { Clock } from '../../runtime/clock.js';
+import type { Answer } from './answer.js';
+
+export async function writeAnswer(
+  answer: Answer,
+  reply: FastifyReply,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const { delivered } = answer;
+  if (delivered !== undefined) reply.raw.once('finish', delivered);
+  if (answer.delivery.how === 'whole') {
+    // Not awaited: the framework's promise of a reply settles with the connection, which nobody here waits for.
+    void reply.code(answer.status).headers(answer.headers).send(answer.body);
+    return;
+  }
+  // From here on the framework must not touch the response: it would mend what is meant to be broken.
+  reply.hijack();
+  await writeBroken(answer, reply.raw, clock, signal);
+}
+
+async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, signal: AbortSignal): Promise<void> {
+  const { body, delivery, headers, status } = answer;
+  const extra = delivery.how === 'padded' ? delivery.bytes : 0;
+  raw.writeHead(status, { ...headers, 'content-length': body.length + extra });
+  switch (delivery.how) {
+    case 'dropped':
+      raw.write(body.subarray(0, delivery.afterBytes), () => raw.destroy());
+      return;
+    case 'stalled':
+      raw.write(body.subarray(0, delivery.afterBytes));
+      // Whoever gave up in the meantime has closed the connection: nothing is left to write to.
+      await clock.sleep(delivery.ms, signal).catch(() => undefined);
+      if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
+      return;
+    case 'padded':
+      raw.write(body);
+      await writeSpaces(raw, delivery.bytes);
+      return;
+    case 'whole':
+      raw.end(body);
+  }
+}
+
+const CHUNK = Buffer.alloc(65_536, ' ');
+
+async function writeSpaces(raw: ServerResponse, bytes: number): Promise<void> {
+  for (let left = bytes; left > 0 && !raw.destroyed; left -= CHUNK.length) {
+    if (!raw.write(left < CHUNK.length ? CHUNK.subarray(0, left) : CHUNK)) await drained(raw);
+  }
+  if (!raw.destroyed) raw.end();
+}
+
+function drained(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (raw.destroyed) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      raw.off('drain', done).off('close', done);
+      resolve();
+    };
+    raw.once('drain', done).once('close', done);
+  });
+}

@@ -1,0 +1,138 @@
+/** Rows of the two lists that only grow, written by what happens elsewhere or on their own. */
+import { BURST, changeOf, contactDetails } from '../world/base-log.js';
+import { DIRECTORY_SIZES } from '../world/directory.js';
+import type { ActivityFacts, DealFacts, HistoryFacts } from '../world/facts.js';
+import type { Draft } from '../world/draft.js';
+import { bornNow, foreignId, pick, type LifeContext } from './context.js';
+
+const DAY_MS = 86_400_000;
+
+export function activityRow(at: number, person: number, details: Partial<ActivityFacts>): ActivityFacts {
+  return {
+    ...bornNow(at),
+    type: 'create',
+    date: at,
+    person,
+    memo: null,
+    todo: null,
+    form: null,
+    others: {},
+    ...details,
+  };
+}
+
+const CONTACTS = [
+  'email',
+  'emailOpen',
+  'smsSend',
+  'webFormView',
+  'documentView',
+  'meeting',
+  'kakaoAlimtalkSend',
+  'recordingCreate',
+] as const;
+
+/** A contact with a person. A mail that is opened and clicked writes several rows with the same ids. */
+export function addActivity(context: LifeContext, person: number, over?: Partial<ActivityFacts>): number {
+  const { world, roll } = context;
+  let first = -1;
+  world.change('add-activity', context.now(), (draft) => {
+    const ids = [
+      foreignId(context),
+      foreignId(context),
+      foreignId(context),
+      foreignId(context),
+      foreignId(context),
+      foreignId(context),
+    ];
+    const details = contactDetails(roll, roll.pick(CONTACTS), (salt) => ids[salt] ?? '');
+    first = draft.create('activity', activityRow(draft.at, person, { ...details, ...over }));
+    if (over !== undefined || details.type !== 'email') return;
+    for (const type of ['emailOpen', 'emailLinkClick'])
+      draft.create('activity', activityRow(draft.at, person, { ...details, type }));
+  });
+  return first;
+}
+
+/** An activity copied in from elsewhere: new in the list, long ago in its date. */
+export function importActivity(context: LifeContext, person: number): number {
+  return addActivity(context, person, {
+    type: 'meeting',
+    date: context.now() - (30 + context.roll.below(300)) * DAY_MS,
+  });
+}
+
+export function addHistory(context: LifeContext, deal: number, over?: Partial<HistoryFacts>): number {
+  const { world, roll } = context;
+  let row = -1;
+  world.change('add-history', context.now(), (draft) => {
+    row = draft.create('history', { ...bornNow(draft.at), deal, ...changeOf(roll, null, world), ...over });
+  });
+  return row;
+}
+
+/** A deal appears: counters move, and the history gets a burst of rows within a second. */
+export function createDeal(context: LifeContext, person: number): void {
+  const { world, roll } = context;
+  world.change('create-deal', context.now(), (draft) => {
+    const organization = draft.get('people', person)?.organization ?? null;
+    const status = roll.pick(['lead', 'running'] as const);
+    const deal = draft.create('deal', {
+      ...bornNow(draft.at),
+      person,
+      organization,
+      status,
+      owner: roll.below(DIRECTORY_SIZES.user),
+    });
+    for (let nth = 0; nth < BURST; nth++) {
+      draft.create('history', { ...bornNow(draft.at + nth * 40), deal, ...changeOf(roll, nth, world) });
+    }
+  });
+}
+
+const NEXT: Readonly<Record<DealFacts['status'], readonly [DealFacts['status'], ...DealFacts['status'][]]>> = {
+  lead: ['running', 'lost'],
+  running: ['won', 'lost'],
+  won: ['running'],
+  lost: ['running'],
+};
+const SAID: Readonly<Record<DealFacts['status'], string>> = {
+  lead: '리드',
+  running: '진행중',
+  won: '성사',
+  lost: '실패',
+};
+
+/** A deal is won, lost or taken up again: counters of its person and organization move without a stamp. */
+export function moveDeal(context: LifeContext, deal: number): void {
+  const { world, roll } = context;
+  world.change('move-deal', context.now(), (draft) => {
+    const facts = draft.get('deal', deal);
+    if (facts === null) return;
+    const status = roll.pick(NEXT[facts.status]);
+    draft.put('deal', deal, { ...facts, status });
+    draft.create('history', statusRow(draft, deal, facts.owner, status));
+  });
+}
+
+function statusRow(draft: Draft, deal: number, owner: number, status: DealFacts['status']): HistoryFacts {
+  const source = { type: 'user', user: owner };
+  return {
+    ...bornNow(draft.at),
+    deal,
+    type: 'editField',
+    source,
+    person: null,
+    organization: null,
+    owner,
+    fieldName: '상태',
+    fieldValue: SAID[status],
+  };
+}
+
+/** A deal of somebody; null when nobody found has one. */
+export function pickDeal(context: LifeContext): number | null {
+  const { world } = context;
+  const person = pick(context, 'people', (_facts, index) => world.children('deal', 'people', index).length > 0);
+  return person === null ? null : (world.children('deal', 'people', person)[0] ?? null);
+}

@@ -1,0 +1,38 @@
+/** How big the synthetic workspace is. */
+import type { Sizes } from './world/facts.js';
+
+export interface SandboxSizes {
+  /** @defaultValue 1000 */
+  people?: number;
+  /** @defaultValue a fifth of the people */
+  organizations?: number;
+  /** @defaultValue one and a half per person */
+  memos?: number;
+  /** @defaultValue one and a half per person */
+  todos?: number;
+  /** Rows of deal history. @defaultValue four per person */
+  history?: number;
+  /** Rows of people activity. @defaultValue four per person */
+  activity?: number;
+  /** All lists together, in the default shares; a size given beside it stands. */
+  records?: number;
+}
+
+const DEFAULT_PEOPLE = 1_000;
+// Records per person in the default shares, the person included.
+const PER_PERSON = 1 + 0.2 + 1.5 + 1.5 + 4 + 4;
+
+export function sizesOf({ records, ...given }: SandboxSizes): Sizes {
+  const people =
+    given.people ?? (records === undefined ? DEFAULT_PEOPLE : Math.max(1, Math.round(records / PER_PERSON)));
+  return {
+    people,
+    organization: given.organizations ?? Math.ceil(people / 5),
+    memo: given.memos ?? Math.round(people * 1.5),
+    todo: given.todos ?? Math.round(people * 1.5),
+    history: given.history ?? people * 4,
+    activity: given.activity ?? people * 4,
+    // Half the people have had a deal; no endpoint lists them, history and counters tell of them.
+    deal: Math.ceil(people / 2),
+  };
+}

@@ -1,0 +1,49 @@
+/** A mutation being put together: what it will write, before anything is written. */
+import type { FactsOf, Kind } from './facts.js';
+import type { Tables } from './base.js';
+
+export interface Write<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly index: number;
+  /** Null removes the record. */
+  readonly facts: FactsOf[K] | null;
+}
+
+export class Draft {
+  readonly #tables: Tables;
+  readonly #writes = new Map<string, Write>();
+
+  constructor(
+    tables: Tables,
+    /** The time of the mutation, in ms. */
+    readonly at: number,
+  ) {
+    this.#tables = tables;
+  }
+
+  /** As it will be after what has been put so far. */
+  get<K extends Kind>(kind: K, index: number): FactsOf[K] | null {
+    const write = this.#writes.get(`${kind}:${index}`) as Write<K> | undefined;
+    return write === undefined ? this.#tables[kind].get(index) : write.facts;
+  }
+
+  put<K extends Kind>(kind: K, index: number, facts: FactsOf[K] | null): void {
+    this.#writes.set(`${kind}:${index}`, { kind, index, facts });
+  }
+
+  /** Puts what `edit` makes of the record; nothing when there is no such record. */
+  edit<K extends Kind>(kind: K, index: number, edit: (facts: FactsOf[K]) => Partial<FactsOf[K]>): void {
+    const facts = this.get(kind, index);
+    if (facts !== null) this.put(kind, index, { ...facts, ...edit(facts) });
+  }
+
+  create<K extends Kind>(kind: K, facts: FactsOf[K]): number {
+    const index = this.#tables[kind].reserve();
+    this.put(kind, index, facts);
+    return index;
+  }
+
+  get writes(): readonly Write[] {
+    return [...this.#writes.values()];
+  }
+}

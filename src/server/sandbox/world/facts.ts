@@ -1,0 +1,126 @@
+/**
+ * What is true of each thing in the synthetic workspace, without anything that follows from something else: counters,
+ * latest notes and next todos are worked out when a record is drawn (`draw/`), so they cannot disagree with it.
+ * Things name each other by index; indexes become ids when drawn.
+ */
+
+/** The six lists and the deals behind them, which no endpoint lists. */
+export const KINDS = ['people', 'organization', 'memo', 'todo', 'history', 'activity', 'deal'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Times are ms since the epoch. `bornAt` is part of the id; `createdAt` is what a person may edit. */
+interface Born {
+  readonly bornAt: number;
+  readonly createdAt: number;
+}
+
+export interface Submission {
+  readonly form: number;
+  readonly at: number;
+}
+
+export interface Enrolment {
+  readonly sequence: number;
+  readonly at: number;
+  readonly running: boolean;
+}
+
+interface Contact extends Born {
+  readonly updatedAt: number;
+  readonly name: string;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly picture: string | null;
+  readonly linkedin: string | null;
+  readonly owner: number | null;
+  readonly teams: readonly number[];
+  readonly submissions: readonly Submission[];
+  readonly custom: Readonly<Record<string, unknown>>;
+}
+
+export interface PersonFacts extends Contact {
+  readonly organization: number | null;
+  readonly position: string | null;
+  readonly enrolments: readonly Enrolment[];
+  /** Null: wants to hear from us. */
+  readonly refusal: { readonly reason: string | null } | null;
+}
+
+export interface OrganizationFacts extends Contact {
+  /** The sequences its people were put on are listed here as the workspace keeps them. */
+  readonly sequences: readonly number[];
+}
+
+/** What hangs on a person or an organization, and is counted there. */
+export interface Links {
+  readonly person: number | null;
+  readonly organization: number | null;
+}
+
+export interface MemoFacts extends Born, Links {
+  readonly updatedAt: number;
+  readonly text: string;
+  readonly deal: number | null;
+  readonly productId: string | null;
+  readonly quoteId: string | null;
+  readonly todo: number | null;
+  readonly parent: number | null;
+  readonly owner: number;
+}
+
+export interface TodoFacts extends Born, Links {
+  readonly updatedAt: number;
+  readonly content: string;
+  readonly type: string;
+  readonly startAt: number;
+  readonly endAt: number;
+  /** Null while open. */
+  readonly doneAt: number | null;
+  readonly owner: number | null;
+  readonly teams: readonly number[];
+  readonly deal: number | null;
+  readonly custom: Readonly<Record<string, unknown>>;
+}
+
+export type DealStatus = 'lead' | 'running' | 'won' | 'lost';
+
+export interface DealFacts extends Born, Links {
+  readonly status: DealStatus;
+  readonly owner: number;
+}
+
+export interface HistoryFacts extends Born {
+  readonly deal: number;
+  readonly type: string;
+  readonly source: { readonly type: string; readonly user: number | null };
+  readonly person: number | null;
+  readonly organization: number | null;
+  readonly fieldName: string | null;
+  /** Relations spell their id `_id` here. */
+  readonly fieldValue: unknown;
+  readonly owner: number | null;
+}
+
+export interface ActivityFacts extends Born {
+  readonly type: string;
+  /** When it happened; may lie long before the row appeared. */
+  readonly date: number;
+  readonly person: number;
+  readonly memo: number | null;
+  readonly todo: number | null;
+  readonly form: number | null;
+  /** `emailId`, `messageId` and so on: ids of things no endpoint lists. */
+  readonly others: Readonly<Record<string, string>>;
+}
+
+export interface FactsOf {
+  people: PersonFacts;
+  organization: OrganizationFacts;
+  memo: MemoFacts;
+  todo: TodoFacts;
+  history: HistoryFacts;
+  activity: ActivityFacts;
+  deal: DealFacts;
+}
+
+export type Sizes = Readonly<Record<Kind, number>>;

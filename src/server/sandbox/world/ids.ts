@@ -1,0 +1,80 @@
+/**
+ * Ids as seen in the wild: UUIDv7, UUIDv4 and 24 hex digits side by side in one list, so that the order of ids is not
+ * the order of creation. Each carries its record's index in scrambled form: no table leads from an id back to a record.
+ */
+import { hash32 } from './random.js';
+
+type Form = 'uuid7' | 'uuid4' | 'hex24';
+
+// Odd, hence invertible modulo 2^32; the second undoes the first.
+const SCRAMBLE = 0x9e3779b1;
+const UNSCRAMBLE = inverseOf(SCRAMBLE);
+
+export class Ids {
+  readonly #seed: number;
+  readonly #salt: number;
+
+  constructor(
+    seed: number,
+    /** One number per kind, so that no two kinds share an id. */
+    kind: number,
+  ) {
+    this.#seed = hash32(seed, kind);
+    this.#salt = hash32(this.#seed, 7);
+  }
+
+  idOf(index: number, bornAt: number): string {
+    const hidden = hex((Math.imul(index, SCRAMBLE) ^ this.#salt) >>> 0, 8);
+    const noise = hash32(this.#seed, index);
+    const more = hash32(this.#seed, index, 1);
+    switch (formOf(noise)) {
+      case 'uuid7': {
+        const time = hex(bornAt, 12);
+        return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(noise & 0xfff, 3)}-${variant(more)}-${hex(more >>> 16, 4)}${hidden}`;
+      }
+      case 'uuid4':
+        return `${hidden}-${hex(noise & 0xffff, 4)}-4${hex(noise >>> 20, 3)}-${variant(more)}-${hex(more, 8)}${hex(noise >>> 16, 4)}`;
+      case 'hex24':
+        return `${hex(Math.floor(bornAt / 1_000), 8)}${hex(more, 8)}${hidden}`;
+    }
+  }
+
+  /** The index an id would carry; the caller checks that this record really has this id. Null for any other text. */
+  indexOf(id: string): number | null {
+    const hidden = hiddenIn(id);
+    if (hidden === null) return null;
+    return Math.imul(Number.parseInt(hidden, 16) ^ this.#salt, UNSCRAMBLE) >>> 0;
+  }
+}
+
+function formOf(noise: number): Form {
+  const tenth = noise % 10;
+  return tenth < 6 ? 'uuid7' : tenth < 8 ? 'uuid4' : 'hex24';
+}
+
+function hiddenIn(id: string): string | null {
+  if (/^[0-9a-f]{24}$/.test(id)) return id.slice(16);
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(id)) return null;
+  return id[14] === '7' ? id.slice(28) : id.slice(0, 8);
+}
+
+function variant(bits: number): string {
+  return hex(0x8000 | (bits & 0x3fff), 4);
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0');
+}
+
+/** By Newton: each round doubles the number of right bits. */
+function inverseOf(odd: number): number {
+  let inverse = odd;
+  for (let round = 0; round < 5; round++) inverse = Math.imul(inverse, 2 - Math.imul(odd, inverse));
+  return inverse;
+}
+
+/** A fixed UUIDv4 for things that are never listed: users, teams, forms, products. */
+export function fixedUuid(...parts: readonly number[]): string {
+  const [a, b, c, d] = [1, 2, 3, 4].map((salt) => hex(hash32(...parts, salt), 8)) as [string, string, string, string];
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
+}

@@ -1,0 +1,45 @@
+/**
+ * Randomness as a function of its place: the same seed, record and question give the same answer in any order of
+ * asking. That is what lets a million records be derived when they are asked for instead of being kept.
+ */
+
+/** 32 bits from any numbers (murmur3's mixing). */
+export function hash32(...parts: readonly number[]): number {
+  let h = 0x9747b28c;
+  for (const part of parts) {
+    let k = Math.imul(part | 0, 0xcc9e2d51);
+    k = Math.imul((k << 15) | (k >>> 17), 0x1b873593);
+    h ^= k;
+    h = (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  h ^= h >>> 16;
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** Answers for one record: each call is the next question. */
+export interface Dice {
+  /** An integer in [0, below). */
+  below(below: number): number;
+  /** True with this probability. */
+  chance(probability: number): boolean;
+  pick<T>(values: readonly [T, ...T[]]): T;
+  /** A number in [0, 1). */
+  fraction(): number;
+}
+
+/** Dice whose answers depend on nothing but `parts` and the order of questions. */
+export function dice(...parts: readonly number[]): Dice {
+  const start = hash32(...parts);
+  let asked = 0;
+  const next = (): number => hash32(start, ++asked);
+  const below = (limit: number): number => Math.floor((next() / 0x1_0000_0000) * limit);
+  return {
+    below,
+    chance: (probability) => next() / 0x1_0000_0000 < probability,
+    pick: (values) => values[below(values.length)] ?? values[0],
+    fraction: () => next() / 0x1_0000_0000,
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * The record gate in Redis. A lane is a run of neighbours in one sorted set, ordered by the place in the log; the first
+ * of them may run. Beside it: which events are pending, and how far the log has been entered, so that a repeated batch
+ * is told from a new one without remembering any single event that is done.
+ */
+import type { Redis } from 'ioredis';
+import { ChangefeedError, describe } from '../errors.js';
+import { gather } from '../runtime/gather.js';
+import type { Claim, Entry, Leave, Pending, RecordGate, Standing, Turn } from '../dispatch/ports.js';
+import { unexpectedAnswer } from './answer.js';
+import type { Keys } from './keys.js';
+import { loadScript, type Script } from './scripts.js';
+
+const enterScript = loadScript('lane-enter');
+const turnScript = loadScript('lane-turn');
+const leaveScript = loadScript('lane-leave');
+
+/** Separates the parts of a member; an escaped lane and a place never contain it. */
+const SEPARATOR = '\x1f';
+const AFTER_SEPARATOR = '\x20';
+
+type Ask<Answer> = (claim: Claim) => Promise<Answer>;
+
+export class RedisRecordGate implements RecordGate {
+  readonly #redis: Redis;
+  readonly #keys: Keys;
+  readonly #asks = new Map<string, { turn: Ask<Turn>; leave: Ask<Leave> }>();
+
+  constructor(redis: Redis, keys: Keys) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]> {
+    const { lanes, pending, entered } = this.#keys;
+    const args = entries.flatMap(({ lane, logId, eventId }) => [lane ?? '', placeOf(logId), eventId]);
+    const answer = await enterScript.run(
+      this.#redis,
+      [lanes(subscription), pending(subscription), entered(subscription)],
+      [workspace, entries.length, ...args],
+    );
+    const words = wordsOf(enterScript, answer, entries.length * 2);
+    return entries.map((_, index) => ({
+      standing: words[index] as Standing['standing'],
+      fresh: words[entries.length + index] === 'fresh',
+    }));
+  }
+
+  turn(subscription: string, claim: Claim): Promise<Turn> {
+    return this.#askers(subscription).turn(claim);
+  }
+
+  leave(subscription: string, claim: Claim): Promise<Leave> {
+    return this.#askers(subscription).leave(claim);
+  }
+
+  async pending(subscription: string, workspace: string): Promise<Pending> {
+    const key = this.#keys.pending(subscription);
+    const range = [`[${workspace}${SEPARATOR}`, `(${workspace}${AFTER_SEPARATOR}`] as const;
+    const [events, [oldest]] = await Promise.all([
+      this.#redis.zlexcount(key, ...range),
+      this.#redis.zrangebylex(key, ...range, 'LIMIT', 0, 1),
+    ]);
+    return { events, oldest: oldest === undefined ? null : logIdOf(oldest.slice(workspace.length + 1)) };
+  }
+
+  #askers(subscription: string): { turn: Ask<Turn>; leave: Ask<Leave> } {
+    let asks = this.#asks.get(subscription);
+    if (asks === undefined) {
+      asks = {
+        turn: gather((claims) => this.#turns(subscription, claims)),
+        leave: gather((claims) => this.#leaves(subscription, claims)),
+      };
+      this.#asks.set(subscription, asks);
+    }
+    return asks;
+  }
+
+  async #turns(subscription: string, claims: readonly Claim[]): Promise<Turn[]> {
+    const { lanes, pending, entered, holders, revived } = this.#keys;
+    const keys = [lanes, pending, entered, holders, revived].map((key) => key(subscription));
+    const pairs = await this.#ask(turnScript, keys, claims);
+    return pairs.map(([word, head]) => {
+      if (word === 'go') return { outcome: 'go' };
+      if (word === 'wait') return { outcome: 'wait', behind: head };
+      if (word === 'left') return { outcome: 'left', next: head === '' ? null : head };
+      throw unexpectedAnswer(turnScript, describe(word));
+    });
+  }
+
+  async #leaves(subscription: string, claims: readonly Claim[]): Promise<Leave[]> {
+    const { lanes, pending, holders, revived } = this.#keys;
+    const keys = [lanes, pending, holders, revived].map((key) => key(subscription));
+    const pairs = await this.#ask(leaveScript, keys, claims);
+    return pairs.map(([word, head]) => {
+      if (word === 'left') return { outcome: 'left', next: head === '' ? null : head };
+      if (word === 'taken-over') return { outcome: 'taken-over' };
+      throw unexpectedAnswer(leaveScript, describe(word));
+    });
+  }
+
+  async #ask(script: Script, keys: readonly string[], claims: readonly Claim[]): Promise<[string, string][]> {
+    const args = claims.flatMap(({ workspace, lane, logId, eventId, holder, revived }) => {
+      return [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    });
+    const words = wordsOf(script, await script.run(this.#redis, keys, [claims.length, ...args]), claims.length * 2);
+    return claims.map((_, index) => [words[2 * index] ?? '', words[2 * index + 1] ?? '']);
+  }
+}
+
+function wordsOf(script: Script, answer: unknown, count: number): string[] {
+  if (Array.isArray(answer) && answer.length === count) return answer.map(String);
+  throw unexpectedAnswer(script, describe(answer));
+}
+
+// A place is a log id written so that the order of texts is the order of the log; the last part counts revivals.
+const PLACE = /^(\d{15})-(\d{10}):\d{8}$/;
+
+function placeOf(logId: string): string {
+  const [ms = '0', sequence = '0'] = logId.split('-');
+  return `${ms.padStart(15, '0')}-${sequence.padStart(10, '0')}:00000000`;
+}
+
+function logIdOf(place: string): string {
+  const match = PLACE.exec(place);
+  if (match !== null) return `${Number(match[1])}-${Number(match[2])}`;
+  throw new ChangefeedError('CF_STATE_UNREADABLE', {
+    message: `A pending event has a place of a form this release does not know (${describe(place)}). Run one release of Changefeed against one Redis.`,
+  });
+}

@@ -1,0 +1,59 @@
+--[[ lane-turn: may these events run now? Whoever is told "go" is from then on the holder of the lane.
+  Atomic because: between finding an event at the head and naming its holder, another run of it could do the same.
+  A dead letter that is tried again gets a place of its own behind all that were entered, once.
+  KEYS 1 lanes · 2 pending · 3 entered · 4 holders · 5 revived
+  ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "1" if revived else "0")
+  RETURN n × ("go" | "wait" | "left", id of the event at the head or "")    Cost O(n log pending). Never calls TIME. ]]
+local SEP = '\31'
+local AFTER_SEP = '\32'
+local PLACE_WIDTH = 35
+local n = tonumber(ARGV[1])
+local answer = {}
+
+local function headOf(lane)
+  if lane == '' then return nil end
+  return redis.call('ZRANGEBYLEX', KEYS[1], '[' .. lane .. SEP, '(' .. lane .. AFTER_SEP, 'LIMIT', 0, 1)[1]
+end
+
+local function add(workspace, lane, place, id)
+  redis.call('ZADD', KEYS[2], 0, workspace .. SEP .. place)
+  if lane ~= '' then redis.call('ZADD', KEYS[1], 0, lane .. SEP .. place .. SEP .. id) end
+end
+
+-- Behind the furthest place entered, before all that will be: that place with a counter of revivals.
+local function revive(workspace, lane, place, id)
+  local known = redis.call('HGET', KEYS[5], id)
+  if known then return known end
+  local furthest = redis.call('HGET', KEYS[3], workspace) or place
+  local count = redis.call('HINCRBY', KEYS[5], '', 1)
+  local given = string.sub(furthest, 1, PLACE_WIDTH - 8) .. string.format('%08d', count % 100000000)
+  redis.call('HSET', KEYS[5], id, given)
+  add(workspace, lane, given, id)
+  return given
+end
+
+for i = 0, n - 1 do
+  local at = 6 * i + 2
+  local workspace, lane, place, id, holder = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local left = false
+  if ARGV[at + 5] == '1' then
+    place = revive(workspace, lane, place, id)
+  elseif not redis.call('ZSCORE', KEYS[2], workspace .. SEP .. place) then
+    left = place <= (redis.call('HGET', KEYS[3], workspace) or '')
+    -- Never entered: the lanes were lost while the queue was not. Better run once more than not at all.
+    if not left then add(workspace, lane, place, id) end
+  end
+
+  local head = headOf(lane)
+  local headId = head and string.sub(head, #lane + PLACE_WIDTH + 3) or ''
+  if left then
+    answer[2 * i + 1] = 'left'
+  elseif lane == '' or head == lane .. SEP .. place .. SEP .. id then
+    answer[2 * i + 1] = 'go'
+    if lane ~= '' then redis.call('HSET', KEYS[4], lane, holder) end
+  else
+    answer[2 * i + 1] = 'wait'
+  end
+  answer[2 * i + 2] = headId
+end
+return answer

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const script = fileURLToPath(new URL('../../.ci/ensure-redis', import.meta.url));
+const run = promisify(execFile);
+
+/** A machine of our own making: only these programs are on its PATH. */
+let bin: string;
+beforeEach(() => {
+  bin = mkdtempSync(join(tmpdir(), 'changefeed-bin-'));
+});
+afterEach(() => rmSync(bin, { recursive: true, force: true }));
+
+function program(name: string, body: string): void {
+  writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`);
+  chmodSync(join(bin, name), 0o755);
+}
+const ensureRedis = (env: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> =>
+  run('/bin/bash', [script], { env: { PATH: bin, ...env } });
+
+it.each([{ REDIS_URL: 'redis://named' }, { TEST_REDIS_URL: 'redis://named' }])(
+  'does nothing where a Redis is named: %o',
+  async (env) => {
+    expect(await ensureRedis(env)).toEqual({ stdout: '', stderr: '' });
+  },
+);
+
+it.each(['redis-server', 'valkey-server'])('does nothing where there is a %s', async (name) => {
+  program(name, 'exit 0');
+  expect(await ensureRedis()).toEqual({ stdout: '', stderr: '' });
+});
+
+it('installs Redis as root with the package manager it finds', async () => {
+  program('id', 'echo 0');
+  symlinkSync('/bin/chmod', join(bin, 'chmod'));
+  program(
+    'apk',
+    `[ "$1" = add ] || exit 1\nprintf '#!/bin/sh\\n' > '${bin}/redis-server'\nchmod 755 '${bin}/redis-server'`,
+  );
+  expect((await ensureRedis()).stderr).toMatch(/Redis is installed/);
+});
+
+it('prints the line and goes on where it would have to ask', async () => {
+  program('id', 'echo 1000');
+  program('sudo', 'exit 1');
+  program('apt-get', 'exit 1');
+  expect((await ensureRedis()).stderr).toMatch(/Install it: sudo apt-get install -y redis-server\n.*REDIS_URL/);
+});

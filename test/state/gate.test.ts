@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { Claim, Entry } from '../../src/dispatch/ports.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import { useRedis } from '../support/redis.js';
+
+const test = useRedis();
+const SUB = 'ops';
+const WS = 'acme';
+
+const entry = (lane: string | null, n: number): Entry => ({
+  workspace: WS,
+  lane,
+  logId: `1700000000000-${n}`,
+  eventId: `evt_${n}`,
+});
+const claim = (of: Entry, holder = 'w1', revived = false): Claim => ({ ...of, holder, revived });
+const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
+
+describe('the record gate', () => {
+  it("lets a record's first event run and holds back the others, record by record", async () => {
+    const gate = gateOf();
+    const [a1, b1, a2] = [entry('a', 1), entry('b', 2), entry('a', 3)];
+
+    const standings = await gate.enter(SUB, WS, [a1, b1, a2]);
+
+    expect(standings.map(({ standing }) => standing)).toEqual(['head', 'head', 'behind']);
+    expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'wait', behind: 'evt_1' });
+    expect(await gate.turn(SUB, claim(a1))).toEqual({ outcome: 'go' });
+    expect(await gate.leave(SUB, claim(a1))).toEqual({ outcome: 'left', next: 'evt_3' });
+    expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'go' });
+  });
+
+  it('does not take an event in again that was entered before, pending or done', async () => {
+    const gate = gateOf();
+    const [a1, a2, a3] = [entry('a', 1), entry('a', 2), entry('a', 10)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1));
+    await gate.leave(SUB, claim(a1));
+
+    const repeated = await gate.enter(SUB, WS, [a1, a2, a3]);
+
+    expect(repeated).toEqual([
+      { standing: 'left', fresh: false },
+      { standing: 'head', fresh: false },
+      { standing: 'behind', fresh: true },
+    ]);
+    expect(await gate.turn(SUB, claim(a1))).toEqual({ outcome: 'left', next: 'evt_2' });
+  });
+
+  it('repeats of leaving change nothing and name the head again', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1));
+
+    const once = await gate.leave(SUB, claim(a1));
+    const twice = await gate.leave(SUB, claim(a1));
+
+    expect([once, twice]).toEqual([
+      { outcome: 'left', next: 'evt_2' },
+      { outcome: 'left', next: 'evt_2' },
+    ]);
+  });
+
+  it('shuts out a run whose job another process has taken over', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1, 'lost'));
+    await gate.turn(SUB, claim(a1, 'successor'));
+
+    expect(await gate.leave(SUB, claim(a1, 'lost'))).toEqual({ outcome: 'taken-over' });
+    expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'wait', behind: 'evt_1' });
+    expect(await gate.leave(SUB, claim(a1, 'successor'))).toEqual({ outcome: 'left', next: 'evt_2' });
+  });
+
+  it('puts a dead letter that is tried again at the end of its lane, before what comes later', async () => {
+    const gate = gateOf();
+    const [a1, a2, a3] = [entry('a', 1), entry('a', 2), entry('a', 3)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1));
+    await gate.leave(SUB, claim(a1));
+
+    expect(await gate.turn(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'wait', behind: 'evt_2' });
+    await gate.enter(SUB, WS, [a3]);
+    await gate.turn(SUB, claim(a2));
+    expect(await gate.leave(SUB, claim(a2))).toEqual({ outcome: 'left', next: 'evt_1' });
+    expect(await gate.turn(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'go' });
+    expect(await gate.leave(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'left', next: 'evt_3' });
+    expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-3' });
+  });
+
+  it("keeps apart records of which one's name begins with the other's", async () => {
+    const gate = gateOf();
+    const standings = await gate.enter(SUB, WS, [entry('a', 1), entry('ab', 2), entry('a/b', 3), entry('a', 4)]);
+
+    expect(standings.map(({ standing }) => standing)).toEqual(['head', 'head', 'head', 'behind']);
+  });
+
+  it('orders a lane by the log even where the digits of the ids grow', async () => {
+    const gate = gateOf();
+    const at = (logId: string, eventId: string): Entry => ({ workspace: WS, lane: 'a', logId, eventId });
+    await gate.enter(SUB, WS, [at('999-9', 'x'), at('999-10', 'y'), at('1000-0', 'z')]);
+
+    const order: string[] = [];
+    for (const one of [at('999-9', 'x'), at('999-10', 'y'), at('1000-0', 'z')]) {
+      await gate.turn(SUB, claim(one));
+      order.push(JSON.stringify(await gate.leave(SUB, claim(one))));
+    }
+
+    expect(order).toEqual([
+      '{"outcome":"left","next":"y"}',
+      '{"outcome":"left","next":"z"}',
+      '{"outcome":"left","next":null}',
+    ]);
+  });
+
+  it('runs an event that its lanes have lost rather than dropping it', async () => {
+    const gate = gateOf();
+
+    expect(await gate.turn(SUB, claim(entry('a', 1)))).toEqual({ outcome: 'go' });
+    expect(await gate.leave(SUB, claim(entry('a', 1)))).toEqual({ outcome: 'left', next: null });
+  });
+
+  it('counts what is pending without an order as well, workspace by workspace', async () => {
+    const gate = gateOf();
+    await gate.enter(SUB, WS, [entry(null, 1), entry(null, 2)]);
+    await gate.enter(SUB, 'other', [{ ...entry(null, 7), workspace: 'other' }]);
+
+    await gate.leave(SUB, claim(entry(null, 1)));
+
+    expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-2' });
+    expect(await gate.pending(SUB, 'other')).toEqual({ events: 1, oldest: '1700000000000-7' });
+  });
+
+  it('leaves nothing behind but how far it has read', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry(null, 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    for (const one of [claim(a1), claim(a2)]) {
+      await gate.turn(SUB, one);
+      await gate.leave(SUB, one);
+    }
+
+    expect(await test.redis.keys(`${test.keys.prefix}:*`)).toEqual([test.keys.entered(SUB)]);
+  });
+});

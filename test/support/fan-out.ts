@@ -1,0 +1,122 @@
+/** A whole fan-out for tests: a log to append to, a dispatcher, handlers that keep a record of what they saw. */
+import type { Redis } from 'ioredis';
+import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
+import type { RecordGate } from '../../src/dispatch/ports.js';
+import { buildEvent } from '../../src/events/envelope.js';
+import type { ListName } from '../../src/events/lists.js';
+import type { ChangeEvent, Verb } from '../../src/events/types.js';
+import type { Handle, Subscription } from '../../src/handlers/handler.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import type { Keys } from '../../src/state/keys.js';
+import { RedisLogReader } from '../../src/state/log-reader.js';
+import { RedisPlaceStore } from '../../src/state/places.js';
+
+export const WORKSPACE = 'acme';
+
+export interface EventSpec {
+  record: string;
+  sequence: number;
+  workspace?: string;
+  list?: ListName;
+  verb?: Verb;
+  /** Names of changed fields. */
+  changed?: readonly string[];
+  class?: ChangeEvent['data']['class'];
+  /** Makes the event about as large as a real one. */
+  weight?: number;
+}
+
+export function changeEvent(spec: EventSpec): ChangeEvent {
+  const { record, sequence, workspace = WORKSPACE, list = 'people', verb = 'updated', changed = ['담당자'] } = spec;
+  const image = {
+    id: record,
+    이름: `가상인 ${sequence}`,
+    ...(spec.weight ? { 메모: '가'.repeat(spec.weight / 3) } : {}),
+  };
+  return buildEvent({
+    workspace,
+    list,
+    verb,
+    recordId: record,
+    time: '2026-03-02T04:10:00.000Z',
+    contentDigest: `${record}-${sequence}`,
+    data: {
+      before: verb === 'created' ? null : image,
+      after: verb === 'deleted' ? null : image,
+      changes: verb === 'updated' ? changed.map((field) => ({ field, before: sequence - 1, after: sequence })) : [],
+      sequence,
+      class: spec.class ?? 'edited',
+      detectedBy: 'both',
+      observedAt: '2026-03-02T04:10:01.000Z',
+      sweep: 'sweep-1',
+    },
+  });
+}
+
+export function aSubscription(name: string, handle: Handle, changes: Partial<Subscription> = {}): Subscription {
+  return {
+    name,
+    handler: 'custom',
+    on: ['crm.*'],
+    concurrency: 10,
+    order: 'record',
+    retry: { attempts: 10, delayMs: 10, maxDelayMs: 50 },
+    timeoutMs: 10_000,
+    start: 'beginning',
+    handle,
+    ...changes,
+  };
+}
+
+/** Appends events to their workspaces' logs, in the order given; answers their log ids. */
+export async function appendEvents(redis: Redis, keys: Keys, events: readonly ChangeEvent[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (let from = 0; from < events.length; from += 1_000) {
+    const pipeline = redis.pipeline();
+    for (const event of events.slice(from, from + 1_000)) {
+      pipeline.xadd(keys.log(event.source.slice('/workspaces/'.length)), '*', 'event', JSON.stringify(event));
+    }
+    ids.push(...((await pipeline.exec()) ?? []).map(([, id]) => String(id)));
+  }
+  return ids;
+}
+
+export interface FanOutParts {
+  redis: Redis;
+  keys: Keys;
+  connect: () => Redis;
+}
+
+/** What `createDispatcher` and `createHandlerPool` need, but for the subscriptions. */
+export function fanOutDeps({ redis, keys, connect }: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> {
+  return {
+    connect,
+    keys,
+    log: new RedisLogReader({ redis, keys, connect }),
+    places: new RedisPlaceStore(redis, keys),
+    gate: new RedisRecordGate(redis, keys),
+    workspaces: [WORKSPACE],
+    logger: silentLog,
+  };
+}
+
+/** The control: a gate that lets everybody pass. With it, tests of order must fail. */
+export const openGate: RecordGate = {
+  enter: (_subscription, _workspace, entries) =>
+    Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
+  turn: () => Promise.resolve({ outcome: 'go' }),
+  leave: () => Promise.resolve({ outcome: 'left', next: null }),
+  pending: () => Promise.resolve({ events: 0, oldest: null }),
+};
+
+/** Repeatable randomness: the same seed gives the same numbers in [0, 1). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,104 @@
+/** What a handler is called with, and receivers for what it sends. */
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach } from 'vitest';
+import { buildEvent } from '../../src/events/envelope.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { HandlerContext } from '../../src/handlers/handler.js';
+import { silentLog } from '../../src/runtime/log.js';
+
+export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): ChangeEvent {
+  return buildEvent({
+    workspace: 'acme',
+    list: 'people',
+    verb: 'updated',
+    recordId: subject,
+    time: '2026-03-02T04:10:00.000Z',
+    contentDigest: 'ab12',
+    data: {
+      before: { id: subject, 이름: '가상인', '딜 개수': 1 },
+      after: { id: subject, 이름: '가상인 "둘" 100%\n', '딜 개수': 2 },
+      changes: [{ field: '딜 개수', before: 1, after: 2 }],
+      sequence: 2,
+      class: 'edited',
+      detectedBy: 'both',
+      observedAt: '2026-03-02T04:10:05.000Z',
+      sweep: 'sweep-1',
+    },
+  });
+}
+
+export function handlerContext(overrides: Partial<HandlerContext> = {}): HandlerContext {
+  const base = {
+    log: silentLog,
+    signal: new AbortController().signal,
+    attempt: 1,
+    subscription: 'ops',
+    workspace: 'acme',
+  };
+  return { ...base, ...overrides };
+}
+
+export interface Received {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export interface Reply {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface Receiver {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly port: number;
+  /** Everything that arrived, oldest first. */
+  readonly received: Received[];
+  /** How many connections were made, whether or not anything was sent on them. */
+  readonly connections: () => number;
+}
+
+/** Gives receivers on port 0; they are closed after each test. A reply of 'silence' leaves the request unanswered. */
+export function useReceivers(): (reply?: (request: Received) => Reply | 'silence', host?: string) => Promise<Receiver> {
+  const servers = new Set<Server>();
+  afterEach(async () => {
+    await Promise.all([...servers].map((server) => closeServer(server)));
+    servers.clear();
+  });
+  return async (reply = () => ({}), host = '127.0.0.1') => {
+    const received: Received[] = [];
+    const server = createServer(answering(received, reply));
+    let connections = 0;
+    server.on('connection', () => (connections += 1));
+    servers.add(server);
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
+    const { port } = server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}`, port, received, connections: () => connections };
+  };
+}
+
+function answering(received: Received[], reply: (request: Received) => Reply | 'silence'): RequestListener {
+  return (request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString('utf8');
+      const one = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+      received.push(one);
+      const answer = reply(one);
+      if (answer === 'silence') return;
+      response.writeHead(answer.status ?? 204, answer.headers).end(answer.body);
+    });
+  };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,53 @@
+/** The plainest client of the read API there can be: what a test asks of a server, without ours in between. */
+import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
+import { LIST_KEY } from '../../src/server/read-api/envelope.js';
+
+export interface Target {
+  url: string;
+  token: string;
+}
+
+export interface Got {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export type Fields = Record<string, unknown> & { id: string };
+
+export async function get({ url, token }: Target, path: string, headers: Record<string, string> = {}): Promise<Got> {
+  const asked = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...headers };
+  const response = await fetch(`${url}/${path}`, { headers: asked });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+export interface PageRead {
+  records: Fields[];
+  nextCursor: string | null | undefined;
+}
+
+export async function readPage(target: Target, list: ListName, cursor: string | null = null): Promise<PageRead> {
+  const query = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+  const { status, text } = await get(target, `${PATH_OF[list]}${query}`);
+  if (status !== 200) throw new Error(`${list}: ${status} ${text.slice(0, 200)}`);
+  const { data } = JSON.parse(text) as { data: Record<string, unknown> };
+  return { records: data[LIST_KEY[list]] as Fields[], nextCursor: data['nextCursor'] as string | null | undefined };
+}
+
+/** All pages of a list, until the list says that it has ended. */
+export async function walk(target: Target, list: ListName): Promise<Fields[]> {
+  const records: Fields[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: PageRead = await readPage(target, list, cursor);
+    records.push(...page.records);
+    cursor = page.records.length === 0 || page.nextCursor === '' ? null : (page.nextCursor ?? null);
+  } while (cursor !== null);
+  return records;
+}
+
+export async function walkAll(target: Target): Promise<Record<ListName, Fields[]>> {
+  const lists = {} as Record<ListName, Fields[]>;
+  for (const list of LIST_NAMES) lists[list] = await walk(target, list);
+  return lists;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { EventType, CrmRecord } from '../../../src/events/types.js';
+import { defineHandler, type HandlerOptions } from '../../../src/handlers/define.js';
+import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
+
+describe('defineHandler', () => {
+  it('makes a subscription that calls the handler with the event and its context, as a method of its options', async () => {
+    const seen: unknown[] = [];
+    const subscription = defineHandler({
+      name: 'greet',
+      on: ['crm.person.created'],
+      concurrency: 2,
+      handle(event, context) {
+        seen.push(this.name, event, context);
+      },
+    });
+    const event = sampleEvent();
+    const context = handlerContext();
+    await subscription.handle(event, context);
+    expect(seen).toEqual(['greet', event, context]);
+    expect(subscription).toMatchObject({
+      name: 'greet',
+      handler: 'custom',
+      on: ['crm.person.created'],
+      concurrency: 2,
+    });
+  });
+
+  it('narrows the event to the types that `on` selects', () => {
+    defineHandler({
+      name: 'one',
+      on: ['crm.person.created', 'crm.todo.deleted'],
+      handle(event) {
+        expectTypeOf(event.type).toEqualTypeOf<'crm.person.created' | 'crm.todo.deleted'>();
+        if (event.type === 'crm.todo.deleted') expectTypeOf(event.data.after).toEqualTypeOf<null>();
+        else expectTypeOf(event.data.after).toEqualTypeOf<CrmRecord>();
+      },
+    });
+    defineHandler({
+      name: 'wild',
+      on: ['crm.memo.*', 'crm.*.deleted'],
+      handle({ type }) {
+        type Memo = `crm.memo.${'created' | 'updated' | 'deleted' | 'snapshot'}`;
+        expectTypeOf(type).toEqualTypeOf<Memo | Extract<EventType, `${string}.deleted`>>();
+      },
+    });
+    defineHandler({ name: 'all', handle: ({ type }) => void expectTypeOf(type).toEqualTypeOf<EventType>() });
+    const on: string[] = ['crm.*'];
+    defineHandler({ name: 'dynamic', on, handle: ({ type }) => void expectTypeOf(type).toEqualTypeOf<EventType>() });
+  });
+
+  it.each<[string, unknown, string]>([
+    [
+      'no options',
+      undefined,
+      'defineHandler: found nothing; allowed: an object such as { name, on, handle(event, context) { … } }.',
+    ],
+    ['no handle', { name: 'greet' }, 'handle of defineHandler "greet": found nothing; allowed: a function.'],
+    [
+      'handle as text',
+      { name: 'greet', handle: 'x' },
+      'handle of defineHandler "greet": found a string of 1 characters; allowed: a function.',
+    ],
+    [
+      'close as a flag',
+      { name: 'greet', handle: () => undefined, close: true },
+      'close of defineHandler "greet": found a boolean; allowed: a function.',
+    ],
+    [
+      'a bad option',
+      { name: 'greet', handle: () => undefined, retry: { attempts: 'many' } },
+      'retry.attempts of defineHandler "greet": found "many"; allowed: a whole number from 1 to 100.',
+    ],
+  ])('refuses %s when it is called, in one sentence', (_what, options, sentence) => {
+    const call = (): unknown => defineHandler(options as HandlerOptions<readonly ['crm.*']>);
+    expect(call).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));
+  });
+});
