@@ -80,7 +80,8 @@ function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
     },
     async heldKeys(list) {
       const names = await redis.hkeys(keys.walk(workspace, list));
-      return names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
+      const held = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
+      return held.sort();
     },
     async held(list, wanted) {
       if (wanted.length === 0) return [];
