@@ -8,6 +8,14 @@ export type Age = 'newer' | 'older' | 'unclear';
 
 const MINUTE_MS = 60_000;
 
+/** How far a replica is believed to lag behind. What was learnt within that time may still be unknown to it. */
+const LAG_MS = 10_000;
+
+/** Could a lagging replica, asked now, not know yet what was learnt then? */
+export function withinLag(learntAt: string | null, now: string): boolean {
+  return learntAt !== null && Date.parse(now) - Date.parse(learntAt) < LAG_MS;
+}
+
 export function ageOf(stamp: string | null, knownStamp: string | null): Age {
   const now = span(stamp);
   const known = span(knownStamp);

@@ -4,12 +4,12 @@
  * what was muted before, and a rule that changes re-baselines quietly: both images are judged by the rules of today.
  */
 import type { ChangeEvent, FieldChange } from '../events/types.js';
-import { ageOf } from './age.js';
+import { ageOf, withinLag } from './age.js';
 import { canonicalFields } from './canonical.js';
 import { diffFields } from './diff.js';
 import { creationTimeOf, stampOf } from './fields.js';
 import { instant, toEvent, type Happening } from './happening.js';
-import { bothSides, contentOf, stampKnown, type KnownRecord, type Suspect } from './known.js';
+import { bothSides, contentOf, lastEventAt, stampKnown, type KnownRecord, type Suspect } from './known.js';
 import type { Baseline, DetectInput, Observation } from './input.js';
 import { withEveryField, type Rules } from './rules.js';
 
@@ -69,7 +69,8 @@ function reappeared(input: DetectInput, known: KnownRecord, lastContent: string)
   const content = contentOf(canonicalFields(input.record, input.rules));
   const age = ageOf(stampOf(input.record), stampKnown(known));
   const doubtful = age === 'older' || (age === 'unclear' && [lastContent, ...(known.earlier ?? [])].includes(content));
-  const suspect = doubtful ? suspicion(input.observation, known, content) : null;
+  const recent = withinLag(known.gone?.at ?? null, input.observation.observedAt);
+  const suspect = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
   if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
   return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
 }
@@ -81,21 +82,30 @@ function changed(input: DetectInput, known: KnownRecord): Detection {
   const age = ageOf(stampOf(record), stampKnown(known));
   if (changes.length === 0) return unmoved(input, known, age === 'older');
   const content = contentOf(after);
-  const doubtful = age === 'older' || (age === 'unclear' && (known.earlier ?? []).includes(content));
-  const suspect = doubtful ? suspicion(observation, known, content) : null;
+  const lagging = age !== 'newer' && observation.lagging === true;
+  const doubtful = age === 'older' || lagging || (age === 'unclear' && (known.earlier ?? []).includes(content));
+  const recent = (age === 'older' || lagging) && withinLag(lastEventAt(known), observation.observedAt);
+  const suspect = doubtful ? suspicion(observation, known, { content, recent }) : null;
   if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
   return updated(input, known, changes);
 }
 
-/** The doubt that remains about an answer; null once it has been seen in this way often enough. */
-function suspicion(observation: Observation, { suspect }: KnownRecord, content: string): Suspect | null {
+/**
+ * The doubt that remains about an answer; null once it has been seen in this way often enough. While what we know is so
+ * `recent` that a replica's lag explains the answer, no number of looks is enough.
+ */
+function suspicion(
+  observation: Observation,
+  { suspect }: KnownRecord,
+  { content, recent }: { content: string; recent: boolean },
+): Suspect | null {
   const first = { content, sweep: observation.sweep, looks: 1 };
   if (suspect === undefined) return first;
   // A record that stands on two pages of one sweep has not been looked at twice: both may come from one replica.
   if (suspect.sweep === observation.sweep) return { ...suspect, content };
   if (suspect.sweep !== observation.previousSweep) return first;
   const looks = suspect.looks + 1;
-  if (suspect.content === content || looks >= LOOKS_THAT_CONVINCE) return null;
+  if (!recent && (suspect.content === content || looks >= LOOKS_THAT_CONVINCE)) return null;
   return { content, sweep: observation.sweep, looks };
 }
 

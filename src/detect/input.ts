@@ -10,6 +10,8 @@ export interface Observation {
   previousSweep?: string | null;
   /** ISO 8601, UTC. */
   observedAt: string;
+  /** True when another record of the same answer is certainly older than what we know: then the whole answer is doubtful. */
+  lagging?: boolean;
 }
 
 /** `since`: records created or changed at or after that time (ISO 8601) are events of the first sweep, the others are not. */

@@ -127,3 +127,13 @@ export function trailWith(trail: readonly TrailEntry[] = [], entry: TrailEntry):
   if (last === undefined || !same || last.rule !== entry.rule) return [...trail, entry].slice(-TRAIL_KEPT);
   return [...trail.slice(0, -1), { ...entry, times: (last.times ?? 1) + 1 }];
 }
+
+/** ISO 8601: when the last event of a record was seen to happen; null when it never had one. */
+export function lastEventAt({ trail = [] }: KnownRecord): string | null {
+  return trail.findLast(({ event }) => event !== undefined)?.at ?? null;
+}
+
+/** ISO 8601: when a record was first seen, or seen again after it was gone; null when that is long ago. */
+export function appearedAt({ trail = [] }: KnownRecord): string | null {
+  return trail.findLast(({ what }) => what === 'created' || what === 'reappeared')?.at ?? null;
+}

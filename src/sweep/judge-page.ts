@@ -3,13 +3,16 @@
  * whose text hashes as before costs one digest and its share of one read; only the others are loaded and compared.
  */
 import type { RawRecord } from '../api/read-api.js';
+import { ageOf } from '../detect/age.js';
+import { stampOf } from '../detect/fields.js';
+import { stampKnown } from '../detect/known.js';
 import { noDrift } from '../detect/drift.js';
 import { digestOf } from '../detect/digest.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
 import type { SchemaDelta } from '../detect/schema.js';
 import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
-import { judgeRecord, type SeenRecord } from './judge-record.js';
+import { judgeRecord, knownRecord, type SeenRecord } from './judge-record.js';
 import type { JudgeOptions } from './judging.js';
 import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
 
@@ -34,7 +37,8 @@ export async function judgePage(
     list,
     differing.map(({ key }) => key),
   );
-  const tally = new PageTally(options);
+  const lagging = differing.some(({ record }, index) => isOlder(record, states[index] ?? null));
+  const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
   seen.forEach(({ key, digest }, index) => digests[index] === digest && tally.unchanged(key));
   differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
   const members = sameMembers(before, keys) ? null : { page, keys };
@@ -129,6 +133,10 @@ function seenRecords(records: readonly RawRecord[], rules: Rules): SeenRecord[] 
     byKey.set(key, { key, record, text, digest: digestOf(text) });
   }
   return [...byKey.values()];
+}
+
+function isOlder(record: RawRecord, state: RecordWrite['state'] | null): boolean {
+  return state !== null && ageOf(stampOf(record), stampKnown(knownRecord(state))) === 'older';
 }
 
 function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {

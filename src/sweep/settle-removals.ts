@@ -1,4 +1,7 @@
 /** Who is missing after a complete sweep, who was so once before, and what is said about it. */
+import { withinLag } from '../detect/age.js';
+import { creationTimeOf } from '../detect/fields.js';
+import { appearedAt } from '../detect/known.js';
 import { rememberGone } from '../detect/remember.js';
 import { removalEvent } from '../detect/happening.js';
 import { isKnownByContent } from '../detect/identity.js';
@@ -16,7 +19,7 @@ import { isoTime } from '../runtime/clock.js';
 import { countedForms, knownRecord } from './judge-record.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
-import { GONE, type Checkpoint, type Membership, type RecordWrite } from './store.js';
+import { GONE, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -44,7 +47,8 @@ export async function settleRemovals(
   const at = isoTime(clock.now());
   const missing = await stillMissing(deps, options, { membership, checkpoint: settling.checkpoint, at });
   const acceptedAt = await store.removalsAcceptedAt(list);
-  const { deleted, held } = decideRemovals(missing, { present: counts.seen, rules, acceptedAt, at });
+  const { deleted: confirmed, held } = decideRemovals(missing, { present: counts.seen, rules, acceptedAt, at });
+  const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at });
   if (held !== null) {
     const { count, of } = held;
     log.warn({ workspace, list, missing: count, of, sweep: sweepId }, 'removals held: too many records are missing');
@@ -71,6 +75,27 @@ async function stillMissing(
   const returned = new Set([...changed.values()].flat());
   const unreported = left.filter((_key, index) => digests[index] !== GONE && digests[index] !== null);
   return missingAfter(missing, { left: unreported, returned, sweep: checkpoint.sweepId, at });
+}
+
+/** A replica that lags has not heard of the newest records yet: their absence says nothing before its lag is over. */
+async function withoutNewcomers(
+  { store }: SweepDeps,
+  { list }: SweepOptions,
+  { keys, at }: { keys: readonly string[]; at: string },
+): Promise<string[]> {
+  const old: string[] = [];
+  for (let from = 0; from < keys.length; from += RECORDS_PER_STEP) {
+    const chunk = keys.slice(from, from + RECORDS_PER_STEP);
+    const states = await store.records(list, chunk);
+    old.push(...chunk.filter((_key, index) => !isNewcomer(states[index] ?? null, at)));
+  }
+  return old;
+}
+
+function isNewcomer(state: RecordState | null, at: string): boolean {
+  if (state === null) return false;
+  const known = knownRecord(state);
+  return withinLag(appearedAt(known), at) || withinLag(creationTimeOf(known.record ?? {}), at);
 }
 
 interface Steps extends Settling {

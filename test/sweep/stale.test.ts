@@ -42,6 +42,19 @@ describe('an answer that may be older than what we know', () => {
     expect(await looks(a, c, a, b, person('A2', at(1, '06.000Z')))).toEqual(['C 0', 'A2 0']);
   });
 
+  it('is not confirmed by any number of looks while a lagging replica explains it', async () => {
+    const api = listedApi([a]);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [c];
+    await sweep();
+    api.records = [a];
+    for (let look = 0; look < 4; look += 1) await sweep({ minutesLater: 0 });
+    expect(await told()).toHaveLength(1);
+    await sweep();
+    expect(await told()).toHaveLength(2);
+  });
+
   it('is not confirmed by a second look when what we know was seen between', async () => {
     expect(await looks(a, c, a, c, a, c, a, c)).toEqual(['C 0']);
   });
