@@ -37,4 +37,6 @@ export interface SweepProgress {
   records: number;
   /** Records the last complete sweep saw: a guess at the end; null on the first. */
   expected: number | null;
+  /** The end of the list was reached with this page. */
+  done: boolean;
 }

@@ -72,7 +72,7 @@ async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken)
     const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
     const result = await deps.store.commitPage(list, commit);
     if (result.outcome === 'fenced') throw leaseLost(list);
-    report(deps, options, checkpoint, stored);
+    report(deps, options, { reached: checkpoint, stored, ended: checkpoint.settling === true });
     if (summary !== null) return summary;
     checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
   }
@@ -127,6 +127,7 @@ async function takePage(deps: SweepDeps, options: SweepOptions, position: Positi
       list,
       page,
       cause,
+      resumes: !hopeless,
       message: `Workspace "${deps.workspace}", list "${list}": the sweep stopped at page ${page}; what came before is kept and ${kept}. ${messageOf(cause)}`,
     });
   }
@@ -158,13 +159,18 @@ async function judge(
   });
 }
 
-function report({ workspace }: SweepDeps, options: SweepOptions, reached: Checkpoint, { state }: StoredSweep): void {
+function report(
+  { workspace }: SweepDeps,
+  options: SweepOptions,
+  { reached, stored, ended }: { reached: Checkpoint; stored: StoredSweep; ended: boolean },
+): void {
   options.onProgress?.({
     workspace,
     list: options.list,
     mode: reached.mode,
     pages: reached.pages,
     records: reached.counts.seen,
-    expected: state.lastSweep?.counts.seen ?? null,
+    expected: stored.state.lastSweep?.counts.seen ?? null,
+    done: ended,
   });
 }

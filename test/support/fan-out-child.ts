@@ -5,10 +5,9 @@
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps } from './fan-out.js';
+import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -18,17 +17,19 @@ const {
 } = process.env;
 const connect = (): Redis => new Redis(url, { maxRetriesPerRequest: null });
 const redis = connect();
+const blocked = connect();
 const deps = fanOutDeps({ redis, keys: new Keys(prefix), connect });
+
+const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 /** Keeps the process alive, for somebody to kill. */
 function freeze(): Promise<never> {
-  console.log(`frozen ${freezeAt}`);
+  say(`frozen ${freezeAt}`);
   return new Promise(() => setInterval(() => undefined, 1_000));
 }
 
 let enters = 0;
-const gate: RecordGate = {
-  ...bound(deps.gate),
+const gate = wrapGate(deps.gate, {
   async enter(...args) {
     enters += 1;
     const standings = await deps.gate.enter(...args);
@@ -38,18 +39,17 @@ const gate: RecordGate = {
     const left = await deps.gate.leave(...args);
     return freezeAt === 'left' ? await freeze() : left;
   },
-};
-
-function bound({ enter, turn, leave, pending }: RecordGate): RecordGate {
-  const on = deps.gate;
-  return { enter: enter.bind(on), turn: turn.bind(on), leave: leave.bind(on), pending: pending.bind(on) };
-}
+});
 
 const subscription = aSubscription(
   's',
   async ({ subject, data: { sequence } }) => {
     await redis.rpush(`${prefix}:seen`, `${subject} ${sequence}`);
     if (freezeAt === `handling-${sequence}`) await freeze();
+    if (process.env['FAN_OUT_HOLDS'] === `${subject} ${sequence}`) {
+      say('holding');
+      await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
+    }
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
     await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
   },
@@ -76,4 +76,4 @@ if (role === 'dispatch') {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
   await createHandlerPool({ ...deps, gate, timing, subscriptions: [subscription] }).start();
 }
-console.log('running');
+say('running');

@@ -29,9 +29,9 @@ export interface SandboxOptions extends SandboxSizes {
   behaviour?: Partial<Behaviour>;
   /** Path of a file that gets the journal as NDJSON; started anew. @defaultValue none */
   journal?: string;
-  /** Lines of the journal kept in memory; the oldest go first. @defaultValue 20000 */
+  /** Lines of the journal kept in memory; the oldest go first. @defaultValue 10000 */
   journalKeep?: number;
-  /** Bytes of serialised pages kept. @defaultValue 134217728 (128 MiB) */
+  /** Bytes of serialised pages kept. @defaultValue 268435456 (256 MiB) */
   cacheBytes?: number;
   /** The control API; left out, there is none. Its port is any free one by default, its token 'control'. */
   control?: { port?: number; host?: string; token?: string };

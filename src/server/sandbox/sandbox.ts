@@ -58,7 +58,7 @@ export class Sandbox {
     this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
     this.#file = options.journal === undefined ? null : openJournalFile(options.journal);
-    this.journal = this.#openJournal(options.journalKeep ?? 20_000);
+    this.journal = this.#openJournal(options.journalKeep ?? 10_000);
     this.#server = this.#createServer(options, seed);
     this.#control = options.control === undefined ? null : createControlServer(this, options.control);
   }
@@ -144,7 +144,7 @@ export class Sandbox {
   }
 
   #createServer(options: SandboxOptions, seed: number): ReadApiServer {
-    const { host = '127.0.0.1', port = 0, cacheBytes = 128 * 1_024 * 1_024 } = options;
+    const { host = '127.0.0.1', port = 0, cacheBytes = 256 * 1_024 * 1_024 } = options;
     const behaviour = (): Behaviour => this.behaviour;
     const now = (): number => this.#clock.now();
     const { happens } = this.#fate;

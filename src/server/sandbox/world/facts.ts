@@ -35,7 +35,8 @@ interface Contact extends Born {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly submissions: readonly Submission[];
-  readonly custom: Readonly<Record<string, unknown>>;
+  /** The workspace's own fields; null: still as the seed has them, to be derived only when drawn. */
+  readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
 export interface PersonFacts extends Contact {
@@ -79,7 +80,8 @@ export interface TodoFacts extends Born, Links {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly deal: number | null;
-  readonly custom: Readonly<Record<string, unknown>>;
+  /** The workspace's own fields; null: still as the seed has them, to be derived only when drawn. */
+  readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
 export type DealStatus = 'lead' | 'running' | 'won' | 'lost';

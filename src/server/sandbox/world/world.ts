@@ -8,6 +8,7 @@ import type { CrmRecord } from '../../../events/types.js';
 import { baseTables, type Tables } from './base.js';
 import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
+import { customValues, type Customised, type CustomKind } from './custom.js';
 import { Directory, type Ref, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
 import { DRAW } from './draw.js';
@@ -145,6 +146,11 @@ export class World {
 
   get mutations(): number {
     return this.#mutations;
+  }
+
+  /** The workspace's own fields of a record. */
+  customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
+    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.directory);
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {
