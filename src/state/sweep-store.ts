@@ -15,6 +15,7 @@ import { loadScript } from './scripts.js';
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
 const abandonSweep = loadScript('abandon-sweep');
+const forgetBaseline = loadScript('forget-baseline');
 const promotePages = loadScript('promote-pages');
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
@@ -38,7 +39,8 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
       await abandonSweep.run(redis, touched, [token]);
     },
     async forgetBaseline(list) {
-      await redis.hdel(keys.sweep(workspace, list), 'baselineAt', 'checkpoint');
+      const touched = [keys.sweep(workspace, list), keys.walk(workspace, list), keys.lease(workspace, list)];
+      await forgetBaseline.run(redis, touched, []);
     },
     removalsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'removalsAcceptedAt'),
     acceptRemovals: (list) => acceptRemovals(room, list),

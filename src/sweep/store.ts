@@ -189,6 +189,6 @@ export interface SweepStore {
   acceptRemovals(list: ListName): Promise<number>;
   /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. */
   abandon(list: ListName, token: FencingToken): Promise<void>;
-  /** Forgets the baseline: the next sweep is one. Record states and sequences stay. */
+  /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */
   forgetBaseline(list: ListName): Promise<void>;
 }
