@@ -281,8 +281,8 @@ function dyingStore(store: SweepStore, dies: () => boolean): SweepStore {
     };
   return {
     ...store,
-    commitPage: dying(store.commitPage),
-    commitRemovals: dying(store.commitRemovals),
-    promotePages: dying(store.promotePages),
+    commitPage: dying((...given) => store.commitPage(...given)),
+    commitRemovals: dying((...given) => store.commitRemovals(...given)),
+    promotePages: dying((...given) => store.promotePages(...given)),
   };
 }
