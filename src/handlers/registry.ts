@@ -4,11 +4,12 @@ import { execKind } from './exec/exec.js';
 import { didYouMean } from './explain.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
+import { messageKind } from './message/message.js';
 import { ndjsonKind } from './ndjson/ndjson.js';
 import { postgresKind } from './postgres/postgres.js';
 import { webhookKind } from './webhook/webhook.js';
 
-export const KINDS: readonly Kind[] = [execKind, ndjsonKind, postgresKind, webhookKind];
+export const KINDS: readonly Kind[] = [execKind, messageKind, ndjsonKind, postgresKind, webhookKind];
 
 const KIND_NAMES = KINDS.map((kind) => kind.handler);
 const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
