@@ -25,7 +25,8 @@ export const ERROR_CODES = {
   CF_COMMAND_FAILED: 'The program of an exec subscription could not be started, failed, or was told to stop.',
   CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or did not take a record.',
   CF_DELIVERY_REFUSED: 'The endpoint of a webhook or message subscription did not accept the event.',
-  CF_ADDRESS_REFUSED: 'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
+  CF_ADDRESS_REFUSED:
+    'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',
   CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
 } as const satisfies Record<string, string>;

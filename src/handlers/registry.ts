@@ -1,5 +1,6 @@
 /** The built-in handlers, one line each, and the way from an entry of `subscriptions` to a subscription. */
 import { ChangefeedError, describe } from '../errors.js';
+import { bullmqKind } from './bullmq/bullmq.js';
 import { execKind } from './exec/exec.js';
 import { didYouMean } from './explain.js';
 import type { Subscription } from './handler.js';
@@ -9,7 +10,7 @@ import { ndjsonKind } from './ndjson/ndjson.js';
 import { postgresKind } from './postgres/postgres.js';
 import { webhookKind } from './webhook/webhook.js';
 
-export const KINDS: readonly Kind[] = [execKind, messageKind, ndjsonKind, postgresKind, webhookKind];
+export const KINDS: readonly Kind[] = [bullmqKind, execKind, messageKind, ndjsonKind, postgresKind, webhookKind];
 
 const KIND_NAMES = KINDS.map((kind) => kind.handler);
 const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(

@@ -24,7 +24,7 @@ describe('an entry of subscriptions', () => {
     expect(ndjson).toMatchObject({ name: 'out', handler: 'ndjson', on: ['crm.*'] });
   });
 
-  const kinds = '"exec", "ndjson", or "webhook"';
+  const kinds = '"bullmq", "exec", "message", "ndjson", "postgres", or "webhook"';
   const own = 'handlers of your own need a configuration file in code';
   it.each<[string, unknown, string]>([
     [
@@ -65,6 +65,6 @@ describe('an entry of subscriptions', () => {
   });
 
   it('finds every kind under its own word', () => {
-    expect(KINDS.map((kind) => kind.handler)).toEqual(['exec', 'ndjson', 'webhook']);
+    expect(KINDS.map((kind) => kind.handler)).toEqual(['bullmq', 'exec', 'message', 'ndjson', 'postgres', 'webhook']);
   });
 });
