@@ -6,10 +6,14 @@ import { Redis } from 'ioredis';
 import type { Config } from './config/schema.js';
 import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
-import { messageOf } from './errors.js';
+import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
 import { isoTime, systemClock, type Clock } from './runtime/clock.js';
 import { openRedis, type OpenedRedis } from './runtime/embedded-redis.js';
+import { createMirror } from './server/mirror/mirror.js';
+import { createReadApiServer } from './server/read-api/server.js';
+import { createMirrorStore } from './state/mirror-store.js';
+import { stampOf } from './detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
 import { silentLog, type Log } from './runtime/log.js';
 import { runLoop } from './runtime/loop.js';
@@ -27,8 +31,8 @@ export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
 
-/** What a process may do: sweep lists, move the log to the queues, run handlers. */
-export const ROLES = ['poll', 'dispatch', 'handle'] as const;
+/** What a process may do: sweep lists, move the log to the queues, run handlers, serve the mirror (if configured). */
+export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** How often the log is trimmed to its retention. */
@@ -41,6 +45,8 @@ export interface ChangefeedOptions {
   /** @defaultValue a log that says nothing */
   log?: Log;
   clock?: Clock;
+  /** Tries per page of the API before a sweep is given up as incomplete, the first included. @defaultValue 8 */
+  attempts?: number;
 }
 
 export interface Changefeed {
@@ -73,6 +79,7 @@ interface House {
   connect: () => Redis;
   log: Log;
   clock: Clock;
+  attempts: number | undefined;
 }
 
 /**
@@ -97,6 +104,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     connect: () => open({ maxRetriesPerRequest: null }),
     log,
     clock,
+    attempts: options.attempts,
   };
   return assemble(
     house,
@@ -122,6 +130,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
     dispatch: dispatchPart(house, dispatcher),
+    serve: mirrorPart(house),
     handle: { name: 'handlers', ...createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) }) },
   };
   let running: Lifecycle | undefined;
@@ -137,13 +146,13 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   };
   return {
     redisOrigin,
-    // Handlers first and sweeps last: whatever is found meets somebody who is ready for it.
-    start: (roles = ROLES) =>
-      (running ??= createLifecycle(
-        ROLES.toReversed()
-          .filter((role) => roles.includes(role))
-          .map((role) => parts[role]),
-      )).start(),
+    start(roles) {
+      if (config.serve === null && roles?.every((role) => role === 'serve') === true)
+        return Promise.reject(nothingToServe());
+      // Handlers first and sweeps last: whatever is found meets somebody who is ready for it.
+      const wanted = ROLES.toReversed().filter((role) => (roles ?? ROLES).includes(role));
+      return (running ??= createLifecycle(wanted.map((role) => parts[role]))).start();
+    },
     stop: () => (stopping ??= stop()),
     sweep: (call) => sweeper.sweep(call),
     async waitUntilHandled(wait) {
@@ -208,4 +217,29 @@ function dispatchPart(house: House, dispatcher: Dispatcher): Part {
       await Promise.all([trimming, dispatcher.stop()]);
     },
   };
+}
+
+/** The six endpoints over what is remembered; nothing, where the configuration has no `serve`. */
+function mirrorPart({ config: { serve }, redis, keys, clock, log }: House): Part {
+  if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
+  const mirrors = new Map(
+    [...serve.tokens].map(([workspace, token]) => {
+      return [token, createMirror({ store: createMirrorStore(redis, keys, workspace), clock, stampOf })] as const;
+    }),
+  );
+  const { host, port } = serve;
+  const server = createReadApiServer({ sources: (token) => mirrors.get(token) ?? null, host, port, clock, log });
+  return {
+    name: 'mirror',
+    async start() {
+      log.info({ url: await server.start() }, 'the mirror serves the six lists');
+    },
+    stop: () => server.stop(),
+  };
+}
+
+function nothingToServe(): ChangefeedError {
+  return new ChangefeedError('CF_CONFIG_INVALID', {
+    message: 'The role "serve" alone was asked for, and the configuration has no `serve`. Add serve: { token: "…" }.',
+  });
 }

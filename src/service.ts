@@ -3,8 +3,9 @@ import { homedir } from 'node:os';
 import { openChangefeed, type Changefeed, type Role } from './app.js';
 import { loadConfig } from './config/load.js';
 import type { Config } from './config/schema.js';
-import { exitCodeOf, messageOf } from './errors.js';
+import { ChangefeedError, exitCodeOf, messageOf } from './errors.js';
 import { createLog, parseLogLevel } from './observability/log.js';
+import { sayOnce } from './observability/say-once.js';
 import type { Log } from './runtime/log.js';
 import { stateDirOf } from './runtime/state-dir.js';
 
@@ -21,16 +22,54 @@ export interface OpenedService {
   log: Log;
 }
 
-/** @param quiet nothing below warnings is logged unless LOG_LEVEL asks for it: for commands a person looks at */
+export interface OpenOptions {
+  /** The configuration file. */
+  path?: string | undefined;
+  /**
+   * For a command that a person waits for: a log for reading, nothing below warnings and each kind of trouble once
+   * (LOG_LEVEL asks for more), and an API that does not answer is given up sooner. @defaultValue false
+   */
+  quiet?: boolean;
+}
+
+/** Tries per page while somebody waits: about 6 s of an API that does not answer, against a minute in the service. */
+const PATIENCE_OF_A_PERSON = 5;
+
+/** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw */
 export async function openService(
-  { cwd, env, interactive }: ServiceWorld,
-  { path, quiet = false }: { path?: string | undefined; quiet?: boolean } = {},
+  world: ServiceWorld,
+  { path, quiet = false }: OpenOptions = {},
 ): Promise<OpenedService> {
+  const { cwd, env } = world;
   const { config } = await loadConfig({ cwd, env, path });
-  const level = quiet && env['LOG_LEVEL'] === undefined ? 'warn' : parseLogLevel(env['LOG_LEVEL']);
-  const log = createLog({ level, pretty: interactive });
-  const feed = await openChangefeed({ config, log, stateDir: stateDirOf({ cwd, env, home: homedir() }) });
+  const log = quiet ? quietLog(world) : serviceLog(world);
+  const feed = await openChangefeed({
+    config,
+    log,
+    stateDir: stateDirOf({ cwd, env, home: homedir() }),
+    ...(quiet && { attempts: PATIENCE_OF_A_PERSON }),
+  });
   return { feed, config, log };
+}
+
+function serviceLog({ env, interactive }: ServiceWorld): Log {
+  return createLog({
+    level: parseLogLevel(env['LOG_LEVEL']),
+    pretty: interactive,
+    colour: colourOf({ env, interactive }),
+  });
+}
+
+/** The log of a command that a person waits for. */
+export function quietLog({ env, interactive }: Omit<ServiceWorld, 'cwd'>): Log {
+  const asked = env['LOG_LEVEL'] ?? '';
+  const level = asked === '' ? 'warn' : parseLogLevel(asked);
+  const log = createLog({ level, pretty: true, colour: colourOf({ env, interactive }) });
+  return asked === '' ? sayOnce(log) : log;
+}
+
+function colourOf({ env, interactive }: Omit<ServiceWorld, 'cwd'>): boolean {
+  return interactive && (env['NO_COLOR'] ?? '') === '';
 }
 
 /** Runs the roles until the signal aborts. */
@@ -59,7 +98,8 @@ export async function runProcess(roles: readonly Role[]): Promise<void> {
     const service = await openService({ cwd: process.cwd(), env, interactive: stderr.isTTY });
     await runService(service, { roles, signal: stopping.signal });
   } catch (error) {
-    stderr.write(`changefeed: ${messageOf(error)}\n`);
+    const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
+    stderr.write(`changefeed: ${messageOf(error)}${code}\n`);
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -42,6 +42,8 @@ export interface SweeperDeps {
   keys: Keys;
   clock: Clock;
   log: Log;
+  /** Tries per page; the client's own default when undefined. */
+  attempts: number | undefined;
 }
 
 interface SweptWorkspace {
@@ -83,10 +85,21 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
   };
 }
 
-function sweptWorkspace({ redis, keys, clock, log }: SweeperDeps, workspace: WorkspaceConfig): SweptWorkspace {
+function sweptWorkspace(
+  { redis, keys, clock, log, attempts }: SweeperDeps,
+  workspace: WorkspaceConfig,
+): SweptWorkspace {
   const { name, baseUrl, token, budget: limits, lists } = workspace;
   const budget = createBudget({ redis, keys, workspace: name, limits, clock });
-  const api = createReadApi({ workspace: name, baseUrl, token, budget, log, clock });
+  const api = createReadApi({
+    workspace: name,
+    baseUrl,
+    token,
+    budget,
+    log,
+    clock,
+    ...(attempts !== undefined && { attempts }),
+  });
   const withRules = (list: ListName) => [list, { ...lists[list], rules: compileRules(list, lists[list]) }] as const;
   return {
     name,

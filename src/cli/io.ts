@@ -1,37 +1,66 @@
 /** A command's whole world: where it prints, what it may read, when it is asked to stop. Tests hand in their own. */
+import { messageOf } from '../errors.js';
+import { coloursFor, type Colours } from './colours.js';
+import { liveLines, type LiveLines } from './live-lines.js';
+
 export interface Io {
   out(text: string): void;
   err(text: string): void;
   /** A person is watching standard error: progress bars are welcome. */
   readonly interactive: boolean;
+  readonly colours: { readonly out: Colours; readonly err: Colours };
+  /** How wide a line on standard output may be; undefined when it is no terminal. */
+  readonly columns: number | undefined;
+  /** Lines at the bottom of standard error's terminal, until ended. Only where `interactive`. */
+  live(): LiveLines;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Aborts on SIGINT and SIGTERM. */
+  /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has gone, and when something broke. */
   readonly signal: AbortSignal;
 }
 
 export function processIo(): Io {
+  const { stdout, stderr, env } = process;
+  return {
+    out: (text) => void stdout.write(`${text}\n`),
+    err: (text) => void stderr.write(`${text}\n`),
+    interactive: stderr.isTTY,
+    colours: { out: coloursFor({ stream: stdout, env }), err: coloursFor({ stream: stderr, env }) },
+    get columns() {
+      return stdout.isTTY ? stdout.columns : undefined;
+    },
+    live: () => liveLines(stderr, [stdout]),
+    env,
+    cwd: process.cwd(),
+    signal: stopSignal(),
+  };
+}
+
+/** Whatever ends the process ends it in order: a Redis of our own is stopped with us, and no event is lost halfway. */
+function stopSignal(): AbortSignal {
   const stopping = new AbortController();
   const stop = (name: NodeJS.Signals): void => {
     // A second Ctrl+C means now: the first one is being obeyed, but the person has no patience left.
     if (stopping.signal.aborted) process.exit(130);
     stopping.abort(new Error(`Stopped by ${name}.`));
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
   // `changefeed tail | head`: the reader has gone, which is no error of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    if (error.code !== 'EPIPE') throw error;
+    stopping.abort(new Error('Whoever read standard output has gone.'));
   });
-  return {
-    out: (text) => void process.stdout.write(`${text}\n`),
-    err: (text) => void process.stderr.write(`${text}\n`),
-    interactive: process.stderr.isTTY,
-    env: process.env,
-    cwd: process.cwd(),
-    signal: stopping.signal,
-  };
+  // Thrown where nobody waits for it: a handler's forgotten promise, most likely.
+  process.on('uncaughtException', (error: unknown) => {
+    const stack = process.env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
+    process.stderr.write(
+      `changefeed: something failed outside of what is awaited (a promise that a handler forgot?): ${messageOf(error)} Stopping; nothing is lost. [CF_INTERNAL]${stack}\n`,
+    );
+    process.exitCode = 1;
+    if (stopping.signal.aborted) process.exit(1);
+    stopping.abort(error);
+  });
+  return stopping.signal;
 }
 
 /** What every command takes. */

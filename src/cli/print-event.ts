@@ -1,51 +1,79 @@
 /** An event as a line a person can read: what changed, from what to what. */
-import pc from 'picocolors';
-import type { ChangeEvent, CrmRecord, FieldChange } from '../events/types.js';
+import type { ChangeEvent, FieldChange } from '../events/types.js';
+import type { Colours } from './colours.js';
+import { widthOf } from './text.js';
 
 /** The fields that tell a person which record this is, in this order. */
 const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type'] as const;
-const LONGEST_VALUE = 36;
-const MOST_CHANGES = 4;
+/** From how much is shown to how little, until the line fits: changes, and places for each value. */
+const FITS = [
+  { changes: 4, places: 36 },
+  { changes: 3, places: 36 },
+  { changes: 2, places: 36 },
+  { changes: 2, places: 24 },
+  { changes: 1, places: 36 },
+  { changes: 1, places: 20 },
+  { changes: 1, places: 10 },
+] as const;
+type Fit = (typeof FITS)[number];
+const SMALLEST: Fit = FITS[6];
 
-const VERB_COLOURS: Readonly<Record<string, (text: string) => string>> = {
-  created: pc.green,
-  updated: pc.cyan,
-  deleted: pc.red,
-  snapshot: pc.dim,
+const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> = {
+  created: 'green',
+  updated: 'cyan',
+  deleted: 'red',
+  snapshot: 'dim',
 };
 
-/** `12:03:11  todo updated  "전화하기"  완료: false → true` */
-export function eventLine(event: ChangeEvent): string {
+export interface LineStyle {
+  colours: Colours;
+  /** Less is shown where more would not fit. @defaultValue no limit */
+  columns?: number | undefined;
+}
+
+/** `12:03:11  todo updated  전화하기  완료: false → true`, in the time of the machine it is read on. */
+export function eventLine(event: ChangeEvent, { colours, columns = Infinity }: LineStyle): string {
   const [, object = '', verb = ''] = event.type.split('.');
-  const colour = VERB_COLOURS[verb] ?? pc.magenta;
+  const colour = colours[VERB_COLOURS[verb] ?? 'magenta'];
   const what = `${object.padEnd(15)} ${colour(verb.padEnd(8))}`;
-  const title = titleOf(event.data.after ?? event.data.before);
-  const time = pc.dim(event.data.observedAt.slice(11, 19));
-  return [time, what, title, changesText(event.data.changes)].filter((part) => part !== '').join('  ');
+  const time = colours.dim(clockTime(event.data.observedAt));
+  const line = (fit: Fit): string =>
+    [time, what, titleOf(event, fit, colours), changesText(event.data.changes, fit, colours)]
+      .filter((part) => part !== '')
+      .join('  ');
+  return line(FITS.find((fit) => widthOf(line(fit)) <= columns) ?? SMALLEST);
 }
 
-function titleOf(record: CrmRecord | null): string {
+function clockTime(iso: string): string {
+  const at = new Date(iso);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function titleOf({ data }: ChangeEvent, { places }: Fit, { bold }: Colours): string {
+  const record = data.after ?? data.before;
   if (record === null) return '';
-  const field = TITLE_FIELDS.find((name) => typeof record[name] === 'string' && record[name] !== '');
-  return pc.bold(field === undefined ? record.id : formatValue(record[field]));
+  const field = TITLE_FIELDS.find((name) => typeof record[name] === 'string' && record[name] !== '') ?? 'id';
+  return bold(formatValue(record[field], places));
 }
 
-function changesText(changes: readonly FieldChange[]): string {
-  const shown = changes.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
-    return `${pc.dim(`${printable(field)}:`)} ${formatValue(before)} → ${formatValue(after)}`;
+function changesText(changes: readonly FieldChange[], fit: Fit, { dim }: Colours): string {
+  const { places } = fit;
+  const shown = changes.slice(0, fit.changes).map(({ field, before, after }) => {
+    return `${dim(`${printable(field)}:`)} ${formatValue(before, places)} → ${formatValue(after, places)}`;
   });
   const more = changes.length - shown.length;
-  return [...shown, ...(more > 0 ? [pc.dim(`and ${more} more`)] : [])].join(pc.dim(' · '));
+  return [...shown, ...(more > 0 ? [dim(`and ${more} more`)] : [])].join(dim(' · '));
 }
 
-export function formatValue(value: unknown): string {
+function formatValue(value: unknown, places: number): string {
+  return cut(printable(valueText(value)), places);
+}
+
+function valueText(value: unknown): string {
   if (value === null || value === undefined) return '—';
-  if (typeof value === 'string') return value === '' ? '""' : shorten(printable(value));
-  if (Array.isArray(value)) return value.length === 0 ? '—' : shorten(value.map(formatValue).join(', '));
-  if (typeof value === 'object') {
-    const { name } = value as { name?: unknown };
-    return typeof name === 'string' ? shorten(printable(name)) : shorten(printable(JSON.stringify(value)));
-  }
+  if (typeof value === 'string') return value === '' ? '""' : value;
+  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(valueText).join(', ');
+  if (typeof value === 'object' && 'name' in value && typeof value.name === 'string') return value.name;
   return JSON.stringify(value);
 }
 
@@ -54,7 +82,14 @@ function printable(text: string): string {
   return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
-function shorten(text: string): string {
-  const characters = Array.from(new Intl.Segmenter('ko').segment(text), ({ segment }) => segment);
-  return characters.length <= LONGEST_VALUE ? text : `${characters.slice(0, LONGEST_VALUE - 1).join('')}…`;
+function cut(text: string, places: number): string {
+  if (widthOf(text) <= places) return text;
+  let left = places - 1;
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter('ko').segment(text)) {
+    left -= widthOf(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }

@@ -1,16 +1,33 @@
 /** The command line: what can be asked for, and how a failure is told. Parsing only; each command is a file of its own. */
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
-import { LIST_NAMES, parseListName, type ListName } from '../events/lists.js';
-import { parseDuration } from '../runtime/duration.js';
+import { Command, CommanderError } from 'commander';
+import { ROLES } from '../app.js';
+import { exitCodeOf } from '../errors.js';
+import { LIST_NAMES } from '../events/lists.js';
+import {
+  duration,
+  eventPatterns,
+  listName,
+  logPlace,
+  positiveNumber,
+  rateLimit,
+  someOf,
+  wholeNumber,
+} from './arguments.js';
 import { demo } from './commands/demo.js';
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
 import { status } from './commands/status.js';
 import { sweep } from './commands/sweep.js';
 import { tail } from './commands/tail.js';
+import { errorText, usageText } from './failure.js';
 import type { Io } from './io.js';
+
+/** The same on every terminal, and in the pages that quote it. */
+const HELP_WIDTH = 100;
+
+/** A synthetic workspace lives in memory. */
+const SIZE = { most: 1_000_000 };
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 failed while running, 2 usage or configuration. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
@@ -20,19 +37,19 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      // Without any command the help has been shown, which says more than a sentence.
+      if (error.code !== 'commander.help') io.err(usageText(error));
+      return 2;
+    }
     io.err(errorText(error, io));
     return exitCodeOf(error);
   }
 }
 
-function errorText(error: unknown, { env }: Io): string {
-  const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
-  const stack = env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
-  return `changefeed: ${messageOf(error)}${code}${stack}`;
-}
-
-function buildProgram(io: Io, done: (code: number) => void): Command {
+/** @param done gets the exit code of the command that ran */
+export function buildProgram(io: Io, done: (code: number) => void): Command {
   const program = new Command('changefeed')
     .description("Turns a CRM's read-only list API into a reliable stream of change events.")
     .version(packageVersion())
@@ -40,8 +57,14 @@ function buildProgram(io: Io, done: (code: number) => void): Command {
       '-c, --config <file>',
       'configuration file (default: changefeed.config.{ts,js,mjs,json}, or the environment)',
     )
-    .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
-    .showHelpAfterError('(changefeed --help lists the commands)')
+    .helpCommand('help [command]', 'the same as --help')
+    .configureHelp({ helpWidth: HELP_WIDTH })
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => io.err(text.trimEnd()),
+      // Told once, by `runCli`, in the form of every other failure.
+      outputError: () => undefined,
+    })
     .exitOverride();
   const command: AddCommand = (name, what, run) =>
     program
@@ -62,23 +85,23 @@ function buildProgram(io: Io, done: (code: number) => void): Command {
 type AddCommand = (name: string, what: string, run: (options: never, io: Io) => Promise<number>) => Command;
 
 function addServiceCommands(command: AddCommand): void {
-  command('start', 'run the service', start).option(
+  command('start', 'run the service until it is told to stop', start).option(
     '--only <roles>',
-    'only these roles: poll, dispatch, handle',
-    separated,
+    `only these roles: ${ROLES.join(',')}`,
+    someOf('--only', ROLES),
   );
   command('sweep', 'one complete sweep of each list, its events handled, and a summary', sweep)
-    .argument('[lists...]', `lists to sweep (${LIST_NAMES.join(', ')}); all enabled ones when none is named`, listNames)
+    .argument('[lists...]', `lists to sweep: ${LIST_NAMES.join(', ')} (default: all that are enabled)`, listName)
     .option('--workspace <name>', 'only this workspace')
-    .option('--timeout <duration>', 'longest wait for the events to be handled', duration, 300_000)
-    .option('--json', 'print the summary as JSON');
+    .option('--timeout <duration>', 'longest wait for the events to be handled (default: 5m)', duration('--timeout'))
+    .option('--json', 'print the summary as one line of JSON on standard output');
 }
 
 function addLookingCommands(command: AddCommand): void {
   command('tail', 'follow the log of events', tail)
     .option('--json', 'one CloudEvent per line')
-    .option('--from <place>', 'a log id, a time, or "beginning" (default: now)')
-    .option('--type <patterns>', 'only these event types (* allowed)', separated)
+    .option('--from <place>', 'a log id, a time, "beginning" or "now" (default: now)', logPlace('--from'))
+    .option('--type <patterns>', 'only these event types, separated by commas (* allowed)', eventPatterns('--type'))
     .option('--workspace <name>', 'only this workspace')
     .option('--no-follow', 'stop at the end of the log');
   command('status', 'lists, freshness, budget, queues, dead letters', status).option('--json', 'print it as JSON');
@@ -86,54 +109,24 @@ function addLookingCommands(command: AddCommand): void {
 
 function addSandboxCommands(command: AddCommand): void {
   command('demo', 'a synthetic workspace, watched: needs no configuration', demo)
-    .option('--seed <number>', 'which workspace', wholeNumber, 1)
-    .option('--people <number>', 'its size in people; the other lists follow', wholeNumber, 200)
-    .option('--rate <number>', 'changes per second', positiveNumber, 1);
+    .option('--seed <number>', 'which workspace', wholeNumber('--seed'), 1)
+    .option('--people <number>', 'its size in people; the other lists follow', wholeNumber('--people', SIZE), 200)
+    .option('--rate <number>', 'changes per second', positiveNumber('--rate'), 1);
   command('sandbox', 'serve the six endpoints from a synthetic workspace', sandbox)
-    .option('--port <number>', 'port to listen on', wholeNumber, 4010)
-    .option('--token <token>', 'bearer token to ask for', 'sandbox')
-    .option('--seed <number>', 'which workspace', wholeNumber, 1)
-    .option('--people <number>', 'people', wholeNumber, 1_000)
-    .option('--organizations <number>', 'organizations', wholeNumber)
-    .option('--memos <number>', 'memos', wholeNumber)
-    .option('--todos <number>', 'todos', wholeNumber)
-    .option('--history <number>', 'deal history entries', wholeNumber)
-    .option('--activity <number>', 'people activity entries', wholeNumber)
-    .option('--rate <number>', 'changes per second; 0 is still', positiveNumber, 1)
-    .option('--limit <requests/duration>', 'rate limit, or "none"', '100/10s')
+    .option('--port <number>', 'port to listen on; 0 for any', wholeNumber('--port', { most: 65_535 }), 4010)
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--journal <file>', 'write the truth as NDJSON: every mutation')
-    .option('--latency <duration>', 'added to every answer', duration, 0);
-}
-
-function listNames(text: string, before: ListName[] = []): ListName[] {
-  const list = parseListName(text);
-  if (list === undefined)
-    throw new InvalidArgumentError(`"${text}" is no list. The lists are ${LIST_NAMES.join(', ')}.`);
-  return [...before, list];
-}
-
-function separated(text: string): string[] {
-  return text.split(',').map((part) => part.trim());
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.');
-  return Number(text);
-}
-
-function positiveNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
-    throw new InvalidArgumentError('A number of 0 or more is wanted.');
-  }
-  return value;
-}
-
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('A duration such as 30s, 15m or 200ms is wanted.');
-  return ms;
+    .option('--token <token>', 'bearer token to ask for', 'sandbox')
+    .option('--seed <number>', 'which workspace', wholeNumber('--seed'), 1)
+    .option('--people <number>', 'people; lists that are not named follow', wholeNumber('--people', SIZE), 1_000)
+    .option('--organizations <number>', 'organizations', wholeNumber('--organizations', SIZE))
+    .option('--memos <number>', 'memos', wholeNumber('--memos', SIZE))
+    .option('--todos <number>', 'todos', wholeNumber('--todos', SIZE))
+    .option('--history <number>', 'deal history entries', wholeNumber('--history', SIZE))
+    .option('--activity <number>', 'people activity entries', wholeNumber('--activity', SIZE))
+    .option('--rate <number>', 'changes per second; 0 is still', positiveNumber('--rate'), 1)
+    .option('--limit <requests/duration>', 'rate limit, or "none" (default: 100/10s)', rateLimit('--limit'))
+    .option('--latency <duration>', 'added to every answer (default: none)', duration('--latency'))
+    .option('--journal <file>', 'write the truth as NDJSON: every mutation');
 }
 
 function packageVersion(): string {

@@ -1,18 +1,15 @@
-/** Columns as wide as their widest cell, where a Korean character takes two places and a colour none. */
-import { stripVTControlCharacters } from 'node:util';
-import pc from 'picocolors';
+/** Columns as wide as their widest cell. */
+import type { Colours } from './colours.js';
+import { widthOf } from './text.js';
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(width)));
+export function table(head: readonly string[], rows: readonly (readonly string[])[], { dim }: Colours): string {
+  const widths = head.map((title, column) =>
+    Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(widthOf)),
+  );
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell))))
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
       .join('  ')
       .trimEnd();
-  return [pc.dim(line(head)), ...rows.map(line)].join('\n');
-}
-
-function width(text: string): number {
-  const plain = stripVTControlCharacters(text);
-  return plain.length + (plain.match(/[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/gu)?.length ?? 0);
+  return [dim(line(head)), ...rows.map(line)].join('\n');
 }

@@ -36,3 +36,6 @@ export const DEFAULT_LOG_RETENTION = { ageMs: 7 * 86_400_000, events: 100_000 };
 
 /** A dead letter is a promise not yet kept: it waits for a person, and by default its number is not limited. */
 export const DEFAULT_DEAD_LETTER_RETENTION = { ageMs: 30 * 86_400_000, count: null };
+
+/** Loopback: what is served is people's data, and whoever wants it on a network says so. */
+export const DEFAULT_SERVE = { host: '127.0.0.1', port: 4020 };

@@ -11,6 +11,8 @@ export interface ConfigInput {
   redis?: string | RedisInput | undefined;
   log?: LogInput | undefined;
   deadLetters?: DeadLettersInput | undefined;
+  /** Serves the six lists from what Changefeed remembers: the mirror. @defaultValue nothing is served */
+  serve?: ServeInput | undefined;
 }
 
 export interface WorkspaceInput {
@@ -72,4 +74,13 @@ export interface LogInput {
 
 export interface DeadLettersInput {
   retention?: { age?: string | undefined; count?: number | undefined } | undefined;
+}
+
+export interface ServeInput {
+  /** @defaultValue '127.0.0.1' */
+  host?: string | undefined;
+  /** 0 takes any free port. @defaultValue 4020 */
+  port?: number | undefined;
+  /** The bearer token that opens the workspace; with several workspaces, one for each by name. */
+  token: string | Readonly<Record<string, string>>;
 }

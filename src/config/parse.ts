@@ -25,15 +25,18 @@ export function parseConfig(given: unknown, { source, redisUrl, remedyOf = remed
     const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
     throw invalidConfig(source, [...sentences, ...problems]);
   }
-  const { workspaces, redis, log, deadLetters } = result.data;
+  const { workspaces, redis, log, deadLetters, serve } = result.data;
   problems.push(...repeated(workspaces, 'workspaces'), ...repeated(subscriptions, 'subscriptions'));
   problems.push(...strangers(subscriptions, workspaces));
+  const tokens = mirrorTokens(serve?.token, workspaces);
+  problems.push(...tokens.problems);
   if (problems.length > 0) throw invalidConfig(source, problems);
   return {
     workspaces,
     subscriptions,
     redis: { url: redisUrl ?? redis.url, prefix: redis.prefix },
     log: { retention: { ageMs: log.retention.age, events: log.retention.events } },
+    serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
     deadLetters: { retention: { ageMs: deadLetters.retention.age, count: deadLetters.retention.count } },
   };
 }
@@ -89,4 +92,26 @@ function strangers(subscriptions: readonly Subscription[], workspaces: readonly 
           `subscriptions[${index}].workspaces: found "${name}"; allowed: the names of workspaces (${names.join(', ')}).`,
       ),
   );
+}
+
+/** Who opens which workspace of the mirror: two workspaces behind one token could not be told apart. */
+function mirrorTokens(
+  given: string | Readonly<Record<string, string>> | undefined,
+  workspaces: readonly WorkspaceConfig[],
+): { byWorkspace: ReadonlyMap<string, string>; problems: string[] } {
+  const names = workspaces.map(({ name }) => name);
+  if (typeof given === 'string' && names.length > 1) {
+    const problem = `serve.token: found one token for ${names.length} workspaces; allowed: an object with one token for each (${names.join(', ')}).`;
+    return { byWorkspace: new Map(), problems: [problem] };
+  }
+  const entries: [string, string][] =
+    typeof given === 'string' ? names.map((name) => [name, given]) : Object.entries(given ?? {});
+  const strange = entries.filter(([name]) => !names.includes(name)).map(([name]) => name);
+  const problems = strange.map(
+    (name) => `serve.token.${name}: there is no such workspace; allowed: ${names.join(', ')}.`,
+  );
+  if (new Set(entries.map(([, token]) => token)).size < entries.length) {
+    problems.push('serve.token: found the same token for two workspaces; allowed: a different one for each.');
+  }
+  return { byWorkspace: new Map(entries), problems };
 }

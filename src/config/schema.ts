@@ -8,6 +8,7 @@ import {
   DEFAULT_DEAD_LETTER_RETENTION,
   DEFAULT_INTERVAL_MS,
   DEFAULT_LOG_RETENTION,
+  DEFAULT_SERVE,
   DEFAULT_TIME_ZONE,
 } from './defaults.js';
 import { checked, duration, fieldPatterns, matching, oneOf, wholeNumber, yesOrNo } from './fields.js';
@@ -19,6 +20,8 @@ export interface Config {
   /** `url` is undefined where no Redis was named. */
   readonly redis: { readonly url: string | undefined; readonly prefix: string };
   readonly log: { readonly retention: { readonly ageMs: number; readonly events: number } };
+  /** Null where nothing is served. Every workspace has a token of its own. */
+  readonly serve: { readonly host: string; readonly port: number; readonly tokens: ReadonlyMap<string, string> } | null;
   /** `count` is null where their number is not limited. */
   readonly deadLetters: { readonly retention: { readonly ageMs: number; readonly count: number | null } };
 }
@@ -43,6 +46,9 @@ const LIST_WORDS = [...LIST_NAMES, ...LIST_NAMES.map((list) => PATH_OF[list].sli
 const A_URL = 'an http or https URL, what stands before /v2, such as https://crm.example/api';
 const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
 const A_REDIS_URL = 'a URL such as redis://:password@host:6379/0 or rediss://…';
+
+const A_MIRROR_TOKEN = 'a token of 8 or more characters without spaces, or an object with one per workspace';
+const mirrorToken = z.string({ error: A_MIRROR_TOKEN }).regex(/^[\x21-\x7e]{8,}$/, { error: A_MIRROR_TOKEN });
 
 const listSchema = strictOptions({
   enabled: yesOrNo.default(true),
@@ -109,6 +115,13 @@ export const configSchema = strictOptions({
       events: wholeNumber(1, 1_000_000_000).default(DEFAULT_LOG_RETENTION.events),
     }).prefault({}),
   }).prefault({}),
+  serve: strictOptions({
+    host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default(DEFAULT_SERVE.host),
+    port: wholeNumber(0, 65_535).default(DEFAULT_SERVE.port),
+    token: z.union([mirrorToken, z.record(z.string(), mirrorToken, { error: A_MIRROR_TOKEN })], {
+      error: A_MIRROR_TOKEN,
+    }),
+  }).optional(),
   deadLetters: strictOptions({
     retention: strictOptions({
       age: duration({ least: '1m' }).default(DEFAULT_DEAD_LETTER_RETENTION.ageMs),

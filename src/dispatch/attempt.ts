@@ -4,6 +4,7 @@ import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { Handle, Subscription } from '../handlers/handler.js';
+import type { Interrupt } from './interrupt.js';
 import type { Delivery } from './ports.js';
 
 export interface AttemptOptions {
@@ -11,8 +12,8 @@ export interface AttemptOptions {
   delivery: Delivery;
   /** 1 for the first try. */
   attempt: number;
-  /** Aborts when the process stops, or when the job was lost to another process. */
-  signal: AbortSignal;
+  /** Aborted by others when the process stops or the job was lost, here when the handler takes too long. */
+  interrupt: Interrupt;
   logger: Log;
   clock: Clock;
 }
@@ -23,40 +24,53 @@ export interface AttemptOptions {
  * when what it threw is not an error
  */
 export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
-  const { subscription, clock } = options;
-  const late = new AbortController();
-  const settled = new AbortController();
-  const timeout = clock.sleep(subscription.timeoutMs, settled.signal).then(() => {
-    const error = timedOut(options);
-    late.abort(error);
-    throw error;
-  });
   try {
-    return await Promise.race([callHandler(options, late.signal), timeout]);
-  } finally {
-    settled.abort();
-  }
-}
-
-async function callHandler(options: AttemptOptions, late: AbortSignal): Promise<unknown> {
-  const { subscription, delivery, attempt, signal, logger } = options;
-  let log: Log | undefined;
-  try {
-    // Typed to give nothing; what it gives all the same is for the caller to remark on.
-    const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
-    return await handle.call(subscription, delivery.event, {
-      // Made when asked for: most handlers never log.
-      get log() {
-        return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
-      },
-      signal: AbortSignal.any([signal, late]),
-      attempt,
-      subscription: subscription.name,
-      workspace: delivery.workspace,
-    });
+    const given = callHandler(options);
+    // One that is done when it returns needs no timer, and most of the cost of a try is the timer.
+    return isThenable(given) ? await withinTimeout(given, options) : given;
   } catch (error) {
     throw isErrorLike(error) ? error : notAnError(options, error);
   }
+}
+
+function callHandler({ subscription, delivery, attempt, interrupt, logger }: AttemptOptions): unknown {
+  let log: Log | undefined;
+  // Typed to give nothing; what it gives all the same is for the caller to remark on.
+  const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
+  return handle.call(subscription, delivery.event, {
+    // Made when asked for: most handlers never log.
+    get log() {
+      return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
+    },
+    get signal() {
+      return interrupt.signal;
+    },
+    attempt,
+    subscription: subscription.name,
+    workspace: delivery.workspace,
+  });
+}
+
+// Made once: an abort without a reason makes an exception with a stack every time.
+const SETTLED = new Error('The handler has settled.');
+
+async function withinTimeout(given: PromiseLike<unknown>, options: AttemptOptions): Promise<unknown> {
+  const { subscription, clock, interrupt } = options;
+  const settled = new AbortController();
+  const timeout = clock.sleep(subscription.timeoutMs, settled.signal).then(() => {
+    const error = timedOut(options);
+    interrupt.abort('late', error);
+    throw error;
+  });
+  try {
+    return await Promise.race([given, timeout]);
+  } finally {
+    settled.abort(SETTLED);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /** Errors of another realm, or of another copy of this package, are errors too. */

@@ -99,8 +99,13 @@ function shorten(text: string): string {
 }
 
 function framesOf(thrown: unknown): string[] {
-  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-  const frames = stack.split('\n').filter((line) => /^\s+at .+:\d+:\d+\)?$/.test(line));
+  if (!(thrown instanceof Error) || thrown.stack === undefined) return [];
+  // The stack begins with the message, whose lines may look like anything.
+  const { message, stack } = thrown;
+  const frames = stack
+    .slice(Math.max(0, stack.indexOf(message)) + message.length)
+    .split('\n')
+    .filter((line) => /^\s+at .+:\d+:\d+\)?$/.test(line));
   return frames.slice(0, KEPT_FRAMES).map((line) => shorten(line.trim()));
 }
 

@@ -56,7 +56,6 @@ export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
 
 interface Running {
   workers: readonly SubscriptionWorker[];
-  interrupt: AbortController;
   disconnect: () => void;
 }
 
@@ -68,7 +67,6 @@ function open({
   deadLetters = {},
   ...rest
 }: HandlerPoolOptions): Running {
-  const interrupt = new AbortController();
   // Workers make their own connections after the pattern of this one, for each blocks in turn.
   const redis = connect();
   const workers = rest.subscriptions.map((subscription) =>
@@ -80,13 +78,12 @@ function open({
       random,
       retention: deadLetters,
       timing: { ...DEFAULT_TIMING, ...timing },
-      stopping: interrupt.signal,
     }),
   );
-  return { workers, interrupt, disconnect: () => redis.disconnect() };
+  return { workers, disconnect: () => redis.disconnect() };
 }
 
-async function close({ workers, interrupt, disconnect }: Running, options: HandlerPoolOptions): Promise<void> {
+async function close({ workers, disconnect }: Running, options: HandlerPoolOptions): Promise<void> {
   const { clock = systemClock, stopGraceMs = 4_000, subscriptions, logger } = options;
   const open = new Set(workers);
   const closing = Promise.all(
@@ -96,7 +93,7 @@ async function close({ workers, interrupt, disconnect }: Running, options: Handl
     }),
   );
   if (!(await endsWithin(closing, stopGraceMs, clock))) {
-    interrupt.abort(new Error('Changefeed is stopping.'));
+    for (const worker of open) worker.interrupt();
     await endsWithin(closing, stopGraceMs, clock);
   }
   const late = [...open].map(({ subscription }) => subscription.name);

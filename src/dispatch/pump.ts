@@ -14,7 +14,7 @@ import type { Delivery, LogReader, PlaceStore, RecordGate, Standing } from './po
 import { entryOf, jobOptions, laneOf } from './queue-layout.js';
 import type { LogBell } from './wake.js';
 
-const BATCH = 500;
+const BATCH = 250;
 /** How soon a full queue is looked at again. */
 const FULL_WAIT_MS = 100;
 
@@ -42,6 +42,8 @@ export class Pump {
   /** Log id read up to; undefined until asked. After a failure it stands where it stood: the batch may be half done. */
   #place: string | undefined;
 
+  #ahead: { after: string; batch: Promise<readonly LoggedEvent[]> } | undefined;
+
   constructor(options: PumpOptions) {
     this.#options = options;
   }
@@ -57,22 +59,38 @@ export class Pump {
 
   /** One batch, or a wait for one. Answers how long to wait before the next turn, in ms. */
   async turn(signal: AbortSignal): Promise<number> {
-    const { workspace, subscription, log, places, gate, bell, highWater } = this.#options;
+    const { workspace, subscription, places, gate, bell, highWater } = this.#options;
     const after = await this.begin();
     const rings = bell.rings;
     const { events: pending } = await gate.pending(subscription.name, workspace);
     if (pending >= highWater) return FULL_WAIT_MS;
 
-    const batch = await log.read(workspace, after, Math.min(BATCH, highWater - pending));
+    const batch = await this.#read(after);
     const last = batch.at(-1);
     if (last === undefined) {
       await bell.waitAfter(rings, signal);
       return 0;
     }
+    if (batch.length === BATCH) this.#readAhead(last.logId);
     await this.#deliver(batch);
     await places.set(workspace, subscription.name, last.logId);
     this.#place = last.logId;
     return 0;
+  }
+
+  #read(after: string): Promise<readonly LoggedEvent[]> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead?.after === after) return ahead.batch;
+    return this.#options.log.read(this.#options.workspace, after, BATCH);
+  }
+
+  /** With much to catch up on, the next batch is fetched while this one is added. */
+  #readAhead(after: string): void {
+    const batch = this.#options.log.read(this.#options.workspace, after, BATCH);
+    // Whether it failed is of interest when it is asked for, if ever.
+    batch.catch(() => undefined);
+    this.#ahead = { after, batch };
   }
 
   async #findPlace(): Promise<string> {

@@ -19,6 +19,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { attemptDelivery } from './attempt.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
 import { deathAfter, historyOf, type JobHistory } from './history.js';
+import type { Interrupt } from './interrupt.js';
 import { promote, promoteParked, type Store } from './parking.js';
 import type { Claim, Delivery, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf } from './queue-layout.js';
@@ -38,8 +39,6 @@ export interface RunContext {
   random: () => number;
   /** How long BullMQ lets us hold a job without a sign of life, ms. */
   lockMs: number;
-  /** Aborts when this process stops. */
-  stopping: AbortSignal;
   /** Called with what a handler returned that should return nothing. */
   onReturned: (value: unknown) => void;
 }
@@ -47,8 +46,8 @@ export interface RunContext {
 export interface Run {
   job: Job<Delivery>;
   token: string;
-  /** Aborts when another process has taken the job over. */
-  lost: AbortSignal;
+  /** Ends the handler when the process stops or another has taken the job over. */
+  interrupt: Interrupt;
 }
 
 interface Going extends Run {
@@ -76,14 +75,13 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
 }
 
 async function proceed(going: Going, context: RunContext): Promise<void> {
-  const { job, lost, history } = going;
-  const { subscription, stopping, logger, clock } = context;
+  const { job, interrupt, history } = going;
+  const { subscription, logger, clock } = context;
   if (history.dying !== null) return die(going, context, history.dying);
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
   try {
-    const signal = AbortSignal.any([stopping, lost]);
     const { attempt } = history;
-    const returned = await attemptDelivery({ subscription, delivery: job.data, attempt, signal, logger, clock });
+    const returned = await attemptDelivery({ subscription, delivery: job.data, attempt, interrupt, logger, clock });
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
     return afterFailure(error, going, context);
@@ -92,10 +90,10 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
 }
 
 async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
-  const { job, token, lost, history } = going;
-  const { subscription, stopping, logger, clock } = context;
-  if (lost.aborted) throw takenOver(subscription, job);
-  if (stopping.aborted) {
+  const { job, token, interrupt, history } = going;
+  const { subscription, logger, clock } = context;
+  if (interrupt.cause === 'lost') throw takenOver(subscription, job);
+  if (interrupt.cause === 'stopping') {
     // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
     await job.moveToWait(token);
     throw new WaitingError();

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { FailedTry } from './failure.js';
+import { Interrupt } from './interrupt.js';
 import type { Delivery } from './ports.js';
 import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queue-layout.js';
 import { runDelivery, type RunContext } from './run-delivery.js';
@@ -22,7 +23,7 @@ const NEVER_TOO_STALLED = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'stopping'
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random'
 > {
   redis: Redis;
   keys: QueueKeys;
@@ -35,23 +36,27 @@ export interface SubscriptionWorker {
   start(): Promise<void>;
   /** Takes no more; resolves when what is running has ended. */
   close(): Promise<void>;
+  /** Aborts the signals of what is running; those tries do not count. */
+  interrupt(): void;
   /** Cuts the connections; what was running comes back elsewhere. */
   abandon(): Promise<void>;
 }
 
 export function createSubscriptionWorker(options: SubscriptionWorkerOptions): SubscriptionWorker {
   const { subscription, logger, timing } = options;
-  const running = new Map<string, AbortController>();
+  const running = new Map<string, Interrupt>();
+  let stopping = false;
   const facts = { subscription: subscription.name };
 
   const run = async (job: Job<Delivery>, token = ''): Promise<void> => {
-    const lost = new AbortController();
+    const interrupt = new Interrupt();
+    if (stopping) interrupt.abort('stopping');
     const id = job.id ?? '';
-    running.set(id, lost);
+    running.set(id, interrupt);
     try {
-      await runDelivery({ job, token, lost: lost.signal }, context);
+      await runDelivery({ job, token, interrupt }, context);
     } finally {
-      if (running.get(id) === lost) running.delete(id);
+      if (running.get(id) === interrupt) running.delete(id);
     }
   };
   const worker = new Worker<Delivery>(subscription.name, run, workerOptions(options));
@@ -65,7 +70,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     }),
   };
   worker.on('lockRenewalFailed', (ids) => {
-    for (const id of ids) running.get(id)?.abort(new Error('The event was taken over by another process.'));
+    for (const id of ids) running.get(id)?.abort('lost');
   });
   worker.on('stalled', (event) => {
     logger.warn({ ...facts, event }, 'a process was lost while handling an event; it will be handled again');
@@ -81,6 +86,10 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
       });
     },
     close: () => worker.close(),
+    interrupt() {
+      stopping = true;
+      for (const one of running.values()) one.abort('stopping');
+    },
     abandon: () => worker.disconnect(),
   };
 }

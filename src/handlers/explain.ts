@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../runtime/nearest.js';
 
 export interface OptionsPlace {
   /** Where the options stand: `subscriptions[0]`, or empty for a call in code. */

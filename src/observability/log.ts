@@ -15,6 +15,8 @@ export interface LogOptions {
   level?: LogLevel;
   /** Lines for people instead of JSON. @defaultValue false */
   pretty?: boolean;
+  /** Only with `pretty`. @defaultValue as the terminal can */
+  colour?: boolean | undefined;
   /** @defaultValue standard error, written at once: the last line before a crash is the one that matters */
   destination?: DestinationStream;
 }
@@ -24,8 +26,9 @@ const SECRETS = ['token', 'authorization', 'Authorization', 'secret', 'password'
 const PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 const STANDARD_ERROR = 2;
 
-export function createLog({ level = 'info', pretty = false, destination }: LogOptions = {}): Log {
-  const sink = destination ?? pino.destination({ dest: STANDARD_ERROR, sync: true });
+export function createLog({ level = 'info', pretty = false, colour, destination }: LogOptions = {}): Log {
+  // On a terminal through the process's own stream: what keeps bars at the bottom of the screen has to see the lines.
+  const sink = destination ?? (pretty ? process.stderr : pino.destination({ dest: STANDARD_ERROR, sync: true }));
   const options = {
     level,
     // Process id and host name say nothing that the supervisor's own log does not.
@@ -34,7 +37,7 @@ export function createLog({ level = 'info', pretty = false, destination }: LogOp
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: PATHS, censor: '[redacted]' },
   };
-  return pino(options, pretty ? prettily(sink) : sink);
+  return pino(options, pretty ? prettily(sink, colour) : sink);
 }
 
 /**
@@ -52,10 +55,12 @@ export function parseLogLevel(text: string | undefined): LogLevel {
   });
 }
 
-function prettily(sink: DestinationStream): DestinationStream {
+function prettily(sink: DestinationStream, colour: boolean | undefined): DestinationStream {
   return PinoPretty({
     destination: sink as NodeJS.WritableStream & DestinationStream,
     sync: true,
+    singleLine: true,
+    ...(colour !== undefined && { colorize: colour }),
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss',
   });

@@ -30,15 +30,17 @@ async function readListStatus(
   redis: Redis,
   keys: Keys,
   workspace: string,
-  config: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
+  { list, enabled, intervalMs }: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
 ): Promise<ListStatus> {
   const [{ checkpoint, state }, records, running] = await Promise.all([
-    loadSweep(redis, keys, workspace, config.list),
-    redis.hlen(keys.records(workspace, config.list)),
-    redis.exists(keys.lease(workspace, config.list)),
+    loadSweep(redis, keys, workspace, list),
+    redis.hlen(keys.records(workspace, list)),
+    redis.exists(keys.lease(workspace, list)),
   ]);
   return {
-    ...config,
+    list,
+    enabled,
+    intervalMs,
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
     sweeping:

@@ -47,6 +47,8 @@ export interface SweepProgress {
   records: number;
   /** Records the last complete sweep saw: a guess at the end; null on the first. */
   expected: number | null;
+  /** The end of the list was reached with this page. */
+  done: boolean;
 }
 
 export type SweepResult =
@@ -84,7 +86,7 @@ async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken)
     const summary = ended ? summarise(reached, isoTime(deps.clock.now())) : null;
     const result = await deps.store.commitPage(list, { token, checkpoint: ended ? null : reached, summary, writes });
     if (result.outcome === 'fenced') throw leaseLost(list);
-    report(deps, options, reached, stored);
+    report(deps, options, { reached, stored, ended });
     if (summary !== null) return summary;
     checkpoint = reached;
   }
@@ -144,6 +146,7 @@ async function takePage(deps: SweepDeps, options: SweepOptions, position: Positi
       list,
       page,
       cause,
+      resumes: !hopeless,
       message: `Workspace "${deps.workspace}", list "${list}": the sweep stopped at page ${page}; what came before is kept and ${kept}. ${messageOf(cause)}`,
     });
   }
@@ -174,13 +177,18 @@ function summarise({ sweepId, startedAt, mode, pages, counts }: Checkpoint, comp
   return { sweepId, startedAt, completedAt, mode, pages, counts };
 }
 
-function report({ workspace }: SweepDeps, options: SweepOptions, reached: Checkpoint, { state }: StoredSweep): void {
+function report(
+  { workspace }: SweepDeps,
+  options: SweepOptions,
+  { reached, stored, ended }: { reached: Checkpoint; stored: StoredSweep; ended: boolean },
+): void {
   options.onProgress?.({
     workspace,
     list: options.list,
     mode: reached.mode,
     pages: reached.pages,
     records: reached.counts.seen,
-    expected: state.lastSweep?.counts.seen ?? null,
+    expected: stored.state.lastSweep?.counts.seen ?? null,
+    done: ended,
   });
 }

@@ -110,6 +110,17 @@ export const openGate: RecordGate = {
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
+/** A gate with some of its operations replaced. */
+export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
+  return {
+    enter: (...args) => gate.enter(...args),
+    turn: (...args) => gate.turn(...args),
+    leave: (...args) => gate.leave(...args),
+    pending: (...args) => gate.pending(...args),
+    ...changes,
+  };
+}
+
 /** Repeatable randomness: the same seed gives the same numbers in [0, 1). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;

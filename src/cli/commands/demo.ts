@@ -1,15 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pc from 'picocolors';
 import { openChangefeed, type Changefeed } from '../../app.js';
 import { parseConfig } from '../../config/parse.js';
 import { LIST_NAMES } from '../../events/lists.js';
-import { createLog, parseLogLevel } from '../../observability/log.js';
-import { formatDuration } from '../../runtime/duration.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../server/sandbox/sandbox.js';
+import { quietLog } from '../../service.js';
 import type { Io } from '../io.js';
 import { eventLine } from '../print-event.js';
+import { sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 
 export interface DemoOptions {
@@ -28,9 +27,8 @@ export async function demo({ seed, people, rate }: DemoOptions, io: Io): Promise
   let feed: Changefeed | undefined;
   try {
     const address = await sandbox.start();
-    io.err(
-      `${pc.bold('Changefeed demo')}: a synthetic CRM with ${countText(sandbox)}, polled as the real one would be.`,
-    );
+    const title = io.colours.err.bold('Changefeed demo');
+    io.err(`${title}: a synthetic CRM with ${countText(sandbox)}, polled as the real one would be.`);
     feed = await openDemo(address, { stateDir, io });
     await showBaseline(feed, io);
     sandbox.rate = rate;
@@ -38,7 +36,7 @@ export async function demo({ seed, people, rate }: DemoOptions, io: Io): Promise
   } catch (error) {
     if (!io.signal.aborted) throw error;
   } finally {
-    io.err(pc.dim('stopping …'));
+    io.err(io.colours.err.dim('stopping …'));
     await feed?.stop();
     await sandbox.stop();
     await rm(stateDir, { recursive: true, force: true });
@@ -58,28 +56,29 @@ function openDemo({ url, token }: SandboxAddress, { stateDir, io }: { stateDir: 
     { workspaces, redis: { prefix: `demo-${process.pid}` } },
     { source: 'the demo', redisUrl: io.env['REDIS_URL'] },
   );
-  const level = io.env['LOG_LEVEL'] === undefined ? 'warn' : parseLogLevel(io.env['LOG_LEVEL']);
-  return openChangefeed({ config, stateDir, log: createLog({ level, pretty: io.interactive }) });
+  return openChangefeed({ config, stateDir, log: quietLog(io) });
 }
 
 /** First contact is quiet: nothing is new to who sees everything for the first time. */
 async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
   io.err('Baseline: every list is read once and remembered; nothing is reported yet.');
   const progress = progressView(io);
-  const sweeps = await feed.sweep({ signal: io.signal, onProgress: (now) => progress.show(now) });
-  progress.stop();
-  for (const sweep of sweeps) {
-    if (sweep.outcome === 'incomplete') throw sweep.error;
-    const { startedAt, completedAt, counts, pages } = sweep.summary;
-    const took = formatDuration(Date.parse(completedAt) - Date.parse(startedAt));
-    if (!io.interactive) io.err(`  ${sweep.list.padEnd(12)} ${counts.seen} records on ${pages} pages in ${took}`);
+  try {
+    const sweeps = await feed.sweep({ signal: io.signal, onProgress: (now) => progress.show(now) });
+    progress.stop();
+    for (const sweep of sweeps) if (sweep.outcome === 'incomplete') throw sweep.error;
+    for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
+  } finally {
+    progress.stop();
   }
 }
 
 async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   await feed.start();
   io.err(`Baseline complete. From here on, changes as they are found (every list is looked at each ${DEMO_INTERVAL}).`);
-  io.err(pc.bold('Press Ctrl+C to stop.'));
+  io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
-  for await (const { event } of feed.tail({ from: '0', signal: io.signal })) io.out(eventLine(event));
+  for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
+    io.out(eventLine(event, { colours: io.colours.out, columns: io.columns }));
+  }
 }

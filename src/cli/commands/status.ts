@@ -11,7 +11,7 @@ export async function status({ json = false, config: path }: StatusOptions, io: 
   const { feed } = await openService(io, { path, quiet: true });
   try {
     const now = await feed.status();
-    io.out(json ? JSON.stringify(now, null, 2) : statusText(now));
+    io.out(json ? JSON.stringify(now, null, 2) : statusText(now, io.colours.out));
   } finally {
     await feed.stop();
   }

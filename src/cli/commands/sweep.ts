@@ -1,55 +1,80 @@
-import pc from 'picocolors';
-import type { ListSweep } from '../../app.js';
+import type { Changefeed, ListSweep } from '../../app.js';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ListName } from '../../events/lists.js';
-import { formatDuration } from '../../runtime/duration.js';
 import { openService } from '../../service.js';
+import { checkWorkspace } from '../arguments.js';
 import type { GlobalOptions, Io } from '../io.js';
-import { countsText } from '../print-status.js';
+import { deadLetterTexts, eventsOf, incompleteText, sweepLines, unhandledText } from '../print-sweep.js';
 import { progressView } from '../progress.js';
+
+const FIVE_MINUTES_MS = 300_000;
 
 export interface SweepOptions extends GlobalOptions {
   args: ListName[];
   workspace?: string;
-  timeout: number;
+  /** Ms. */
+  timeout?: number;
   json?: boolean;
 }
 
 /** `changefeed sweep`: returns when every event found is handled or a dead letter; 1 when a list could not be completed. */
-export async function sweep(
-  { args, workspace, timeout, json = false, config: path }: SweepOptions,
-  io: Io,
-): Promise<number> {
-  const { feed } = await openService(io, { path, quiet: true });
-  const progress = progressView(io);
+export async function sweep(options: SweepOptions, io: Io): Promise<number> {
+  const { feed, config } = await openService(io, { path: options.config, quiet: true });
   try {
-    await feed.start(['dispatch', 'handle']);
-    const lists = args.length === 0 ? undefined : args;
-    const sweeps = await feed.sweep({ lists, workspace, signal: io.signal, onProgress: (now) => progress.show(now) });
-    progress.stop();
-    await feed.waitUntilHandled({ timeoutMs: timeout, signal: io.signal });
-    // Standard output may be a handler's: the summary of a person's command stands beside it.
-    if (json) io.out(JSON.stringify(sweeps.map(asData), null, 2));
-    else for (const one of sweeps) io.err(summaryLine(one));
-    return sweeps.some(({ outcome }) => outcome === 'incomplete') ? 1 : 0;
+    checkWorkspace(options.workspace, config);
+    return await sweepOnce(feed, options, io);
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+    throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
+      cause: error,
+      message: `${messageOf(io.signal.reason)} What was read is kept, and the next sweep goes on where this one stopped.`,
+    });
   } finally {
-    progress.stop();
     await feed.stop();
   }
 }
 
-function summaryLine(one: ListSweep): string {
-  const name = one.list.padEnd(12);
-  if (one.outcome === 'incomplete') return `${pc.red('✗')} ${name}  ${messageOf(one.error)}`;
-  const { startedAt, completedAt, mode, pages, counts } = one.summary;
-  const took = formatDuration(Date.parse(completedAt) - Date.parse(startedAt));
-  const what = mode === 'baseline' ? 'baseline' : `${counts.created + counts.edited + counts.refreshed} events`;
-  return `${pc.green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ ...counts })}  ${pc.dim(`(${pages} pages, ${took})`)}`;
+async function sweepOnce(
+  feed: Changefeed,
+  { args, workspace, timeout = FIVE_MINUTES_MS, json = false }: SweepOptions,
+  io: Io,
+): Promise<number> {
+  const before = await feed.status();
+  await feed.start(['dispatch', 'handle']);
+  const sweeps = await readLists(feed, { lists: args.length === 0 ? undefined : args, workspace }, io);
+  const waited = await feed.waitUntilHandled({ timeoutMs: timeout, signal: io.signal });
+  const { subscriptions } = await feed.status();
+  const unhandled = waited.outcome === 'timeout' ? waited.unhandled : [];
+  // Standard output may be a handler's, and its last line is then ours; a person's summary stands beside it.
+  if (json) io.out(JSON.stringify({ sweeps: sweeps.map(asData), unhandled }));
+  else for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
+  const complaints = [
+    ...deadLetterTexts(before.subscriptions, subscriptions),
+    ...(waited.outcome === 'timeout' ? [unhandledText(subscriptions, timeout)] : []),
+    incompleteText(sweeps),
+  ];
+  for (const complaint of complaints) if (complaint !== undefined) io.err(complaint);
+  return waited.outcome === 'timeout' || sweeps.some(({ outcome }) => outcome === 'incomplete') ? 1 : 0;
+}
+
+async function readLists(
+  feed: Changefeed,
+  call: { lists: readonly ListName[] | undefined; workspace: string | undefined },
+  io: Io,
+): Promise<ListSweep[]> {
+  const progress = progressView(io);
+  try {
+    return await feed.sweep({ ...call, signal: io.signal, onProgress: (now) => progress.show(now) });
+  } finally {
+    progress.stop();
+  }
 }
 
 function asData(one: ListSweep): object {
   const { workspace, list, outcome } = one;
-  if (outcome === 'complete') return { workspace, list, outcome, ...one.summary };
-  const code = one.error instanceof ChangefeedError ? one.error.code : undefined;
-  return { workspace, list, outcome, code, error: messageOf(one.error) };
+  if (outcome === 'complete') return { workspace, list, outcome, events: eventsOf(one.summary), ...one.summary };
+  const { error } = one;
+  const [known, page] = error instanceof ChangefeedError ? [error, error.facts['page']] : [undefined, undefined];
+  const cause = known?.cause instanceof ChangefeedError ? known.cause : known;
+  return { workspace, list, outcome, page: page ?? null, code: cause?.code ?? null, error: messageOf(error) };
 }

@@ -10,16 +10,14 @@ export async function writeAnswer(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const { delivered } = answer;
-  if (delivered !== undefined) reply.raw.once('finish', delivered);
-  if (answer.delivery.how === 'whole') {
-    // Not awaited: the framework's promise of a reply settles with the connection, which nobody here waits for.
-    void reply.code(answer.status).headers(answer.headers).send(answer.body);
-    return;
-  }
-  // From here on the framework must not touch the response: it would mend what is meant to be broken.
+  const { body, delivered, delivery, headers, status } = answer;
+  // The framework has found the list; the bytes are ready. It would only slow down what is whole and mend what is
+  // meant to be broken.
   reply.hijack();
-  await writeBroken(answer, reply.raw, clock, signal);
+  const { raw } = reply;
+  if (delivered !== undefined) raw.once('finish', delivered);
+  if (delivery.how === 'whole') raw.writeHead(status, { ...headers, 'content-length': body.length }).end(body);
+  else await writeBroken(answer, raw, clock, signal);
 }
 
 async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, signal: AbortSignal): Promise<void> {
@@ -34,7 +32,8 @@ async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, si
       raw.write(body.subarray(0, delivery.afterBytes));
       // Whoever gave up in the meantime has closed the connection: nothing is left to write to.
       await clock.sleep(delivery.ms, signal).catch(() => undefined);
-      if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
+      if (signal.aborted) raw.destroy();
+      else if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
       return;
     case 'padded':
       raw.write(body);

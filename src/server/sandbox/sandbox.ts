@@ -1,67 +1,47 @@
 /** The sandbox: a synthetic workspace that lives, served by the read API, with everything that may go wrong on request. */
+import type { ListName } from '../../events/lists.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
 import type { Layer } from '../read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../read-api/server.js';
-import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour/behaviour.js';
 import { settled, SETTLED_RULES } from './behaviour/dress.js';
+import type { Behaviour } from './behaviour/behaviour.js';
+import { Fate, mishapLayer } from './behaviour/mishaps.js';
 import { rateLimited, SlidingWindow } from './behaviour/rate-limit.js';
+import { Switches } from './behaviour/switches.js';
+import { createControlServer, type ControlServer } from './control/server.js';
 import { openJournalFile, type JournalFile } from './journal/file.js';
 import { Journal } from './journal/journal.js';
 import { Life } from './life/life.js';
 import { Pace } from './life/pace.js';
 import type { LifeVerb } from './life/stream.js';
-import { Pager } from './paging/pager.js';
-import { sizesOf, type SandboxSizes } from './sizes.js';
+import { givenBehaviour, type SandboxOptions } from './options.js';
+import { Pager, type PageShown } from './paging/pager.js';
+import { sizesOf } from './sizes.js';
 import { World } from './world/world.js';
 
-export interface SandboxOptions extends SandboxSizes {
-  /** The same seed gives the same world and the same life. @defaultValue 1 */
-  seed?: number;
-  /** @defaultValue 'sandbox' */
-  token?: string;
-  /** 0 takes any free port. @defaultValue 0 */
-  port?: number;
-  /** @defaultValue '127.0.0.1' */
-  host?: string;
-  /** Mutations per second; 0 stands still. @defaultValue 0 */
-  rate?: number;
-  /** Records per page. @defaultValue 50 */
-  pageSize?: number;
-  /** Null is no limit. @defaultValue 100 requests in 10 s */
-  limit?: { requests: number; perMs: number } | null;
-  /** Wait before every answer; ms. @defaultValue 0 */
-  latencyMs?: number;
-  /** Any further switch. @defaultValue DEFAULT_BEHAVIOUR */
-  behaviour?: Partial<Behaviour>;
-  /** Path of a file that gets the journal as NDJSON. */
-  journal?: string;
-  /** Lines of the journal kept in memory. @defaultValue 20000 */
-  journalKeep?: number;
-  /** Bytes of serialised pages kept. @defaultValue 134217728 (128 MiB) */
-  cacheBytes?: number;
-  clock?: Clock;
-  log?: Log;
-}
+export type { SandboxOptions } from './options.js';
 
 export interface SandboxAddress {
   /** What stands before `/v2`. */
   url: string;
   token: string;
+  /** Null when no control API was asked for. */
+  control: { url: string; token: string } | null;
 }
 
 export class Sandbox {
   readonly world: World;
   readonly life: Life;
   readonly journal: Journal;
-  readonly window = new SlidingWindow();
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #switches: Switches;
+  readonly #fate: Fate;
   readonly #pace: Pace;
-  readonly #pager: Pager;
   readonly #server: ReadApiServer;
+  readonly #control: ControlServer | null;
   readonly #file: JournalFile | null;
-  #behaviour: Behaviour;
   #token: string;
   #started: Promise<SandboxAddress> | null = null;
 
@@ -70,34 +50,17 @@ export class Sandbox {
     this.#clock = clock;
     this.#log = log;
     this.#token = token;
-    this.#behaviour = initialBehaviour(options);
-    const now = (): number => clock.now();
-    const behaviour = (): Behaviour => this.#behaviour;
+    const given = givenBehaviour(options);
+    this.#switches = new Switches(options.profile ?? 'calm', options.faults ?? [], given, this.#switched);
+    this.#fate = new Fate(seed, () => this.behaviour);
     this.world = new World({ seed, sizes: sizesOf(options) });
-    this.world.stampsFollow = this.#behaviour.stampsFollow;
-    this.life = new Life(this.world, now, seed);
+    this.world.stampsFollow = this.behaviour.stampsFollow;
+    this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
     this.#file = options.journal === undefined ? null : openJournalFile(options.journal);
-    this.journal = this.#openJournal(options.journalKeep ?? 20_000);
-    const { cacheBytes = 128 * 1_024 * 1_024 } = options;
-    this.#pager = new Pager({
-      world: this.world,
-      behaviour,
-      now,
-      seed,
-      cacheBytes,
-      shown: (page) => this.journal.shown(page),
-      happens: () => false,
-    });
-    this.#server = createReadApiServer({
-      sources: (given) => (given === this.#token ? this.#pager : null),
-      manners: behaviour,
-      layers: [rateLimited(this.window, behaviour, now), this.#slowed],
-      host: options.host ?? '127.0.0.1',
-      port: options.port ?? 0,
-      clock,
-      log,
-    });
+    this.journal = this.#openJournal(options.journalKeep ?? 10_000);
+    this.#server = this.#createServer(options, seed);
+    this.#control = options.control === undefined ? null : createControlServer(this, options.control);
   }
 
   /** Listens, and lets life go on. Twice is once. */
@@ -108,6 +71,7 @@ export class Sandbox {
   async stop(): Promise<void> {
     await this.#started?.catch(() => undefined);
     await this.#pace.stop();
+    await this.#control?.stop();
     await this.#server.stop();
     await this.#file?.close();
   }
@@ -122,16 +86,34 @@ export class Sandbox {
   }
 
   get behaviour(): Behaviour {
-    return this.#behaviour;
+    return this.#switches.behaviour;
+  }
+
+  get profile(): string {
+    return this.#switches.profile;
+  }
+
+  /** The faults that are on. */
+  get faults(): readonly string[] {
+    return this.#switches.faults;
   }
 
   /** Switches while running; what is not named stays. */
   behave(changes: Partial<Behaviour>): void {
-    const before = this.#behaviour;
-    this.#behaviour = { ...before, ...changes };
-    this.world.stampsFollow = this.#behaviour.stampsFollow;
-    const rules = SETTLED_RULES.filter((rule) => before[rule] !== this.#behaviour[rule]);
-    if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, this.#behaviour[rule]])));
+    this.#fate.forget();
+    this.#switches.set(changes);
+  }
+
+  /** This profile's faults and no others from now on. @throws ChangefeedError CF_USAGE when there is none of this name */
+  useProfile(name: string): void {
+    this.#fate.forget();
+    this.#switches.useProfile(name);
+  }
+
+  /** @throws ChangefeedError CF_USAGE when there is no fault of this name */
+  fault(name: string, to: 'on' | 'off' = 'on'): void {
+    this.#fate.forget();
+    this.#switches.turn(name, to);
   }
 
   /** Mutations per second from now on; 0 stands still. */
@@ -143,6 +125,11 @@ export class Sandbox {
     this.#pace.rate = rate;
   }
 
+  /** Requests with a good token so far, refused ones included. */
+  get requests(): number {
+    return this.#fate.requests;
+  }
+
   /** Makes the next mutations of the seeded stream, whatever the rate. */
   step(count = 1): LifeVerb[] {
     return this.life.step(count);
@@ -150,17 +137,56 @@ export class Sandbox {
 
   async #start(): Promise<SandboxAddress> {
     const url = await this.#server.start();
+    const control = (await this.#control?.start()) ?? null;
     this.#pace.start();
     this.#log.info({ url, records: this.world.counts }, 'sandbox listens');
-    return { url, token: this.#token };
+    return { url, token: this.#token, control };
   }
+
+  #createServer(options: SandboxOptions, seed: number): ReadApiServer {
+    const { host = '127.0.0.1', port = 0, cacheBytes = 256 * 1_024 * 1_024 } = options;
+    const behaviour = (): Behaviour => this.behaviour;
+    const now = (): number => this.#clock.now();
+    const { happens } = this.#fate;
+    const pager = new Pager({ world: this.world, behaviour, now, seed, cacheBytes, happens, shown: this.#shown });
+    // The wait comes first: from the count of requests on, an answer is made in one go.
+    const layers = [this.#slowed, mishapLayer(this.#fate, behaviour), rateLimited(new SlidingWindow(), behaviour, now)];
+    const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
+    return createReadApiServer({ sources, manners: behaviour, layers, host, port, clock: this.#clock, log: this.#log });
+  }
+
+  readonly #slowed: Layer = (next) => async (request) => {
+    const { latencyMs } = this.behaviour;
+    if (latencyMs > 0) await this.#clock.sleep(latencyMs, request.signal);
+    return await next(request);
+  };
+
+  /** A page got through: the journal hears of it first, then come the changes that were to follow it. */
+  readonly #shown = (page: PageShown): void => {
+    this.journal.shown(page);
+    if (this.#fate.happens('cursor-row-deleted')) this.#deleteLastRow(page);
+    if (this.#fate.happens('rename')) this.life.rename('user');
+    if (this.behaviour.churn > 0) this.life.step(this.behaviour.churn);
+  };
+
+  #deleteLastRow({ list, rows }: PageShown): void {
+    const last = rows.at(-1)?.index;
+    if (last === undefined || this.world.facts(list, last) === null) return;
+    if (isDeletable(list)) this.life.delete(list, this.world.idOf(list, last));
+  }
+
+  readonly #switched = (before: Behaviour, after: Behaviour): void => {
+    this.world.stampsFollow = after.stampsFollow;
+    const rules = SETTLED_RULES.filter((rule) => before[rule] !== after[rule]);
+    if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
+  };
 
   #openJournal(keep: number): Journal {
     const file = this.#file;
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
-      dress: (list, record) => (record === null ? null : settled(list, record, this.#behaviour)),
+      dress: (list, record) => (record === null ? null : settled(list, record, this.behaviour)),
       ...(file !== null && { write: (line) => file.write(line) }),
     });
     this.world.listen({
@@ -169,25 +195,13 @@ export class Sandbox {
     });
     return journal;
   }
-
-  readonly #slowed: Layer = (next) => async (request) => {
-    const { latencyMs } = this.#behaviour;
-    if (latencyMs > 0) await this.#clock.sleep(latencyMs, request.signal);
-    return await next(request);
-  };
 }
 
+/** @throws ChangefeedError CF_USAGE when a profile or fault is named that there is not */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options);
 }
 
-function initialBehaviour({ pageSize, limit, latencyMs, behaviour }: SandboxOptions): Behaviour {
-  return {
-    ...DEFAULT_BEHAVIOUR,
-    ...(pageSize !== undefined && { pageSize }),
-    ...(limit === null && { limitRequests: 0 }),
-    ...(limit !== null && limit !== undefined && { limitRequests: limit.requests, limitWindowMs: limit.perMs }),
-    ...(latencyMs !== undefined && { latencyMs }),
-    ...behaviour,
-  };
+function isDeletable(list: ListName): list is 'people' | 'organization' | 'memo' | 'todo' {
+  return list !== 'history' && list !== 'activity';
 }

@@ -30,8 +30,9 @@ export function sizesOf({ records, ...given }: SandboxSizes): Sizes {
     organization: given.organizations ?? Math.ceil(people / 5),
     memo: given.memos ?? Math.round(people * 1.5),
     todo: given.todos ?? Math.round(people * 1.5),
-    history: given.history ?? people * 4,
-    activity: given.activity ?? people * 4,
+    // Both lists tell of people and their deals: without any there is nothing to tell.
+    history: people === 0 ? 0 : (given.history ?? people * 4),
+    activity: people === 0 ? 0 : (given.activity ?? people * 4),
     // Half the people have had a deal; no endpoint lists them, history and counters tell of them.
     deal: Math.ceil(people / 2),
   };

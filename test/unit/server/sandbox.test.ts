@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { LIST_NAMES } from '../../../src/events/lists.js';
 import { FIELDS } from '../../../src/server/read-api/fields.js';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/server/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../../src/server/sandbox/options.js';
+import { createSandbox, type Sandbox } from '../../../src/server/sandbox/sandbox.js';
 import { get, readPage, walk, walkAll, type Target } from '../../support/read-api.js';
 
 const open: Sandbox[] = [];

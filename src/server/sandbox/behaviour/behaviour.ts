@@ -31,8 +31,8 @@ export interface RecordRules {
   readonly todoNames: 'written' | 'wild' | 'both';
   /** Fields seen in the wild beyond the written ones: `RecordId`, `htmlBody` … @defaultValue false */
   readonly extras: boolean;
-  /** Are all stamps cut to the minute? @defaultValue 'ms' */
-  readonly stamps: 'ms' | 'minute';
+  /** Are stamps cut to the minute; or does the change stamp never move at all? @defaultValue 'ms' */
+  readonly stamps: 'ms' | 'minute' | 'still';
   /** Does 수정 날짜 move when only counters, notes or todos did? In the wild it does not. @defaultValue false */
   readonly stampsFollow: boolean;
   /** How an empty field is said; `mixed` changes from request to request. @defaultValue 'null' */
@@ -60,7 +60,7 @@ export interface LimitRules {
   readonly latencyMs: number;
 }
 
-/** When something happens, counted in requests. All that is given must hold. */
+/** When something happens, counted in requests with a good token. All that is given must hold. */
 export interface Schedule {
   /** Every so many requests. */
   readonly every?: number;
@@ -90,7 +90,7 @@ export const MISHAPS = [
   'stale',
   'repeated-cursor',
   'cursor-row-deleted',
-  'row-appears-behind',
+  'rename',
 ] as const;
 export type MishapName = (typeof MISHAPS)[number];
 

@@ -20,6 +20,7 @@ export function settled(list: ListName, record: CrmRecord, rules: RecordRules): 
   if (list === 'todo' && rules.todoNames !== 'written') fields = wildTodo(fields, rules.todoNames);
   if (rules.extras) fields = { ...fields, ...extrasOf(list, fields) };
   if (rules.stamps === 'minute') cutToMinute(fields);
+  if (rules.stamps === 'still') holdStamp(fields);
   if (rules.drift !== 'none') drift(list, fields, rules.drift);
   if (list === 'history' && rules.historySource === 'older-absent' && String(fields['createdAt']) < SOURCE_SINCE) {
     delete fields['source'];
@@ -64,6 +65,11 @@ function cutToMinute(fields: Fields): void {
   }
 }
 
+function holdStamp(fields: Fields): void {
+  if ('수정 날짜' in fields) fields['수정 날짜'] = fields['생성 날짜'];
+  if ('updatedAt' in fields) fields['updatedAt'] = fields['createdAt'];
+}
+
 /** A field of each list that people look at, for the day its form changes. */
 const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
   people: '포지션',
@@ -71,6 +77,9 @@ const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
   memo: 'quoteId',
   todo: '유형',
 };
+
+/** Fields that may appear, vanish or change form on all records at once. */
+export const DRIFT_FIELDS: readonly string[] = ['recordVersion', ...Object.values(DRIFTING)];
 
 function drift(list: ListName, fields: Fields, how: 'added' | 'removed' | 'reshaped'): void {
   const name = DRIFTING[list];

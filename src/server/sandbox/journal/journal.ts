@@ -18,6 +18,9 @@ export interface JournalOptions {
 
 type Kept = { -readonly [K in keyof MutationLine]: MutationLine[K] };
 
+// Of one record, with nobody looking: only a frozen view could still show what was overwritten this often.
+const WAITING = 8;
+
 interface Pending {
   readonly version: number;
   readonly entry: Kept;
@@ -52,6 +55,7 @@ export class Journal {
       const rows = this.#pending.get(change.list) ?? new Map<number, Pending[]>();
       const waiting = rows.get(change.index) ?? [];
       waiting.push({ version: mutation.number, entry });
+      if (waiting.length > WAITING) waiting.shift();
       this.#pending.set(change.list, rows.set(change.index, waiting));
     }
   }

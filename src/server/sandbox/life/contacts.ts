@@ -63,13 +63,13 @@ export function editPerson(context: LifeContext, index: number, over?: Over<Pers
   const { world, roll } = context;
   world.change('edit-person', context.now(), (draft) => {
     draft.edit('people', index, (facts) => ({
-      ...(over ?? personEdit(facts, context)),
+      ...(over ?? personEdit(index, facts, context)),
       updatedAt: trailing(draft.at, roll),
     }));
   });
 }
 
-function personEdit(facts: PersonFacts, context: LifeContext): Partial<PersonFacts> {
+function personEdit(index: number, facts: PersonFacts, context: LifeContext): Partial<PersonFacts> {
   const { roll, world } = context;
   switch (roll.below(5)) {
     case 0:
@@ -81,7 +81,9 @@ function personEdit(facts: PersonFacts, context: LifeContext): Partial<PersonFac
     case 3:
       return { organization: otherOrganization(facts.organization, context) };
     default:
-      return { custom: editCustom('people', facts.custom, roll, context.now(), world.directory) };
+      return {
+        custom: editCustom('people', world.customOf('people', index, facts), roll, context.now(), world.directory),
+      };
   }
 }
 
@@ -93,7 +95,15 @@ export function editOrganization(context: LifeContext, index: number, over?: Ove
   const { world, roll } = context;
   world.change('edit-organization', context.now(), (draft) => {
     draft.edit('organization', index, (facts) => ({
-      ...(over ?? { custom: editCustom('organization', facts.custom, roll, draft.at, world.directory) }),
+      ...(over ?? {
+        custom: editCustom(
+          'organization',
+          world.customOf('organization', index, facts),
+          roll,
+          draft.at,
+          world.directory,
+        ),
+      }),
       updatedAt: trailing(draft.at, roll),
     }));
   });
@@ -116,7 +126,10 @@ export function submitForm(context: LifeContext, person: number): void {
   world.change('submit-form', context.now(), (draft) => {
     const form = roll.below(DIRECTORY_SIZES.form);
     draft.edit('people', person, ({ submissions }) => ({ submissions: [...submissions, { form, at: draft.at }] }));
-    draft.create('activity', activityRow(draft.at, person, { type: 'webFormSubmit', form }));
+    draft.create(
+      'activity',
+      activityRow(draft.at, person, { type: 'webFormSubmit', form: world.directory.ref('form', form) }),
+    );
   });
 }
 

@@ -18,7 +18,7 @@ import * as contacts from './contacts.js';
 import { pick, type LifeContext } from './context.js';
 import * as log from './log.js';
 import * as notes from './notes.js';
-import { STREAM, type LifeVerb } from './stream.js';
+import { STREAM, type LifeVerb, type Verbs } from './stream.js';
 
 const isOpen = ({ doneAt }: TodoFacts): boolean => doneAt === null;
 const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
@@ -28,7 +28,7 @@ const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
  * choose one. Facts given instead of an edit name things by index (`owner: 2`), times in ms.
  * @throws ChangefeedError CF_USAGE when there is no such record, or none to choose
  */
-export class Life {
+export class Life implements Verbs {
   readonly #context: LifeContext;
 
   constructor(world: World, now: () => number, seed: number) {
@@ -128,7 +128,7 @@ export class Life {
     return 'createPerson';
   }
 
-  #tried(run: () => void): boolean {
+  #tried(run: () => unknown): boolean {
     try {
       run();
       return true;

@@ -135,7 +135,8 @@ export function editTodo(context: LifeContext, index: number, over?: Partial<Tod
     context,
     'edit-todo',
     index,
-    ({ custom }, at) => over ?? { custom: editCustom('todo', custom, roll, at, world.directory) },
+    (facts, at) =>
+      over ?? { custom: editCustom('todo', world.customOf('todo', index, facts), roll, at, world.directory) },
   );
 }
 

@@ -12,10 +12,10 @@ export interface RowVersion {
 
 interface Entry {
   readonly rows: readonly RowVersion[];
-  /** Everything before `nextCursor`. */
-  readonly head: Buffer;
-  /** The whole body with the tail it had last. */
+  /** The whole body, with the tail it had last. */
   whole: Buffer;
+  /** Where the tail begins: everything before it depends on the records alone. */
+  readonly headBytes: number;
   tail: string;
   /** Up to this version of the list the entry is known to hold. */
   checkedAt: number;
@@ -58,14 +58,14 @@ export class PageCache {
     if (kept !== undefined && this.#holds(kept, key)) {
       this.#pages.delete(name);
       this.#pages.set(name, kept);
-      if (kept.tail !== tail) Object.assign(kept, { tail, whole: Buffer.concat([kept.head, Buffer.from(tail)]) });
+      if (kept.tail !== tail) retail(kept, tail);
       return { body: kept.whole, rows: kept.rows };
     }
     const rows = key.indexes.map((index) => ({ index, version: key.versionOf(index) }));
     const head = draw(rows);
     const entry: Entry = {
       rows,
-      head,
+      headBytes: head.length,
       tail,
       whole: Buffer.concat([head, Buffer.from(tail)]),
       checkedAt: key.listVersion,
@@ -87,12 +87,17 @@ export class PageCache {
     this.#pages.delete(name);
     this.#pages.set(name, entry);
     this.#bytes += sizeOf(entry);
-    for (const [oldest, { head }] of this.#pages) {
+    for (const [oldest, entryOfOldest] of this.#pages) {
       if (this.#bytes <= this.#maxBytes) return;
       this.#pages.delete(oldest);
-      this.#bytes -= 2 * head.length;
+      this.#bytes -= sizeOf(entryOfOldest);
     }
   }
 }
 
-const sizeOf = ({ head }: Entry): number => 2 * head.length;
+const sizeOf = ({ headBytes }: Entry): number => headBytes;
+
+function retail(entry: Entry, tail: string): void {
+  entry.whole = Buffer.concat([entry.whole.subarray(0, entry.headBytes), Buffer.from(tail)]);
+  entry.tail = tail;
+}

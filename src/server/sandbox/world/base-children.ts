@@ -1,7 +1,6 @@
 /** Memos, todos and deals as the seed has them: what hangs on people and organizations. */
-import { customValues } from './custom.js';
 import { DIRECTORY_SIZES } from './directory.js';
-import type { BaseContext } from './base.js';
+import type { BaseContext } from './base-context.js';
 import type { DealFacts, DealStatus, MemoFacts, TodoFacts } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseChildrenOfPerson, baseLinks, baseMemoBefore } from './layout.js';
@@ -52,7 +51,7 @@ export function baseTodo(index: number, context: BaseContext): TodoFacts {
     owner: roll.chance(0.9) ? roll.below(DIRECTORY_SIZES.user) : null,
     teams: teamsOf(roll),
     deal: links.person !== null && roll.chance(0.2) ? dealOf(links.person, context) : null,
-    custom: customValues('todo', roll, bornAt, context.directory),
+    custom: null,
   };
 }
 

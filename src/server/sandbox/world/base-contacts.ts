@@ -1,7 +1,6 @@
 /** People and organizations as the seed has them. */
-import { customValues } from './custom.js';
 import { DIRECTORY_SIZES } from './directory.js';
-import type { BaseContext } from './base.js';
+import type { BaseContext } from './base-context.js';
 import type { Enrolment, OrganizationFacts, PersonFacts, Submission } from './facts.js';
 import { baseOrganizationOf } from './layout.js';
 import type { Dice } from './random.js';
@@ -17,7 +16,7 @@ export function basePerson(index: number, context: BaseContext): PersonFacts {
     position: roll.chance(0.7) ? positionName(roll) : null,
     enrolments: enrolmentsOf(roll, bornAt, updatedAt),
     refusal: roll.chance(0.06) ? { reason: roll.chance(0.5) ? refusalReason(roll) : null } : null,
-    custom: customValues('people', roll, bornAt, context.directory),
+    custom: null,
   };
 }
 
@@ -28,7 +27,7 @@ export function baseOrganization(index: number, context: BaseContext): Organizat
   return {
     ...contactOf(roll, { bornAt, updatedAt, name: companyName(roll), mailbox: `o${index}` }, context),
     sequences: roll.chance(0.2) ? [roll.below(DIRECTORY_SIZES.sequence)] : [],
-    custom: customValues('organization', roll, bornAt, context.directory),
+    custom: null,
   };
 }
 

@@ -2,40 +2,9 @@
 import { baseDeal, baseMemo, baseTodo } from './base-children.js';
 import { baseOrganization, basePerson } from './base-contacts.js';
 import { baseActivity, baseHistory } from './base-log.js';
-import type { Directory } from './directory.js';
-import { KINDS, type FactsOf, type Kind, type Sizes } from './facts.js';
-import { dice, hash32, type Dice } from './random.js';
+import type { BaseContext } from './base-context.js';
+import type { FactsOf, Kind } from './facts.js';
 import { Table } from './tables.js';
-
-/** The seed's records were written in these two years: fixed, so that the same seed gives the same bytes on any day. */
-const FROM = Date.UTC(2024, 0, 2);
-const UNTIL = Date.UTC(2026, 0, 1);
-
-export interface BaseContext {
-  readonly seed: number;
-  readonly sizes: Sizes;
-  readonly directory: Directory;
-  /** Dice of one record; `salt` gives a second set. */
-  dice(kind: Kind, index: number, salt?: number): Dice;
-  /** Grows with the index: the order of a list is that of creation. */
-  bornAt(kind: Kind, index: number): number;
-  /** A time of last change for something born at `bornAt`. */
-  later(bornAt: number, roll: Dice): number;
-}
-
-export function baseContext(seed: number, sizes: Sizes, directory: Directory): BaseContext {
-  return {
-    seed,
-    sizes,
-    directory,
-    dice: (kind, index, salt = 0) => dice(seed, KINDS.indexOf(kind), index, salt),
-    bornAt: (kind, index) => {
-      const fraction = hash32(seed, KINDS.indexOf(kind), index, 99) / 0x1_0000_0000;
-      return FROM + Math.floor(((index + fraction) / sizes[kind]) * (UNTIL - FROM));
-    },
-    later: (bornAt, roll) => bornAt + 1 + (roll.chance(0.4) ? roll.below(70) : roll.below(Math.max(1, UNTIL - bornAt))),
-  };
-}
 
 export type Tables = { readonly [K in Kind]: Table<FactsOf[K]> };
 

@@ -60,6 +60,12 @@ const FIELDS = {
 } as const satisfies Record<string, Readonly<Record<string, Maker>>>;
 export type CustomKind = keyof typeof FIELDS;
 
+/** Of a record's facts, what its own fields follow from. */
+export interface Customised {
+  readonly bornAt: number;
+  readonly custom: Values | null;
+}
+
 /** A field computed by the workspace from another one: no person edits it. */
 function withFormulas(kind: CustomKind, values: Values): Values {
   if (kind !== 'people') return values;

@@ -3,6 +3,7 @@ import type { ListName } from '../../../events/lists.js';
 import type { CrmRecord } from '../../../events/types.js';
 import { isoTime } from '../../../runtime/clock.js';
 import type { Counts } from './counts.js';
+import type { CustomKind, Customised } from './custom.js';
 import type { Directory } from './directory.js';
 import type {
   ActivityFacts,
@@ -20,6 +21,7 @@ import { NO_TODO } from './words.js';
 export interface Surroundings {
   readonly directory: Directory;
   idOf(kind: Kind, index: number): string;
+  customOf(kind: CustomKind, index: number, facts: Customised): Readonly<Record<string, unknown>>;
   countsOf(list: 'people' | 'organization', index: number): Counts;
 }
 
@@ -94,7 +96,7 @@ const drawPerson: Draw<PersonFacts> = (index, facts, around) => {
     '수신 거부 사유': refusal?.reason ?? null,
     ...contactTail(facts, counts, around),
     '등록된 시퀀스 목록': directory.refs('sequence', distinct(enrolments.map(({ sequence }) => sequence))),
-    ...facts.custom,
+    ...around.customOf('people', index, facts),
   };
 };
 
@@ -106,7 +108,7 @@ const drawOrganization: Draw<OrganizationFacts> = (index, facts, around) => {
     ...dealsAndNotes(counts, facts.submissions, around),
     ...contactTail(facts, counts, around),
     '등록된 시퀀스 목록': around.directory.refs('sequence', facts.sequences),
-    ...facts.custom,
+    ...around.customOf('organization', index, facts),
   };
 };
 
@@ -140,16 +142,15 @@ const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
   팀: around.directory.refs('team', facts.teams),
   '생성 날짜': isoTime(facts.createdAt),
   '수정 날짜': isoTime(facts.updatedAt),
-  ...facts.custom,
+  ...around.customOf('todo', index, facts),
 });
 
 const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
-  const user = around.directory.ref('user', facts.source.user);
   return {
     id: around.idOf('history', index),
     dealId: around.idOf('deal', facts.deal),
     type: facts.type,
-    source: { type: facts.source.type, id: user?.id ?? null, name: user?.name ?? null },
+    source: facts.source,
     people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
     organization: facts.organization === null ? null : { _id: around.idOf('organization', facts.organization) },
     fieldName: facts.fieldName,
@@ -160,7 +161,7 @@ const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
 };
 
 const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
-  const form = around.directory.ref('form', facts.form);
+  const { form } = facts;
   return {
     id: around.idOf('activity', index),
     type: facts.type,

@@ -32,14 +32,35 @@ export interface Dice {
 
 /** Dice whose answers depend on nothing but `parts` and the order of questions. */
 export function dice(...parts: readonly number[]): Dice {
-  const start = hash32(...parts);
-  let asked = 0;
-  const next = (): number => hash32(start, ++asked);
-  const below = (limit: number): number => Math.floor((next() / 0x1_0000_0000) * limit);
-  return {
-    below,
-    chance: (probability) => next() / 0x1_0000_0000 < probability,
-    pick: (values) => values[below(values.length)] ?? values[0],
-    fraction: () => next() / 0x1_0000_0000,
-  };
+  return new Rolling(hash32(...parts));
+}
+
+// A class, not closures: a walk of a large list makes millions of them.
+class Rolling implements Dice {
+  /** A Weyl sequence. */
+  #state: number;
+
+  constructor(start: number) {
+    this.#state = start | 0;
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.fraction() * limit);
+  }
+
+  chance(probability: number): boolean {
+    return this.fraction() < probability;
+  }
+
+  pick<T>(values: readonly [T, ...T[]]): T {
+    return values[this.below(values.length)] ?? values[0];
+  }
+
+  /** One step of murmur3's finaliser per question. */
+  fraction(): number {
+    this.#state = (this.#state + 0x9e3779b9) | 0;
+    let h = Math.imul(this.#state ^ (this.#state >>> 16), 0x85ebca6b);
+    h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+    return ((h ^ (h >>> 16)) >>> 0) / 0x1_0000_0000;
+  }
 }

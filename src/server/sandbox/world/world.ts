@@ -5,8 +5,10 @@
  */
 import { LIST_NAMES, type ListName } from '../../../events/lists.js';
 import type { CrmRecord } from '../../../events/types.js';
-import { baseContext, baseTables, type BaseContext, type Tables } from './base.js';
+import { baseTables, type Tables } from './base.js';
+import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
+import { customValues, type Customised, type CustomKind } from './custom.js';
 import { Directory, type Ref, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
 import { DRAW } from './draw.js';
@@ -79,7 +81,8 @@ export class World {
   constructor({ seed, sizes }: WorldOptions) {
     this.sizes = sizes;
     this.directory = new Directory(seed);
-    this.context = baseContext(seed, sizes, this.directory);
+    // A directory of its own: what the seed wrote does not change when somebody is renamed later.
+    this.context = baseContext(seed, sizes, new Directory(seed));
     this.#tables = baseTables(this.context);
     this.#links = new Links(this.#tables, sizes);
     this.#ids = Object.fromEntries(KINDS.map((kind, nth) => [kind, new Ids(seed, nth)])) as Record<Kind, Ids>;
@@ -144,6 +147,11 @@ export class World {
 
   get mutations(): number {
     return this.#mutations;
+  }
+
+  /** The workspace's own fields of a record. */
+  customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
+    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.context.directory);
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {

@@ -1,0 +1,144 @@
+/**
+ * What keeping the order costs: the same events, from the log through the queue to a handler that does nothing,
+ *   plain    BullMQ's addBulk and a worker, nothing of ours
+ *   none     our dispatcher and handlers, order: 'none'
+ *   ordered  the same, order: 'record'
+ * at equal concurrency, in interleaved rounds; medians, as JSON. `--subscriptions` adds: nine subscriptions, then ten.
+ *
+ * Usage: REDIS_URL=redis://… node --import tsx bench/fanout.ts [events] [rounds] [records]
+ */
+import { randomBytes } from 'node:crypto';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { createDispatcher } from '../src/dispatch/dispatcher.js';
+import { createHandlerPool } from '../src/dispatch/handler-pool.js';
+import type { ChangeEvent } from '../src/events/types.js';
+import { Keys } from '../src/state/keys.js';
+import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../test/support/fan-out.js';
+
+const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
+const [count = 5_000, rounds = 5, records = 2_500] = process.argv
+  .slice(2)
+  .filter((arg) => /^\d+$/.test(arg))
+  .map(Number);
+const CONCURRENCY = 50;
+const BULK = 500;
+
+const events = Array.from({ length: count }, (_, n) =>
+  changeEvent({ record: `r${n % records}`, sequence: Math.floor(n / records) + 1, weight: 1_500 }),
+);
+
+type Way = (parts: { redis: Redis; keys: Keys; connect: () => Redis }) => Promise<number>;
+
+/** Events per second of one way, on keys of its own. */
+async function measure(way: Way): Promise<number> {
+  const connections: Redis[] = [];
+  const connect = (): Redis => {
+    const redis = new Redis(url, { maxRetriesPerRequest: null });
+    connections.push(redis);
+    return redis;
+  };
+  const redis = connect();
+  const keys = new Keys(`bench-${randomBytes(6).toString('hex')}`);
+  try {
+    return (count / (await way({ redis, keys, connect }))) * 1_000;
+  } finally {
+    for await (const found of redis.scanStream({ match: `${keys.prefix}:*`, count: 1_000 })) {
+      if ((found as string[]).length > 0) await redis.unlink(...(found as string[]));
+    }
+    for (const connection of connections) connection.disconnect();
+  }
+}
+
+/** Resolves when `total` calls were counted. */
+function counter(total: number): { count: () => void; done: Promise<void> } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  let seen = 0;
+  const tick = (): void => {
+    seen += 1;
+    if (seen === total) resolve();
+  };
+  return { count: tick, done: promise };
+}
+
+const plain: Way = async ({ keys, connect }) => {
+  const { count: tick, done } = counter(count);
+  const connection = connect();
+  const prefix = keys.subscriptionQueuePrefix('plain');
+  const queue = new Queue<ChangeEvent>('plain', { connection, prefix });
+  const worker = new Worker<ChangeEvent>(
+    'plain',
+    () => {
+      tick();
+      return Promise.resolve();
+    },
+    {
+      connection,
+      prefix,
+      concurrency: CONCURRENCY,
+      removeOnComplete: { count: 1_000 },
+    },
+  );
+  await worker.waitUntilReady();
+  const started = performance.now();
+  for (let from = 0; from < count; from += BULK) {
+    const batch = events.slice(from, from + BULK);
+    await queue.addBulk(batch.map((event) => ({ name: event.type, data: event, opts: { jobId: event.id } })));
+  }
+  await done;
+  const tookMs = performance.now() - started;
+  await worker.close();
+  await queue.close();
+  return tookMs;
+};
+
+function ours(order: 'record' | 'none', subscriptions = 1): Way {
+  return async (parts) => {
+    const { count: tick, done } = counter(count * subscriptions);
+    const names = Array.from({ length: subscriptions }, (_, n) => `${order}-${n}`);
+    const deps = {
+      ...fanOutDeps(parts),
+      highWater: 5_000,
+      subscriptions: names.map((name) => aSubscription(name, tick, { order, concurrency: CONCURRENCY })),
+    };
+    await appendEvents(parts.redis, parts.keys, events);
+    const pool = createHandlerPool(deps);
+    const dispatcher = createDispatcher(deps);
+    await pool.start();
+    const started = performance.now();
+    await dispatcher.start();
+    await done;
+    const tookMs = performance.now() - started;
+    await pool.stop();
+    await dispatcher.stop();
+    await deps.log.close();
+    return tookMs;
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
+}
+
+const ways: Record<string, Way> = process.argv.includes('--subscriptions')
+  ? { nine: ours('record', 9), ten: ours('record', 10) }
+  : { plain, none: ours('none'), ordered: ours('record') };
+const rates = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
+for (let round = 0; round < rounds; round += 1) {
+  for (const [name, way] of Object.entries(ways)) rates.get(name)?.push(await measure(way));
+}
+const medians = Object.fromEntries([...rates].map(([name, values]) => [name, median(values)]));
+const base = medians['plain'] ?? medians['nine'] ?? 0;
+const share = Object.fromEntries(
+  Object.entries(medians).map(([name, rate]) => [name, Number((rate / base).toFixed(2))]),
+);
+const bytes = Buffer.byteLength(JSON.stringify(events[0]));
+console.log(
+  JSON.stringify(
+    { events: count, bytes, records, rounds, concurrency: CONCURRENCY, eventsPerSecond: medians, share },
+    null,
+    2,
+  ),
+);

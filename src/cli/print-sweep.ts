@@ -1,0 +1,84 @@
+/** What a sweep came to: a line per list, and a last sentence when something is left to do. */
+import type { ListSweep } from '../app.js';
+import { ChangefeedError, messageOf } from '../errors.js';
+import type { SubscriptionStatus } from '../observability/status.js';
+import { formatDuration } from '../runtime/duration.js';
+import type { Colours } from './colours.js';
+import { countsText } from './print-status.js';
+import { count } from './text.js';
+
+type Complete = Extract<ListSweep, { outcome: 'complete' }>;
+type Incomplete = Extract<ListSweep, { outcome: 'incomplete' }>;
+
+/** A line per list; the same reason is said once, however many lists it stopped. */
+export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): string[] {
+  const several = new Set(sweeps.map(({ workspace }) => workspace)).size > 1;
+  const nameOf = ({ workspace, list }: ListSweep): string => (several ? `${workspace}/` : '') + list;
+  const width = Math.max(12, ...sweeps.map((one) => nameOf(one).length));
+  const told = new Set<string>();
+  return sweeps.map((one) => {
+    const name = nameOf(one).padEnd(width);
+    if (one.outcome === 'complete') return completeLine(name, one, colours);
+    const reason = reasonOf(one.error);
+    const known = told.has(reason);
+    told.add(reason);
+    return `${colours.red('✗')} ${name}  ${placeOf(one)}${known ? 'for the same reason' : reason}`;
+  });
+}
+
+function completeLine(name: string, { summary }: Complete, { green, dim }: Colours): string {
+  const { mode, pages, counts } = summary;
+  const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
+  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ ...counts })}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
+}
+
+/** Events that a sweep appended. Those of a baseline that was asked to emit are not counted apart. */
+export function eventsOf({ counts }: Complete['summary']): number {
+  return counts.created + counts.edited + counts.refreshed;
+}
+
+export function tookMs({ startedAt, completedAt }: Complete['summary']): number {
+  return Date.parse(completedAt) - Date.parse(startedAt);
+}
+
+function placeOf({ error }: Incomplete): string {
+  const page = error instanceof ChangefeedError ? error.facts['page'] : undefined;
+  return typeof page === 'number' ? `stopped at page ${page}: ` : '';
+}
+
+/** Why it stopped, without the place: that stands at the beginning of the line. */
+function reasonOf(error: unknown): string {
+  const why = error instanceof ChangefeedError && error.code === 'CF_SWEEP_INCOMPLETE' ? error.cause : error;
+  const code = why instanceof ChangefeedError ? ` [${why.code}]` : '';
+  return messageOf(why).replace(/^Workspace "[^"]*", list "[^"]*"(, page \d+)?: /, '') + code;
+}
+
+/** The sentence after the lines when lists could not be completed; undefined when all were. */
+export function incompleteText(sweeps: readonly ListSweep[]): string | undefined {
+  const stopped = sweeps.filter((one) => one.outcome === 'incomplete');
+  if (stopped.length === 0) return undefined;
+  const how = `${stopped.length} of ${count(sweeps.length, 'list')} could not be completed`;
+  const resumed = stopped.every(({ error }) => !(error instanceof ChangefeedError) || error.facts['resumes'] !== false);
+  const next = resumed
+    ? 'What was read is kept, and the next sweep goes on where this one stopped'
+    : 'What was read is kept; a list whose paging broke starts at its first page, any other goes on where it stopped';
+  return `changefeed: ${how}. ${next}. [CF_SWEEP_INCOMPLETE]`;
+}
+
+/** Dead letters that came while we looked. */
+export function deadLetterTexts(before: readonly SubscriptionStatus[], after: readonly SubscriptionStatus[]): string[] {
+  return after.flatMap(({ name, dead }) => {
+    const fresh = dead - (before.find((one) => one.name === name)?.dead ?? 0);
+    if (fresh <= 0) return [];
+    return [
+      `changefeed: subscription "${name}": ${count(fresh, 'event')} became dead letters; the log above says why.`,
+    ];
+  });
+}
+
+/** Which subscriptions had not dealt with everything when the time was up, and how much is left. */
+export function unhandledText(subscriptions: readonly SubscriptionStatus[], timeoutMs: number): string {
+  const late = subscriptions.filter(({ lagEvents }) => lagEvents > 0);
+  const which = late.map(({ name, lagEvents }) => `"${name}" ${count(lagEvents, 'event')}`).join(', ');
+  return `changefeed: not handled within ${formatDuration(timeoutMs)}: ${which}. They stay in the queue: the next sweep or "changefeed start" goes on with them; --timeout waits longer.`;
+}

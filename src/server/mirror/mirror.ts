@@ -1,0 +1,133 @@
+/**
+ * The mirror: the six lists from what the detector remembers, so that others read the CRM without spending its rate
+ * limit. Bodies are upstream's, key for key; the order is by id, and a cursor is the last id given. Beside the written
+ * interface, and kept apart from it: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that tell freshness.
+ */
+import type { ListName } from '../../events/lists.js';
+import type { Clock } from '../../runtime/clock.js';
+import { pageBody } from '../read-api/envelope.js';
+import type { PageQuery, RecordQuery, Source, SourceAnswer, SourceFailure } from '../read-api/source.js';
+import { KeyOrder, positionAfter } from './order.js';
+import type { MirroredList, MirrorStore } from './store.js';
+
+const PAGE = 50;
+/** With a filter, a page ends after so many records looked at, full or not: no request may read a whole list. */
+const LOOKED_AT = 1_000;
+const MOST_IDS = 200;
+
+export interface MirrorDeps {
+  store: MirrorStore;
+  clock: Clock;
+  /** When a record was last changed, by itself; null where it does not say. */
+  stampOf: (record: Readonly<Record<string, unknown>>) => string | null;
+}
+
+export function createMirror(deps: MirrorDeps): Source {
+  const order = new KeyOrder(deps.store);
+  return {
+    async page(query) {
+      const seen = await deps.store.look(query.list);
+      if (seen.baselineAt === null) return incomplete(query.list);
+      const filter = readFilter(query.parameters);
+      if ('outcome' in filter) return filter;
+      const headers = freshness(seen, deps.clock.now());
+      if (filter.ids !== null) return await pageOfIds(deps, query.list, { ids: filter.ids, headers });
+      const keys = await order.of(query.list, seen.version);
+      return await pageAfter(deps, query, { keys, since: filter.since, headers });
+    },
+    async record(query) {
+      const seen = await deps.store.look(query.list);
+      if (seen.baselineAt === null) return incomplete(query.list);
+      return await oneRecord(deps, query, freshness(seen, deps.clock.now()));
+    },
+  };
+}
+
+/** Half a list as if it were whole would be read as a mass deletion. */
+function incomplete(list: ListName): SourceFailure {
+  const reason = `The mirror has no complete look at the list "${list}" yet. Ask again when its first sweep is complete.`;
+  return failure(503, 'Service Unavailable', reason, { 'retry-after': '10' });
+}
+
+function failure(status: number, message: string, reason: string, headers: Record<string, string> = {}): SourceFailure {
+  return { outcome: 'failure', status, message, reason, headers };
+}
+
+function freshness({ baselineAt, completedAt }: MirroredList, now: number): Record<string, string> {
+  if (baselineAt === null || completedAt === null) return {};
+  const age = Math.max(0, Math.round((now - Date.parse(completedAt)) / 1_000));
+  return { 'changefeed-complete-at': completedAt, 'changefeed-baseline-at': baselineAt, age: String(age) };
+}
+
+interface Filter {
+  ids: string[] | null;
+  /** ms since the epoch */
+  since: number | null;
+}
+
+function readFilter({ ids, updated_since: since }: PageQuery['parameters']): Filter | SourceFailure {
+  const wanted = ids === undefined ? null : ids.split(',').filter((id) => id !== '');
+  if (wanted !== null && wanted.length > MOST_IDS) {
+    return failure(400, 'Bad Request', `ids: at most ${MOST_IDS} at once, found ${wanted.length}.`);
+  }
+  const sinceMs = since === undefined ? null : Date.parse(since);
+  if (Number.isNaN(sinceMs)) {
+    return failure(400, 'Bad Request', 'updated_since: expected a time such as 2026-03-01T00:00:00.000Z.');
+  }
+  return { ids: wanted, since: sinceMs };
+}
+
+async function pageOfIds(
+  { store }: MirrorDeps,
+  list: ListName,
+  { ids, headers }: { ids: readonly string[]; headers: Record<string, string> },
+): Promise<SourceAnswer> {
+  const images = await store.images(list, ids);
+  return { outcome: 'page', body: pageBody(list, images.filter(isThere), null), headers };
+}
+
+interface Walk {
+  keys: readonly string[];
+  since: number | null;
+  headers: Record<string, string>;
+}
+
+async function pageAfter(deps: MirrorDeps, { list, cursor }: PageQuery, walk: Walk): Promise<SourceAnswer> {
+  const { keys, since, headers } = walk;
+  const start = cursor === null ? 0 : positionAfter(keys, cursor);
+  const found: string[] = [];
+  let at = start;
+  while (at < keys.length && found.length < PAGE && at - start < LOOKED_AT) {
+    const chunk = keys.slice(at, at + PAGE);
+    const images = await deps.store.images(list, chunk);
+    for (const image of images) {
+      at += 1;
+      if (isThere(image) && isSince(deps, image, since)) found.push(image);
+      if (found.length === PAGE) break;
+    }
+  }
+  const last = keys[at - 1];
+  const nextCursor = at < keys.length && last !== undefined ? last : null;
+  return { outcome: 'page', body: pageBody(list, found, nextCursor), headers };
+}
+
+function isSince({ stampOf }: MirrorDeps, image: string, since: number | null): boolean {
+  if (since === null) return true;
+  const stamp = stampOf(JSON.parse(image) as Record<string, unknown>);
+  return stamp !== null && Date.parse(stamp) >= since;
+}
+
+async function oneRecord(
+  { store }: MirrorDeps,
+  { list, id }: RecordQuery,
+  headers: Record<string, string>,
+): Promise<SourceAnswer> {
+  const [image = null] = await store.images(list, [id]);
+  if (image === null) return failure(404, 'Not Found', `There is no such record in the list "${list}".`, headers);
+  const body = Buffer.from(`{"success":true,"data":${image}}`);
+  return { outcome: 'page', body, headers };
+}
+
+function isThere(image: string | null): image is string {
+  return image !== null;
+}

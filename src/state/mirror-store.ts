@@ -1,0 +1,33 @@
+/** The detector's memory as the mirror reads it. Only looks. */
+import type { Redis } from 'ioredis';
+import type { MirrorStore } from '../server/mirror/store.js';
+import type { SweepSummary } from '../sweep/store.js';
+import type { Keys } from './keys.js';
+import { unpackRecord } from './packing.js';
+
+const SCAN_COUNT = 1_000;
+
+export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
+  return {
+    async look(list) {
+      const sweep = keys.sweep(workspace, list);
+      const [baselineAt = null, lastSweep = null] = await redis.hmget(sweep, 'baselineAt', 'lastSweep');
+      const records = await redis.hlen(keys.digests(workspace, list));
+      const completed = lastSweep === null ? null : (JSON.parse(lastSweep) as SweepSummary);
+      // New records may show before their sweep is over; those that go leave with its end.
+      return { baselineAt, completedAt: completed?.completedAt ?? null, version: `${completed?.sweepId} ${records}` };
+    },
+    async keys(list) {
+      const found = new Set<string>();
+      const stream = redis.hscanStream(keys.digests(workspace, list), { count: SCAN_COUNT });
+      for await (const chunk of stream)
+        (chunk as string[]).forEach((text, index) => index % 2 === 0 && found.add(text));
+      return [...found];
+    },
+    async images(list, wanted) {
+      if (wanted.length === 0) return [];
+      const packed = await redis.hmget(keys.records(workspace, list), ...wanted);
+      return packed.map((text) => (text === null ? null : unpackRecord(text).image));
+    },
+  };
+}

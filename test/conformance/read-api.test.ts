@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { walk, type Target } from '../support/read-api.js';
+import { readApiContract } from './read-api-contract.js';
+
+const opened: Sandbox[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map((sandbox) => sandbox.stop()));
+});
+
+async function sandboxWith(profile: string): Promise<Target> {
+  const sandbox = createSandbox({ people: 60, limit: null, profile });
+  opened.push(sandbox);
+  return await sandbox.start();
+}
+
+for (const profile of ['calm', 'wild']) {
+  readApiContract(`the sandbox (${profile})`, { strict: true, open: () => sandboxWith(profile) });
+}
+
+const { CONFORMANCE_BASE_URL: url, CONFORMANCE_TOKEN: token = '' } = process.env;
+describe.runIf(url !== undefined)('a server named by the environment', () => {
+  readApiContract(url ?? '', { strict: false, open: () => Promise.resolve({ url: url ?? '', token }) });
+});
+
+interface Operation {
+  operationId: string;
+  parameters: unknown[];
+}
+
+interface Document {
+  paths: Record<string, { get: Operation }>;
+}
+
+/** A client made from nothing but the OpenAPI document: one function per operation. */
+function clientFrom({ paths }: Document, { url: base, token: bearer }: Target) {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+  const call = (path: string) => async (cursor: string | null) => {
+    const query = cursor === null ? '' : `?${new URLSearchParams({ cursor }).toString()}`;
+    return (await (await fetch(`${base}${path}${query}`, { headers })).json()) as { data: Record<string, unknown> };
+  };
+  return Object.fromEntries(Object.entries(paths).map(([path, { get }]) => [get.operationId, call(path)]));
+}
+
+test('a client generated from the served OpenAPI document reads all six lists', async () => {
+  const target = await sandboxWith('calm');
+  const document = (await (await fetch(`${target.url}/openapi.json`)).json()) as Document;
+  const client = clientFrom(document, target);
+  const read: Record<string, number> = {};
+  for (const [operation, list] of Object.entries(client)) {
+    let cursor: string | null = null;
+    do {
+      const { data } = await list(cursor);
+      const records = Object.values(data).find((value) => Array.isArray(value)) as unknown[];
+      read[operation] = (read[operation] ?? 0) + records.length;
+      cursor = (data['nextCursor'] as string | null | undefined) ?? null;
+    } while (cursor !== null);
+  }
+  const walked = await Promise.all(LIST_NAMES.map(async (list) => (await walk(target, list)).length));
+  expect(Object.values(read)).toEqual(walked);
+  expect(Object.keys(read)).toEqual([
+    'listPerson',
+    'listOrganization',
+    'listMemo',
+    'listTodo',
+    'listDealHistory',
+    'listPersonActivity',
+  ]);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../src/app.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { expectedEvent, saidBy, useChain, type Chain } from '../support/chain.js';
+import { useRedis } from '../support/redis.js';
+import { differences, readEverything } from '../support/truth.js';
+
+describe('from the read API to a signed webhook', () => {
+  const redis = useRedis();
+  const chain = useChain();
+
+  async function open(world: Chain) {
+    const raw = world.config('1h', redis.keys.prefix);
+    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+    onTestFinished(() => feed.stop());
+    await feed.start(['dispatch', 'handle']);
+    return async (): Promise<void> => {
+      const sweeps = await feed.sweep();
+      expect(sweeps.map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
+      expect(await feed.waitUntilHandled({ timeoutMs: 20_000 })).toEqual({ outcome: 'handled' });
+    };
+  }
+
+  it('is quiet at first, then tells every change once with what it was and became, then is quiet again', async () => {
+    const world = await chain();
+    const look = await open(world);
+    const before = await readEverything(world);
+    await look();
+    expect(world.deliveries()).toEqual([]);
+
+    const { life } = world.sandbox;
+    life.createPerson();
+    life.createOrganization();
+    life.createMemo();
+    life.createTodo();
+    life.addHistory();
+    life.addActivity();
+    life.editPerson();
+    life.assignPerson();
+    life.editOrganization();
+    life.editMemo();
+    life.completeTodo();
+    const truth = differences(before, await readEverything(world));
+    await look();
+
+    const events = world.deliveries();
+    const byRecord = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+    expect(events.map(saidBy).sort(byRecord)).toEqual(truth.map(expectedEvent).sort(byRecord));
+    expect(new Set(events.map(({ data }) => data.sequence))).toEqual(new Set([1]));
+    expect([...new Set(events.map(({ type }) => type))].sort()).toEqual([
+      'crm.deal_history.created',
+      'crm.memo.created',
+      'crm.memo.updated',
+      'crm.organization.created',
+      'crm.organization.updated',
+      'crm.person.created',
+      'crm.person.updated',
+      'crm.person_activity.created',
+      'crm.todo.created',
+      'crm.todo.updated',
+    ]);
+
+    await look();
+    expect(world.deliveries()).toHaveLength(events.length);
+  });
+
+  it('numbers the changes of one record 1, 2, 3 and gives each an id of its own', async () => {
+    const world = await chain();
+    const look = await open(world);
+    await look();
+    const id = world.sandbox.life.createTodo();
+    await look();
+    world.sandbox.life.completeTodo(id);
+    await look();
+    world.sandbox.life.reopenTodo(id);
+    await look();
+
+    const story = world.deliveries().filter(({ subject }: ChangeEvent) => subject === id);
+    expect(story.map(({ type, data }) => [type, data.sequence, data.after?.['완료']])).toEqual([
+      ['crm.todo.created', 1, false],
+      ['crm.todo.updated', 2, true],
+      ['crm.todo.updated', 3, false],
+    ]);
+    expect(new Set(story.map(({ id: eventId }) => eventId)).size).toBe(3);
+  });
+});

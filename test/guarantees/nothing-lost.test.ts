@@ -1,0 +1,129 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OBJECT_OF } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Life } from '../../src/server/sandbox/life/life.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { useChain, type Chain } from '../support/chain.js';
+import { eventually } from '../support/eventually.js';
+import { useProcesses } from '../support/process.js';
+import { useRedis } from '../support/redis.js';
+import { differences, readEverything, type Difference } from '../support/truth.js';
+
+const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => new URL(`../../workers/${role}.ts`, import.meta.url);
+
+/** Some of everything that the lists can show, except what vanishes. */
+function live(life: Life): void {
+  life.createPerson();
+  life.createMemo();
+  life.createTodo();
+  life.addHistory();
+  life.addActivity();
+  for (let i = 0; i < 6; i++) life.editPerson();
+  for (let i = 0; i < 3; i++) life.completeTodo();
+  life.editOrganization();
+}
+
+describe('nothing is lost, whoever is killed', () => {
+  const redis = useRedis();
+  const chain = useChain();
+  const spawn = useProcesses();
+
+  async function workers(world: Chain) {
+    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-killed-'));
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+    const config = JSON.stringify(world.config('1s', redis.keys.prefix));
+    await writeFile(join(cwd, 'changefeed.config.json'), config);
+    return (role: 'poll' | 'dispatch' | 'handle') =>
+      spawn(worker(role), { cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
+  }
+  const store = () => createSweepStore(redis.redis, redis.keys, 'acme');
+  const baselined = async (): Promise<void> => {
+    const { state } = await store().load('people');
+    expect(state.baselineAt).not.toBeNull();
+  };
+
+  it(
+    'reaches the receiver, in order and without a gap, although poller, dispatcher and handlers are killed',
+    { timeout: 180_000 },
+    async () => {
+      let answering = true;
+      const world = await chain({ reply: () => (answering ? {} : 'silence'), sandbox: { people: 300, seed: 3 } });
+      const { sandbox } = world;
+      const start = await workers(world);
+      let [poller, dispatcher, handlers] = [start('poll'), start('dispatch'), start('handle')];
+      const before = await readEverything(world);
+      for (const list of ['people', 'organization', 'memo', 'todo', 'history', 'activity'] as const) {
+        await eventually(async () => expect((await store().load(list)).state.baselineAt).not.toBeNull(), {
+          timeoutMs: 30_000,
+        });
+      }
+      await baselined();
+
+      // The poller, in the middle of a sweep that has found something.
+      sandbox.behave({ latencyMs: 100 });
+      live(sandbox.life);
+      await eventually(async () => expect((await store().load('people')).checkpoint?.pages).toBeGreaterThanOrEqual(2));
+      await poller.kill();
+      live(sandbox.life);
+      sandbox.behave({ latencyMs: 0 });
+      poller = start('poll');
+
+      // The handlers, while the receiver has the event and has not answered.
+      answering = false;
+      const arrived = world.receiver.received.length;
+      await eventually(() => expect(world.receiver.received.length).toBeGreaterThan(arrived), { timeoutMs: 40_000 });
+      await handlers.kill();
+      answering = true;
+      handlers = start('handle');
+
+      // The dispatcher, three times, as soon as the log has grown.
+      for (let round = 0; round < 3; round++) {
+        const length = await redis.redis.xlen(redis.keys.log('acme'));
+        live(sandbox.life);
+        await eventually(async () => expect(await redis.redis.xlen(redis.keys.log('acme'))).toBeGreaterThan(length), {
+          intervalMs: 1,
+        });
+        await dispatcher.kill();
+        dispatcher = start('dispatch');
+      }
+
+      const truth = differences(before, await readEverything(world));
+      const stories = await eventually(() => told(world.deliveries(), truth), { timeoutMs: 90_000, intervalMs: 250 });
+      for (const { subject, sequences } of stories) {
+        const expected = Array.from({ length: sequences.length }, (_, index) => index + 1);
+        expect({ subject, sequences }).toEqual({ subject, sequences: expected });
+      }
+      expect(stories).toHaveLength(truth.length);
+      await Promise.all([poller.kill(), dispatcher.kill(), handlers.kill()]);
+    },
+  );
+});
+
+/** Every record that differs was told of up to its present image; then each record's sequences as they first arrived. */
+function told(
+  events: readonly ChangeEvent[],
+  truth: readonly Difference[],
+): { subject: string; sequences: number[] }[] {
+  const last = new Map<string, ChangeEvent>();
+  const first = new Map<string, ChangeEvent>();
+  for (const event of events) {
+    if (!first.has(event.id)) first.set(event.id, event);
+    const key = `${event.type.split('.')[1]}/${event.subject}`;
+    if ((last.get(key)?.data.sequence ?? 0) < event.data.sequence) last.set(key, event);
+  }
+  const keyOf = ({ list, id }: Difference): string => `${OBJECT_OF[list]}/${id}`;
+  for (const difference of truth) {
+    expect({ record: keyOf(difference), image: last.get(keyOf(difference))?.data.after }).toEqual({
+      record: keyOf(difference),
+      image: difference.after,
+    });
+  }
+  const subjects = [...new Set([...first.values()].map(({ subject }) => subject))];
+  return subjects.map((subject) => ({
+    subject,
+    sequences: [...first.values()].filter((event) => event.subject === subject).map(({ data }) => data.sequence),
+  }));
+}

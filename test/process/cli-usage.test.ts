@@ -1,0 +1,169 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
+
+const TOKEN = 'tok-5f0c1e9bd2a7';
+const workspace = { name: 'acme', baseUrl: 'http://127.0.0.1:1', token: TOKEN };
+const config = (more: object): object => ({ workspaces: [workspace], ...more });
+const world = { CHANGEFEED_BASE_URL: 'http://127.0.0.1:1', CHANGEFEED_TOKEN: TOKEN };
+
+interface Case {
+  args: readonly string[];
+  env?: Record<string, string>;
+  files?: Record<string, string | object>;
+  says: RegExp;
+  code?: string;
+  exit?: number;
+}
+
+describe('what a person gets wrong is told in one sentence, with exit code 2', () => {
+  const cli = useCli();
+
+  /** Two at a time: more would only wait for each other's processor. */
+  async function runAll(cases: Record<string, Case>): Promise<void> {
+    const left = Object.entries(cases);
+    const told: Record<string, object> = {};
+    const expected: Record<string, object> = {};
+    const work = async (): Promise<void> => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        const [name, { args, env, files, says, code, exit = 2 }] = next;
+        const run: CliRun = await (await cli(files)).run(args, env);
+        const { stderr } = run;
+        told[name] = { exit: run.code, stderr, stdout: run.stdout, leaks: leaks(run) };
+        const sentence = new RegExp(`^changefeed: .*${says.source}[^]*\\[${code ?? 'CF_USAGE'}\\]\\n$`, says.flags);
+        expected[name] = { exit, stderr: expect.stringMatching(sentence) as string, stdout: '', leaks: false };
+      }
+    };
+    await Promise.all([work(), work()]);
+    expect(told).toEqual(expected);
+  }
+
+  it('on the command line', { timeout: 90_000 }, async () => {
+    await runAll({
+      'an unknown command': { args: ['sweeep'], says: /unknown command 'sweeep' \(did you mean sweep\?\)/ },
+      'an unknown option': { args: ['sweep', '--jsn'], says: /unknown option '--jsn' \(did you mean --json\?\)/ },
+      'an argument too many': { args: ['status', 'now'], says: /too many arguments/ },
+      'an option without its value': { args: ['tail', '--from'], says: /argument missing/ },
+      'an unknown list': {
+        args: ['sweep', 'peoples'],
+        says: /no list "peoples" \(did you mean people\?\).*people, org/,
+      },
+      'an unknown role': {
+        args: ['start', '--only', 'poll,nonsense'],
+        says: /--only: found "nonsense"; allowed: poll, d/,
+      },
+      'no number': { args: ['demo', '--people', 'many'], says: /--people: found "many"; allowed: a whole number/ },
+      'no port': { args: ['sandbox', '--port', '99999'], says: /--port: found "99999"; allowed: .* to 65535/ },
+      'no rate': { args: ['sandbox', '--rate', '-1'], says: /--rate: found "-1"; allowed: a number, 0 or more/ },
+      'no limit': { args: ['sandbox', '--limit', '5'], says: /--limit: found "5"; allowed: .*100\/10s/ },
+      'no duration': { args: ['sweep', '--timeout', '5'], says: /--timeout: found "5"; allowed: a duration/ },
+      'no place in the log': { args: ['tail', '--from', 'lunch'], says: /--from: found "lunch"; allowed: a log id/ },
+      'a type no event has': {
+        args: ['tail', '--type', 'crm.people.created'],
+        says: /no event has a type like "crm\.people\.created" \(did you mean crm\./,
+      },
+    });
+  });
+
+  it('in the configuration', { timeout: 90_000 }, async () => {
+    const invalid = 'CF_CONFIG_INVALID';
+    const unloadable = 'CF_CONFIG_UNLOADABLE';
+    const inFile = (raw: object | string, name = 'changefeed.config.json') => ({
+      args: ['sweep'],
+      files: { [name]: raw },
+    });
+    const { CHANGEFEED_BASE_URL, CHANGEFEED_TOKEN } = world;
+    await runAll({
+      'no token': {
+        args: ['sweep'],
+        env: { CHANGEFEED_BASE_URL },
+        says: /token: .*Set CHANGEFEED_TOKEN/,
+        code: invalid,
+      },
+      'no base URL': {
+        args: ['start'],
+        env: { CHANGEFEED_TOKEN },
+        says: /baseUrl: .*Set CHANGEFEED_BASE_URL/,
+        code: invalid,
+      },
+      'no base URL that is one': {
+        ...inFile({ workspaces: [{ ...workspace, baseUrl: TOKEN }] }),
+        says: /workspaces\[0\]\.baseUrl: found a string of/,
+        code: invalid,
+      },
+      'a token with its scheme': {
+        ...inFile({ workspaces: [{ ...workspace, token: `Bearer ${TOKEN}` }] }),
+        says: /workspaces\[0\]\.token: .*without "Bearer"/,
+        code: invalid,
+      },
+      'a wrong interval': {
+        ...inFile({ workspaces: [{ ...workspace, lists: { todo: { interval: 30 } } }] }),
+        says: /lists\.todo\.interval: found the number 30; allowed: a duration/,
+        code: invalid,
+      },
+      'an unknown handler': {
+        ...inFile(config({ subscriptions: [{ handler: 'webhok', name: 'a' }] })),
+        says: /subscriptions\[0\]\.handler: found "webhok".*did you mean "webhook"/,
+        code: invalid,
+      },
+      'an option that is none': {
+        ...inFile(config({ subscription: [] })),
+        says: /did you mean "subscriptions"/,
+        code: invalid,
+      },
+      'a Redis URL that is none': {
+        args: ['status'],
+        env: { ...world, REDIS_URL: 'localhost' },
+        says: /The Redis URL.*must look like redis:/,
+        code: invalid,
+      },
+      'a log level that is none': {
+        args: ['status'],
+        env: { ...world, LOG_LEVEL: 'loud' },
+        says: /LOG_LEVEL: found "loud"; allowed: debug, info/,
+        code: invalid,
+      },
+      'broken JSON': { ...inFile(`{ "token": "${TOKEN}" oops`), says: /cannot be read as JSON/, code: unloadable },
+      'broken TypeScript': {
+        ...inFile('export default {', 'changefeed.config.ts'),
+        says: /changefeed\.config\.ts: .*Mend the file/,
+        code: unloadable,
+      },
+      'a file that throws': {
+        ...inFile('throw new Error("no luck")', 'changefeed.config.mjs'),
+        says: /running it failed: no luck/,
+        code: unloadable,
+      },
+      'no such file': {
+        args: ['sweep', '--config', 'none.ts'],
+        env: world,
+        says: /none\.ts: there is no such file/,
+        code: unloadable,
+      },
+    });
+  });
+
+  it('about a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const run = await (await cli()).run(['sandbox', '--port', String(port)]);
+    expect(run).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `changefeed: --port: ${port} is taken by another program. Name a free one, or 0 for any. [CF_USAGE]\n`,
+    });
+  });
+
+  it('and with its stack only where LOG_LEVEL asks for it', async () => {
+    const run = await (await cli()).run(['sweep', '--config', 'none.ts'], { LOG_LEVEL: 'debug' });
+    expect(run.stderr).toMatch(/^changefeed: none\.ts: there is no such file.*\[CF_CONFIG_UNLOADABLE\]\n.*\n\s+at /);
+  });
+});
+
+function leaks({ stdout, stderr }: CliRun): boolean {
+  const said = stdout + stderr;
+  return said.includes(TOKEN) || STACK_OR_COLOUR.test(said);
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DeadLetters } from '../../src/dispatch/dead-letters.js';
+import { openQueues } from '../../src/dispatch/queues.js';
+import { appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { useProcesses, type TestProcess } from '../support/process.js';
+import { useRedis } from '../support/redis.js';
+import { eventually } from '../support/eventually.js';
+
+const test = useRedis();
+const start = useProcesses();
+const child = new URL('../support/fan-out-child.ts', import.meta.url);
+const SEQUENCES = [1, 2, 3, 4, 5, 6];
+const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => changeEvent({ record, sequence })));
+
+function launch(
+  role: 'dispatch' | 'handle',
+  env: { freeze?: string; dies?: string; holds?: string } = {},
+): TestProcess {
+  return start(child, {
+    env: {
+      FAN_OUT_URL: test.url,
+      FAN_OUT_PREFIX: test.keys.prefix,
+      FAN_OUT_ROLE: role,
+      FAN_OUT_FREEZE: env.freeze,
+      FAN_OUT_DIES: env.dies,
+      FAN_OUT_HOLDS: env.holds,
+    },
+  });
+}
+
+async function launchFrozen(role: 'dispatch' | 'handle', env: { freeze: string; dies?: string }): Promise<void> {
+  const process = launch(role, env);
+  await process.waitForLine(/^frozen/);
+  await process.kill('SIGKILL');
+}
+
+/** What was begun or done with a record, in order. */
+async function sequencesOf(list: 'seen' | 'done', record: string): Promise<number[]> {
+  const lines = await test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
+  return lines
+    .map((line) => line.split(' '))
+    .flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
+}
+
+const eventuallyDone = (record: string, expected: readonly number[]): Promise<void> =>
+  eventually(async () => expect(await sequencesOf('done', record)).toEqual(expected), { timeoutMs: 20_000 });
+
+/** For the record that was not watched: the kill may have hit it as well, after it was done and before that was known. */
+const eventuallyComplete = (record: string): Promise<void> =>
+  eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES), {
+    timeoutMs: 20_000,
+  });
+
+function deadLetters(): DeadLetters {
+  const connect = () => test.connect({ maxRetriesPerRequest: null });
+  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const queues = openQueues({ ...deps, subscriptions: [{ name: 's' }] });
+  onTestFinished(() => queues.close());
+  return new DeadLetters(queues);
+}
+
+describe('a dispatcher killed', () => {
+  it.each([
+    ['between reading the log and entering the lanes', 'read'],
+    ['between entering the lanes and adding the jobs', 'entered-1'],
+    ['between adding the jobs and looking who may run', 'entered-2'],
+    ['between adding the jobs and moving its place', 'added'],
+  ])('%s loses nothing, repeats nothing and keeps the order', async (_when, freeze) => {
+    launch('handle');
+    await appendEvents(test.redis, test.keys, EVENTS);
+
+    await launchFrozen('dispatch', { freeze });
+    launch('dispatch');
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyDone('b', SEQUENCES);
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+});
+
+describe('a process killed while it handles an event', () => {
+  it('leaves it to another, which handles it again before its followers', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+
+    await launchFrozen('handle', { freeze: 'handling-3' });
+    launch('handle');
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyComplete('b');
+    expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 3, 4, 5, 6]);
+    expect(await deadLetters().count()).toBe(0);
+  });
+
+  it('after the event has left its lane, has the next go on and does not handle it again', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+
+    await launchFrozen('handle', { freeze: 'left' });
+    launch('handle');
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyComplete('b');
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+
+  it('while the event was dying, still makes the dead letter, and releases the record', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS.slice(0, 6));
+
+    await launchFrozen('handle', { freeze: 'left', dies: '1' });
+    launch('handle');
+
+    await eventuallyDone('a', [2, 3]);
+    const dead = deadLetters();
+    const letters = await eventually(async () => {
+      const all = await dead.list();
+      expect(all.length).toBeGreaterThan(0);
+      return all;
+    });
+    expect(letters.every(({ event, reason }) => event.data.sequence === 1 && reason === 'told to')).toBe(true);
+    expect((await sequencesOf('seen', 'a')).filter((sequence) => sequence === 1)).toEqual([1]);
+  });
+});
+
+describe('a process that was frozen and taken for lost', () => {
+  it('cannot make the record go on while its successor still handles the event', async () => {
+    const go = (pid: number): Promise<number> => test.redis.rpush(`${test.keys.prefix}:go-${pid}`, 'go');
+    launch('dispatch');
+    await appendEvents(
+      test.redis,
+      test.keys,
+      EVENTS.filter(({ subject }) => subject === 'a'),
+    );
+    const frozen = launch('handle', { holds: 'a 3' });
+    await frozen.waitForLine(/^holding/);
+    process.kill(frozen.pid, 'SIGSTOP');
+    const successor = launch('handle', { holds: 'a 3' });
+    await successor.waitForLine(/^holding/);
+
+    process.kill(frozen.pid, 'SIGCONT');
+    await go(frozen.pid);
+    await eventually(async () => expect(await sequencesOf('done', 'a')).toEqual([1, 2, 3]));
+    const seenWhileHeld = await sequencesOf('seen', 'a');
+    await go(successor.pid);
+
+    await eventuallyDone('a', [1, 2, 3, 3, 4, 5, 6]);
+    expect(seenWhileHeld).toEqual([1, 2, 3, 3]);
+    expect(await deadLetters().count()).toBe(0);
+  });
+});

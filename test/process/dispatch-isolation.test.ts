@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Subscription } from '../../src/handlers/handler.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+describe('subscriptions side by side', () => {
+  it('a paused and a failing one delay no other, and hold back only their own reading', async () => {
+    const seen: number[] = [];
+    const paused = aSubscription('paused', () => undefined);
+    const failing = aSubscription('failing', () => Promise.reject(new Error('always')), {
+      retry: { attempts: 99, delayMs: 60_000, maxDelayMs: 60_000 },
+    });
+    const healthy = aSubscription('healthy', ({ data }) => void seen.push(data.sequence));
+    const { append, dispatcher, queues } = await runFanOut(test, [paused, failing, healthy], { highWater: 5 });
+    await queues.of('paused').pause();
+    const sequences = Array.from({ length: 40 }, (_, n) => n + 1);
+
+    for (const sequence of sequences) await append(sequence);
+
+    await eventually(() => expect(seen).toEqual(sequences));
+    const statistics = await eventually(async () => {
+      const all = await dispatcher.statistics();
+      expect(all.find(({ name }) => name === 'healthy')).toMatchObject({ waiting: 0, active: 0, lagEvents: 0 });
+      return all;
+    });
+    expect(statistics.find(({ name }) => name === 'failing')).toMatchObject({ dead: 0, lagEvents: 40 });
+    expect(statistics.find(({ name }) => name === 'paused')).toMatchObject({ paused: true, lagEvents: 40 });
+    expect(statistics.find(({ name }) => name === 'failing')!.delayed).toBeLessThan(40);
+  });
+
+  it('begin where they were told to', async () => {
+    const seen: string[] = [];
+    const note: Subscription['handle'] = ({ data }, { subscription }) =>
+      void seen.push(`${subscription} ${data.sequence}`);
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
+    const { append, settled } = await runFanOut(test, [
+      aSubscription('new', note, { start: 'now' }),
+      aSubscription('all', note, { start: 'beginning' }),
+    ]);
+
+    await append(2);
+    await settled();
+
+    expect(seen.toSorted()).toEqual(['all 1', 'all 2', 'new 2']);
+  });
+
+  it('without an order do not wait for each other within a record', async () => {
+    const seen: number[] = [];
+    const { append } = await runFanOut(
+      test,
+      [
+        aSubscription(
+          's',
+          async ({ data }) => {
+            if (data.sequence === 1) await new Promise(() => undefined);
+            seen.push(data.sequence);
+          },
+          { order: 'none' },
+        ),
+      ],
+      { stopGraceMs: 10 },
+    );
+
+    await append(1, 2, 3);
+
+    await eventually(() => expect(seen.toSorted()).toEqual([2, 3]));
+  });
+});
+
+describe('waiting until all is handled', () => {
+  it('tells which subscription has not handled what was asked for, and takes no notice of later events', async () => {
+    const { append, dispatcher } = await runFanOut(test, [
+      aSubscription('quick', () => undefined),
+      aSubscription('stuck', ({ data }) => (data.sequence === 2 ? Promise.reject(new Error('x')) : undefined), {
+        retry: { attempts: 9, delayMs: 60_000, maxDelayMs: 60_000 },
+      }),
+    ]);
+    const [first, second] = await append(1, 2);
+
+    const upToFirst = await dispatcher.waitUntilHandled({ upTo: { [WORKSPACE]: first! }, timeoutMs: 10_000 });
+    const upToSecond = await dispatcher.waitUntilHandled({ upTo: { [WORKSPACE]: second! }, timeoutMs: 100 });
+
+    expect(upToFirst).toEqual({ outcome: 'handled' });
+    expect(upToSecond).toEqual({
+      outcome: 'timeout',
+      unhandled: [{ subscription: 'stuck', workspace: WORKSPACE, stage: 'handling' }],
+    });
+  });
+
+  it('ends when told', async () => {
+    const { dispatcher } = await runFanOut(test, [aSubscription('s', () => undefined)]);
+    const told = AbortSignal.abort(new Error('enough'));
+    await expect(
+      dispatcher.waitUntilHandled({ upTo: { [WORKSPACE]: '1-0' }, timeoutMs: 60_000, signal: told }),
+    ).rejects.toThrow('enough');
+  });
+});

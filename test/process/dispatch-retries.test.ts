@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription, changeEvent, wrapGate } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+describe('a delivery', () => {
+  it('is tried again after a failure, in its place before the followers, and told which try it is', async () => {
+    const seen: string[] = [];
+    const { append, settled } = await runFanOut(test, [
+      aSubscription('s', ({ data }, { attempt }) => {
+        seen.push(`${data.sequence}#${attempt}`);
+        if (data.sequence === 1 && attempt < 3) throw new Error('not yet');
+      }),
+    ]);
+
+    await append(1, 2);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual(['1#1', '1#2', '1#3', '2#1']);
+  });
+
+  it('runs although its predecessor left just before it was added to the queue', async () => {
+    const gate = new RedisRecordGate(test.redis, test.keys);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const slow = wrapGate(gate, {
+      async enter(...args) {
+        const standings = await gate.enter(...args);
+        if (args[2].some(({ eventId }) => eventId === changeEvent({ record: 'r1', sequence: 2 }).id)) await released;
+        return standings;
+      },
+    });
+    const seen: number[] = [];
+    const entered = async (): Promise<void> => {
+      await eventually(async () => expect((await gate.pending('s', WORKSPACE)).events).toBe(2));
+    };
+    const subscription = aSubscription('s', async ({ data }) => {
+      seen.push(data.sequence);
+      if (data.sequence === 1) await entered();
+    });
+    const { append, settled, queues } = await runFanOut(test, [subscription], { gate: slow });
+    await append(1);
+    await eventually(() => expect(seen).toEqual([1]));
+
+    await append(2);
+    await eventually(async () => expect(await queues.of('s').getCompletedCount()).toBe(1));
+    release();
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('waits as long as a RetryAfterError says', async () => {
+    const at: number[] = [];
+    const { append, settled } = await runFanOut(test, [
+      aSubscription('s', () => {
+        at.push(performance.now());
+        if (at.length === 1) throw new RetryAfterError('busy', { retryAfter: 300 });
+      }),
+    ]);
+
+    await append(1);
+    await settled();
+
+    expect(at).toHaveLength(2);
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(295);
+  });
+
+  it('becomes a dead letter at once on a PermanentError, and releases its record', async () => {
+    const seen: number[] = [];
+    const { append, settled, dead } = await runFanOut(test, [
+      aSubscription('s', ({ data }) => {
+        if (data.sequence === 1) throw new PermanentError('endpoint gone');
+        seen.push(data.sequence);
+      }),
+    ]);
+
+    const [logId] = await append(1, 2, 3);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual([2, 3]);
+    const event = changeEvent({ record: 'r1', sequence: 1 });
+    expect(await eventuallyDead(dead, 1)).toEqual([
+      {
+        id: event.id,
+        subscription: 's',
+        workspace: WORKSPACE,
+        logId,
+        reason: 'endpoint gone',
+        diedAt: expect.any(String) as string,
+        attempts: [expect.objectContaining({ attempt: 1, error: 'PermanentError', message: 'endpoint gone' })],
+        event,
+      },
+    ]);
+  });
+
+  it('dies when its tries are used up, and remembers each of them', async () => {
+    const { append, settled, dead } = await runFanOut(test, [
+      aSubscription('s', (_event, { attempt }) => Promise.reject(new Error(`no. ${attempt}`)), {
+        retry: { attempts: 3, delayMs: 1, maxDelayMs: 2 },
+      }),
+    ]);
+
+    await append(1);
+    await settled();
+
+    const [letter] = await eventuallyDead(dead, 1);
+    expect(letter?.attempts.map(({ attempt, message }) => [attempt, message])).toEqual([
+      [1, 'no. 1'],
+      [2, 'no. 2'],
+      [3, 'no. 3'],
+    ]);
+  });
+
+  it('is cut off at the timeout although the handler ignores its signal', async () => {
+    const signals: AbortSignal[] = [];
+    const { append, settled, dead } = await runFanOut(test, [
+      aSubscription(
+        's',
+        (_event, { signal }) => {
+          signals.push(signal);
+          return new Promise(() => undefined);
+        },
+        { timeoutMs: 50, retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } },
+      ),
+    ]);
+
+    await append(1);
+    await settled();
+
+    const [letter] = await eventuallyDead(dead, 1);
+    expect(letter?.attempts[0]?.code).toBe('CF_HANDLER_TIMEOUT');
+    expect(letter?.reason).toContain('The handler of "s" did not finish within 50 ms');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  it('says what was thrown when that is not an error, and shows nothing of it', async () => {
+    const { append, settled, dead } = await runFanOut(test, [
+      aSubscription(
+        's',
+        () => {
+          // eslint-disable-next-line @typescript-eslint/only-throw-error -- what the test is about
+          throw 'secret';
+        },
+        { retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } },
+      ),
+    ]);
+
+    await append(1);
+    await settled();
+
+    const [letter] = await eventuallyDead(dead, 1);
+    expect(letter?.attempts[0]?.code).toBe('CF_HANDLER_FAILED');
+    expect(letter?.reason).toContain('a string of 6 characters');
+    expect(JSON.stringify(letter)).not.toContain('secret');
+  });
+
+  it('ignores what a handler returns, and says so once', async () => {
+    const warnings: string[] = [];
+    const logger: Log = { ...silentLog, warn: (_facts, message) => warnings.push(message), child: () => logger };
+    const { append, settled } = await runFanOut(test, [aSubscription('s', () => 'nonsense' as unknown as undefined)], {
+      logger,
+    });
+
+    await append(1, 2, 3);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(warnings.filter((message) => message.includes('returned a value'))).toHaveLength(1);
+  });
+
+  it('that was interrupted by stopping does not count as tried', async () => {
+    const attempts: number[] = [];
+    const handle: Subscription['handle'] = (_event, { attempt, signal }) => {
+      attempts.push(attempt);
+      if (attempts.length > 1) return;
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('interrupted'))));
+    };
+    const first = await runFanOut(test, [aSubscription('s', handle)], { stopGraceMs: 100 });
+    await first.append(1);
+    await eventually(() => expect(attempts).toHaveLength(1));
+    await first.pool.stop();
+
+    const second = await runFanOut(test, [aSubscription('s', handle)]);
+
+    expect(await second.settled()).toEqual({ outcome: 'handled' });
+    expect(attempts).toEqual([1, 1]);
+    expect(await second.dead.count()).toBe(0);
+  });
+});
+
+describe('stopping', () => {
+  it('names the handlers that do not end', async () => {
+    let begun = false;
+    const { append, pool } = await runFanOut(
+      test,
+      [
+        aSubscription(
+          'stubborn',
+          () => {
+            begun = true;
+            return new Promise(() => undefined);
+          },
+          { timeoutMs: 60_000 },
+        ),
+      ],
+      { stopGraceMs: 50 },
+    );
+    await append(1);
+    await eventually(() => expect(begun).toBe(true));
+
+    await expect(pool.stop()).rejects.toMatchObject({
+      code: 'CF_STOP_TIMEOUT',
+      message: expect.stringContaining('"stubborn"') as string,
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { isoTime } from '../../src/runtime/clock.js';
+import { freePort } from '../../src/runtime/port.js';
+import { useChain, type Chain } from '../support/chain.js';
+import { useRedis } from '../support/redis.js';
+import { readEverything, type Image } from '../support/truth.js';
+
+const TOKEN = 'mirror-token';
+
+describe('the mirror', () => {
+  const redis = useRedis();
+  const chain = useChain();
+
+  async function open(upstream: { url: string; token: string }, prefix = redis.keys.prefix) {
+    const port = await freePort();
+    const budget = { requests: 10_000, perSeconds: 1 };
+    const raw = {
+      workspaces: [{ name: 'acme', baseUrl: upstream.url, token: upstream.token, budget }],
+      serve: { port, token: TOKEN },
+      redis: { prefix },
+    };
+    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+    onTestFinished(() => feed.stop());
+    await feed.start(['serve']);
+    const url = `http://127.0.0.1:${port}`;
+    const get = (path: string, token = TOKEN): Promise<Response> =>
+      fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } });
+    return { feed, get, address: { url, token: TOKEN } };
+  }
+  const sweep = async (feed: Changefeed): Promise<void> => {
+    const sweeps = await feed.sweep();
+    expect(sweeps.map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
+  };
+  const listed = async (answer: Response): Promise<{ records: Image[]; nextCursor: string | null }> => {
+    const { data } = (await answer.json()) as { data: { peopleList: Image[]; nextCursor: string | null } };
+    return { records: data.peopleList, nextCursor: data.nextCursor };
+  };
+
+  it('refuses a list it has not yet seen whole, and says when to ask again', async () => {
+    const { get } = await open(await chain());
+    const answer = await get('/v2/people');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(await answer.json()).toMatchObject({ success: false, message: 'Service Unavailable' });
+  });
+
+  it('shows the same records as upstream, key for key, and tells how fresh they are', async () => {
+    const upstream = await chain();
+    const { feed, get, address } = await open(upstream);
+    await sweep(feed);
+    expect(await readEverything(address)).toEqual(await readEverything(upstream));
+    const { headers } = await get('/v2/people');
+    expect(Date.parse(headers.get('changefeed-complete-at') ?? '')).toBeGreaterThan(0);
+    expect(Number(headers.get('age'))).toBeGreaterThanOrEqual(0);
+    expect((await get('/v2/people', 'wrong-token')).status).toBe(401);
+  });
+
+  it('keeps a cursor good while records come and go', async () => {
+    const upstream = await chain({ sandbox: { people: 120 } });
+    const { feed, get } = await open(upstream);
+    await sweep(feed);
+    const first = await listed(await get('/v2/people'));
+    upstream.sandbox.life.createPerson();
+    await sweep(feed);
+    const second = await listed(await get(`/v2/people?cursor=${first.nextCursor}`));
+    expect(first.records).toHaveLength(50);
+    expect(second.records.map(({ id }) => id).filter((id) => first.records.some((one) => one.id === id))).toEqual([]);
+  });
+
+  it('offers, apart from the written interface, ids, updated_since and single records', async () => {
+    const upstream = await chain();
+    const { feed, get } = await open(upstream);
+    await sweep(feed);
+    const { records } = await listed(await get('/v2/people'));
+    const [one, other] = records as [Image, Image];
+    const since = isoTime(Date.now());
+    const edited = upstream.sandbox.life.editPerson();
+    await sweep(feed);
+
+    const byIds = await listed(await get(`/v2/people?ids=${one.id},unknown,${other.id}`));
+    expect(byIds.records.map(({ id }) => id)).toEqual([one.id, other.id]);
+    const recent = await listed(await get(`/v2/people?updated_since=${since}`));
+    expect(recent.records.map(({ id }) => id)).toEqual([edited]);
+    expect(await (await get(`/v2/people/${one.id}`)).json()).toMatchObject({ success: true, data: { id: one.id } });
+    expect((await get('/v2/people/unknown')).status).toBe(404);
+    expect((await get('/v2/people?updated_since=yesterday')).status).toBe(400);
+  });
+
+  it('is good enough for another detector: the same records, and the same later changes', async () => {
+    const upstream: Chain = await chain();
+    const near = await open(upstream);
+    await sweep(near.feed);
+    const far = await open(near.address, `${redis.keys.prefix}-far`);
+    await sweep(far.feed);
+
+    upstream.sandbox.life.editPerson();
+    upstream.sandbox.life.createTodo();
+    upstream.sandbox.life.addActivity();
+    await sweep(near.feed);
+    await sweep(far.feed);
+
+    const seen = async ({ feed }: { feed: Changefeed }): Promise<unknown[]> => {
+      const events = [];
+      for await (const { event } of feed.tail({ from: '0', follow: false })) {
+        const { type, subject, data } = event;
+        events.push({ type, subject, before: data.before, after: data.after, changes: data.changes });
+      }
+      return events.sort((a, b) => (`${a.type} ${a.subject}` < `${b.type} ${b.subject}` ? -1 : 1));
+    };
+    const events = await seen(near);
+    expect(events.length).toBeGreaterThanOrEqual(3);
+    expect(await seen(far)).toEqual(events);
+  });
+});

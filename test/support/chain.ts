@@ -1,0 +1,83 @@
+/** The whole chain around a test: a living sandbox, and a receiver that checks every signature with the official package. */
+import { Webhook } from 'standardwebhooks';
+import { afterEach } from 'vitest';
+import { OBJECT_OF } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/server/sandbox/sandbox.js';
+import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
+import type { Difference } from './truth.js';
+
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export interface Chain {
+  sandbox: Sandbox;
+  url: string;
+  token: string;
+  receiver: Receiver;
+  /** The configuration of one workspace and one webhook to the receiver, as data. */
+  config(interval: string, prefix: string): object;
+  /** Every delivery so far, in the order of arrival, repeats included. */
+  deliveries(): ChangeEvent[];
+}
+
+/** Call it at the top of a file. What it opens is closed after each test. */
+export function useChain(): (options?: {
+  sandbox?: SandboxOptions;
+  reply?: (request: Received) => Reply | 'silence';
+}) => Promise<Chain> {
+  const receivers = useReceivers();
+  const opened: Sandbox[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((sandbox) => sandbox.stop()));
+  });
+  return async ({ sandbox: options = {}, reply } = {}) => {
+    const sandbox = createSandbox({ people: 60, history: 60, activity: 60, limit: null, seed: 7, ...options });
+    opened.push(sandbox);
+    const { url, token } = await sandbox.start();
+    const receiver = await receivers(reply);
+    return {
+      sandbox,
+      url,
+      token,
+      receiver,
+      config: (interval, prefix) => chainConfig({ url, token, hook: receiver.url, interval, prefix }),
+      deliveries: () => receiver.received.map(verified),
+    };
+  };
+}
+
+function chainConfig(given: { url: string; token: string; hook: string; interval: string; prefix: string }): object {
+  const { url, token, hook, interval, prefix } = given;
+  const names = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
+  const lists = Object.fromEntries(names.map((name) => [name, { interval }]));
+  const budget = { requests: 10_000, perSeconds: 1 };
+  const retry = { attempts: 20, delay: '50ms', maxDelay: '500ms' };
+  return {
+    workspaces: [{ name: 'acme', baseUrl: url, token, budget, lists }],
+    subscriptions: [
+      { handler: 'webhook', name: 'ops', url: hook, secret: SECRET, on: ['crm.*'], allowHosts: ['127.0.0.1'], retry },
+    ],
+    redis: { prefix },
+  };
+}
+
+function verified({ body, headers }: Received): ChangeEvent {
+  return new Webhook(SECRET).verify(body, headers as Record<string, string>) as ChangeEvent;
+}
+
+/** What an event must say about a record that differs between two looks. */
+export function expectedEvent({ list, id, before, after, fields }: Difference): object {
+  const verb = before === null ? 'created' : 'updated';
+  return { type: `crm.${OBJECT_OF[list]}.${verb}`, subject: id, before, after, fields };
+}
+
+/** An event, reduced to what `expectedEvent` says. */
+export function saidBy({ type, subject, data }: ChangeEvent): object {
+  return {
+    type,
+    subject,
+    before: data.before,
+    after: data.after,
+    fields: data.changes.map(({ field }) => field).sort(),
+  };
+}

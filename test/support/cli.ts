@@ -1,0 +1,59 @@
+/** The command line as a process in a folder of its own, for tests. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { useProcesses, type TestProcess } from './process.js';
+
+const MAIN = new URL('../../src/cli/main.ts', import.meta.url);
+
+/** What a test's own environment must not bring in. */
+const FOREIGN = [
+  'REDIS_URL',
+  'CHANGEFEED_BASE_URL',
+  'CHANGEFEED_TOKEN',
+  'CHANGEFEED_CONFIG',
+  'LOG_LEVEL',
+  'FORCE_COLOR',
+];
+const CLEAN = Object.fromEntries(FOREIGN.map((name) => [name, undefined]));
+
+export interface CliRun {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CliFolder {
+  cwd: string;
+  /** Starts `changefeed …` there. */
+  start(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): TestProcess;
+  /** Runs it to its end. */
+  run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliRun>;
+}
+
+/** Call it once at the top of a file; what it gives makes a folder with these files, gone after the test. */
+export function useCli(): (files?: Readonly<Record<string, string | object>>) => Promise<CliFolder> {
+  const spawn = useProcesses();
+  return async (files = {}) => {
+    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-cli-'));
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+    for (const [name, content] of Object.entries(files)) {
+      await writeFile(join(cwd, name), typeof content === 'string' ? content : JSON.stringify(content));
+    }
+    const start: CliFolder['start'] = (args, env = {}) =>
+      spawn(MAIN, { args, cwd, env: { ...CLEAN, CHANGEFEED_STATE_DIR: join(cwd, 'state'), ...env } });
+    return {
+      cwd,
+      start,
+      async run(args, env) {
+        const process = start(args, env);
+        const { code } = await process.exited;
+        return { code, stdout: process.stdout, stderr: process.stderr };
+      },
+    };
+  };
+}
+
+/** No run of ours may show a stack or a colour where nobody watches. */
+export const STACK_OR_COLOUR = /\n\s+at .+:\d+|node:internal|\u001b\[/;

@@ -1,0 +1,79 @@
+/**
+ * A process of the fan-out for tests to kill: `dispatch` or `handle`, told by the environment where to stop dead. It says
+ * "frozen" there and waits to be killed. What its handlers do stands in a list in Redis.
+ */
+import { Redis } from 'ioredis';
+import { createDispatcher } from '../../src/dispatch/dispatcher.js';
+import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
+import { PermanentError } from '../../src/handlers/errors.js';
+import { Keys } from '../../src/state/keys.js';
+import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
+
+const {
+  FAN_OUT_URL: url = '',
+  FAN_OUT_PREFIX: prefix = '',
+  FAN_OUT_ROLE: role,
+  FAN_OUT_FREEZE: freezeAt = '',
+} = process.env;
+const connect = (): Redis => new Redis(url, { maxRetriesPerRequest: null });
+const redis = connect();
+const blocked = connect();
+const deps = fanOutDeps({ redis, keys: new Keys(prefix), connect });
+
+const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+/** Keeps the process alive, for somebody to kill. */
+function freeze(): Promise<never> {
+  say(`frozen ${freezeAt}`);
+  return new Promise(() => setInterval(() => undefined, 1_000));
+}
+
+let enters = 0;
+const gate = wrapGate(deps.gate, {
+  async enter(...args) {
+    enters += 1;
+    const standings = await deps.gate.enter(...args);
+    return freezeAt === `entered-${enters}` ? await freeze() : standings;
+  },
+  async leave(...args) {
+    const left = await deps.gate.leave(...args);
+    return freezeAt === 'left' ? await freeze() : left;
+  },
+});
+
+const subscription = aSubscription(
+  's',
+  async ({ subject, data: { sequence } }) => {
+    await redis.rpush(`${prefix}:seen`, `${subject} ${sequence}`);
+    if (freezeAt === `handling-${sequence}`) await freeze();
+    if (process.env['FAN_OUT_HOLDS'] === `${subject} ${sequence}`) {
+      say('holding');
+      await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
+    }
+    if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
+    await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
+  },
+  { timeoutMs: 600_000 },
+);
+
+if (role === 'dispatch') {
+  const log: typeof deps.log = {
+    read: async (...args) => {
+      const events = await deps.log.read(...args);
+      return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
+    },
+    tail: (...args) => deps.log.tail(...args),
+    waitForMore: (...args) => deps.log.waitForMore(...args),
+    close: () => deps.log.close(),
+  };
+  const places: typeof deps.places = {
+    get: (...args) => deps.places.get(...args),
+    begin: (...args) => deps.places.begin(...args),
+    set: (...args) => (freezeAt === 'added' ? freeze() : deps.places.set(...args)),
+  };
+  await createDispatcher({ ...deps, log, places, gate, subscriptions: [subscription] }).start();
+} else {
+  const timing = { lockMs: 600, stalledCheckMs: 200 };
+  await createHandlerPool({ ...deps, gate, timing, subscriptions: [subscription] }).start();
+}
+say('running');

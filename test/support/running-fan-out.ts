@@ -1,0 +1,73 @@
+/** A dispatcher and handlers that run in the test's own process, stopped after the test. */
+import { expect, onTestFinished } from 'vitest';
+import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
+import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
+import { createHandlerPool, type HandlerPool } from '../../src/dispatch/handler-pool.js';
+import type { RecordGate } from '../../src/dispatch/ports.js';
+import { openQueues, type Queues } from '../../src/dispatch/queues.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import type { Log } from '../../src/runtime/log.js';
+import { WORKSPACE, appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
+import { eventually } from './eventually.js';
+import type { TestRedis } from './redis.js';
+
+export interface RunningFanOut {
+  dispatcher: Dispatcher;
+  pool: HandlerPool;
+  queues: Queues;
+  dead: DeadLetters;
+  /** Logs changes of one record; answers their log ids. */
+  append: (...sequences: number[]) => Promise<string[]>;
+  /** Waits until all that is logged is handled or dead. */
+  settled: (timeoutMs?: number) => Promise<unknown>;
+}
+
+export interface FanOutExtras {
+  gate?: RecordGate;
+  logger?: Log;
+  highWater?: number;
+  stopGraceMs?: number;
+}
+
+export async function runFanOut(
+  test: TestRedis,
+  subscriptions: readonly Subscription[],
+  extras: FanOutExtras = {},
+): Promise<RunningFanOut> {
+  const connect = () => test.connect({ maxRetriesPerRequest: null });
+  const deps = { ...fanOutDeps({ redis: test.redis, keys: test.keys, connect }), ...extras, subscriptions };
+  const dispatcher = createDispatcher(deps);
+  const pool = createHandlerPool(deps);
+  const queues = openQueues({ ...deps, logger: deps.logger });
+  onTestFinished(async () => {
+    await pool.stop().catch(() => undefined);
+    await dispatcher.stop();
+    await queues.close();
+    await deps.log.close();
+  });
+  await Promise.all([dispatcher.start(), pool.start()]);
+  return {
+    dispatcher,
+    pool,
+    queues,
+    dead: new DeadLetters(queues),
+    append: (...sequences) =>
+      appendEvents(
+        test.redis,
+        test.keys,
+        sequences.map((sequence) => changeEvent({ record: 'r1', sequence })),
+      ),
+    async settled(timeoutMs = 10_000) {
+      return await dispatcher.waitUntilHandled({ upTo: { [WORKSPACE]: await deps.log.tail(WORKSPACE) }, timeoutMs });
+    },
+  };
+}
+
+/** A death leaves its lane before it reaches the dead letters: a moment later it is there. */
+export async function eventuallyDead(dead: DeadLetters, count: number): Promise<DeadLetter[]> {
+  return await eventually(async () => {
+    const letters = await dead.list();
+    expect(letters).toHaveLength(count);
+    return letters;
+  });
+}
