@@ -25,7 +25,7 @@ function workspaceText({ name, budget, logLength, lists }: WorkspaceStatus, page
     list.enabled ? `every ${formatDuration(list.intervalMs)}` : 'off',
     String(list.records),
     freshness(list, page),
-    lastSweepText(list),
+    lastSweepText(list, page.colours),
     sweepingText(list, page.colours),
   ]);
   return `${head}\n${table(['list', 'interval', 'records', 'fresh', 'last complete sweep', 'now'], rows, page.colours)}`;
@@ -37,9 +37,14 @@ function freshness({ baselineAt, lastSweep }: ListStatus, { nowMs, colours }: Pa
 }
 
 /** "0 events" must never look like a fault: what was seen stands beside what came of it. */
-function lastSweepText({ lastSweep }: ListStatus): string {
+function lastSweepText({ lastSweep, heldRemovals }: ListStatus, colours: Colours): string {
   if (lastSweep === null) return '—';
-  return `${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep.counts)}`;
+  return `${heldText(heldRemovals, colours)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep.counts)}`;
+}
+
+function heldText(held: ListStatus['heldRemovals'], { yellow }: Colours): string {
+  if (held === null) return '';
+  return yellow(`${held.count} of ${held.of} records vanished at once and are held until accept-removals; `);
 }
 
 export function countsText({ seen = 0, ...others }: Readonly<Record<string, number>>): string {

@@ -17,37 +17,43 @@ export interface CanonicalField {
   text: string;
 }
 
-/** The compared fields of a record by canonical name; fields that are null, absent or an empty list are left out. */
+/** The compared fields of a record by canonical name; null and empty lists are left out where they mean absence. */
 export function canonicalFields(record: RawValue, rules: Rules): Map<string, CanonicalField> {
   const fields = new Map<string, CanonicalField>();
   for (const [name, value] of Object.entries(record)) {
     const key = writtenName(rules.list, name.normalize('NFC'), record);
     if (!rules.compares(key)) continue;
-    const canonical = canonicalValue(isPictureField(key) ? withoutQuery(value) : value);
-    if (canonical !== null) fields.set(key, { name, value, text: stringify(canonical) });
+    const canonical = canonicalValue(isPictureField(key) ? withoutQuery(value) : value, rules.nullIsAbsent);
+    if (canonical !== null || !rules.nullIsAbsent) fields.set(key, { name, value, text: stringify(canonical) });
   }
   return fields;
 }
 
 /** The canonical text of a whole record: what a content digest is taken of. */
 export function canonicalText(record: RawValue, rules: Rules): string {
-  const fields = [...canonicalFields(record, rules)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return fields.map(([key, field]) => `${JSON.stringify(key)}:${field.text}`).join(',');
+  return textOf(canonicalFields(record, rules));
 }
 
-function canonicalValue(value: unknown): unknown {
+export function textOf(fields: ReadonlyMap<string, Pick<CanonicalField, 'text'>>): string {
+  const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([key, field]) => `${JSON.stringify(key)}:${field.text}`).join(',');
+}
+
+function canonicalValue(value: unknown, nullIsAbsent: boolean): unknown {
   if (value === null || value === undefined) return null;
-  if (Array.isArray(value)) return canonicalArray(value.map(canonicalValue));
+  if (Array.isArray(value)) {
+    if (value.length === 0 && nullIsAbsent) return null;
+    return canonicalArray(value.map((item) => canonicalValue(item, nullIsAbsent)));
+  }
   if (typeof value !== 'object') return value;
   const entries = Object.entries(value)
-    .map(([key, inner]) => [key.normalize('NFC'), canonicalValue(inner)] as const)
-    .filter(([, inner]) => inner !== null);
+    .map(([key, inner]) => [key.normalize('NFC'), canonicalValue(inner, nullIsAbsent)] as const)
+    .filter(([, inner]) => inner !== null || !nullIsAbsent);
   return Object.fromEntries(entries);
 }
 
-/** An empty list means what null means; a list of references is a set. Other lists keep their order. */
-function canonicalArray(items: readonly unknown[]): readonly unknown[] | null {
-  if (items.length === 0) return null;
+/** A list of references is a set. Other lists keep their order. */
+function canonicalArray(items: readonly unknown[]): readonly unknown[] {
   const ids = items.map(referenceId);
   if (ids.some((id) => id === null)) return items;
   return items

@@ -3,81 +3,136 @@
  * Pure: no I/O, no clock. The image remembered always moves along, so that a rule switched off later does not report
  * what was muted before, and a rule that changes re-baselines quietly: both images are judged by the rules of today.
  */
-import { buildEvent } from '../events/envelope.js';
-import type { ChangeClass, ChangeEvent, CrmRecord, DetectedBy, FieldChange, Verb } from '../events/types.js';
-import { canonicalFields, canonicalText } from './canonical.js';
+import type { ChangeEvent, FieldChange } from '../events/types.js';
+import { ageOf, withinLag } from './age.js';
+import { canonicalFields } from './canonical.js';
 import { diffFields } from './diff.js';
-import { digestOf } from './digest.js';
 import { creationTimeOf, stampOf } from './fields.js';
-import type { RawValue } from './raw.js';
-import type { Rules } from './rules.js';
+import { instant, toEvent, type Happening } from './happening.js';
+import { bothSides, contentOf, lastEventAt, stampKnown, type KnownRecord, type Suspect } from './known.js';
+import type { Baseline, DetectInput, Observation } from './input.js';
+import { withEveryField, type Rules } from './rules.js';
 
-/** What is remembered of a record. */
-export interface KnownRecord {
-  sequence: number;
-  record: RawValue;
-}
-
-export interface Observation {
-  workspace: string;
-  sweep: string;
-  /** ISO 8601, UTC. */
-  observedAt: string;
-}
-
-export type Baseline = 'quiet' | 'emit';
-
-export interface DetectInput {
-  key: string;
-  record: RawValue;
-  /** Null when the record was never seen. */
-  known: KnownRecord | null;
-  /** Not null while the list's first complete sweep is under way. */
-  baseline: Baseline | null;
-  rules: Rules;
-  observation: Observation;
-}
+export type { Baseline, DetectInput, Observation } from './input.js';
 
 /** What happened, as the word it is counted under; `sequence` is the record's count of events after it. */
 export type Detection =
-  | { kind: 'baselined' | 'touched' | 'ignored'; sequence: number; event: null }
-  | { kind: 'created' | 'edited' | 'refreshed' | 'baselined'; sequence: number; event: ChangeEvent };
+  | { kind: 'baselined'; sequence: number; event: null }
+  /** Nothing that counts: `mutedBy` names the rule; without one the record means what it meant. */
+  | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
+  /** Perhaps an older answer. Without `suspect` there is nothing to look at again: only the stamp is older. */
+  | { kind: 'stale'; sequence: number; event: null; suspect?: Suspect }
+  | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
+
+/** Suspect answers that differ from look to look are believed at the third: nothing is held back for ever. */
+const LOOKS_THAT_CONVINCE = 3;
 
 export function detect(input: DetectInput): Detection {
   const { known, baseline } = input;
-  if (known === null) return baseline === null ? appeared(input, 'created') : baselined(input);
+  if (known === null) return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
+  if (known.gone !== undefined) return reappeared(input, known, known.gone.content);
   if (baseline !== null) return { kind: 'baselined', sequence: known.sequence, event: null };
   return changed(input, known);
 }
 
-function baselined(input: DetectInput): Detection {
-  if (input.baseline === 'quiet') return { kind: 'baselined', sequence: 0, event: null };
-  return { ...appeared(input, 'snapshot'), kind: 'baselined' };
+function baselined(input: DetectInput, baseline: Baseline): Detection {
+  const quiet = { kind: 'baselined', sequence: 0, event: null } as const;
+  if (baseline === 'quiet') return quiet;
+  if (baseline === 'emit') return { ...appeared(input, { verb: 'snapshot' }), kind: 'baselined' };
+  const since = Date.parse(baseline.since);
+  const created = creationTimeOf(input.record);
+  const stamp = stampOf(input.record);
+  if (created !== null && Date.parse(created) >= since) {
+    return { ...appeared(input, { verb: 'created' }), kind: 'baselined' };
+  }
+  if (stamp === null || !(Date.parse(stamp) >= since)) return quiet;
+  const time = instant(stamp) ?? input.observation.observedAt;
+  return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
 }
 
-function appeared(input: DetectInput, verb: 'created' | 'snapshot'): Detection & { event: ChangeEvent } {
-  const time = instant(creationTimeOf(input.record)) ?? input.observation.observedAt;
+function appeared(input: DetectInput, how: Partial<Happening> & Pick<Happening, 'verb'>): Detection {
+  const sequence = (input.known?.sequence ?? 0) + 1;
   const event = toEvent(input, {
-    verb,
-    time,
+    time: instant(creationTimeOf(input.record)) ?? input.observation.observedAt,
     before: null,
     changes: [],
     class: 'edited',
     detectedBy: 'content',
-    sequence: 1,
+    sequence,
+    ...how,
   });
-  return { kind: 'created', sequence: 1, event };
+  return { kind: 'created', sequence, event };
+}
+
+/** A record that was reported as deleted. Just as it was, it may be a lagging replica's: that needs a second look. */
+function reappeared(input: DetectInput, known: KnownRecord, lastContent: string): Detection {
+  const content = contentOf(canonicalFields(input.record, input.rules));
+  const age = ageOf(stampOf(input.record), stampKnown(known));
+  const doubtful = age === 'older' || (age === 'unclear' && [lastContent, ...(known.earlier ?? [])].includes(content));
+  const recent = withinLag(known.gone?.at ?? null, input.observation.observedAt);
+  const suspect = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
+  if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
+  return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
 }
 
 function changed(input: DetectInput, known: KnownRecord): Detection {
+  const { record, rules, observation } = input;
+  const [before, after] = bothSides(known, record, rules);
+  const changes = diffFields(before, after);
+  const age = ageOf(stampOf(record), stampKnown(known));
+  if (changes.length === 0) return unmoved(input, known, age === 'older');
+  const content = contentOf(after);
+  const lagging = age !== 'newer' && observation.lagging === true;
+  const doubtful = age === 'older' || lagging || (age === 'unclear' && (known.earlier ?? []).includes(content));
+  const recent = (age === 'older' || lagging) && withinLag(lastEventAt(known), observation.observedAt);
+  const suspect = doubtful ? suspicion(observation, known, { content, recent }) : null;
+  if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
+  return updated(input, known, changes);
+}
+
+/**
+ * The doubt that remains about an answer; null once it has been seen in this way often enough. While what we know is so
+ * `recent` that a replica's lag explains the answer, no number of looks is enough.
+ */
+function suspicion(
+  observation: Observation,
+  { suspect }: KnownRecord,
+  { content, recent }: { content: string; recent: boolean },
+): Suspect | null {
+  const first = { content, sweep: observation.sweep, looks: 1 };
+  if (suspect === undefined) return first;
+  // A record that stands on two pages of one sweep has not been looked at twice: both may come from one replica.
+  if (suspect.sweep === observation.sweep) return { ...suspect, content };
+  if (suspect.sweep !== observation.previousSweep) return first;
+  const looks = suspect.looks + 1;
+  if (!recent && (suspect.content === content || looks >= LOOKS_THAT_CONVINCE)) return null;
+  return { content, sweep: observation.sweep, looks };
+}
+
+function unmoved(input: DetectInput, known: KnownRecord, older: boolean): Detection {
   const { record, rules } = input;
-  const changes = diffFields(canonicalFields(known.record, rules), canonicalFields(record, rules));
-  const stamp = stampOf(record);
-  const stampMoved = stamp !== stampOf(known.record);
-  if (changes.length === 0) {
-    return { kind: stampMoved ? 'touched' : 'ignored', sequence: known.sequence, event: null };
+  const { sequence } = known;
+  if (older) return { kind: 'stale', sequence, event: null };
+  const [before, after] = bothSides(known, record, withEveryField(rules));
+  const [muted] = diffFields(before, after);
+  if (muted !== undefined) {
+    return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
   }
+  if (stampOf(record) === stampKnown(known)) return { kind: 'ignored', sequence, event: null };
+  if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
+  return { ...updated(input, known, []), kind: 'touched' };
+}
+
+function mutingRule(rules: Rules, field: string): string {
+  return rules.mutedBy(field.normalize('NFC')) ?? 'schema';
+}
+
+function updated(input: DetectInput, known: KnownRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
+  const { record, rules } = input;
+  const stamp = stampOf(record);
+  const stampMoved = stamp !== stampKnown(known);
   const kind = changes.every(({ field }) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
+  const sequence = known.sequence + 1;
   const event = toEvent(input, {
     verb: 'updated',
     // A stamp that did not move is the time of some earlier change.
@@ -85,47 +140,8 @@ function changed(input: DetectInput, known: KnownRecord): Detection {
     before: known.record,
     changes,
     class: kind,
-    detectedBy: stampMoved ? 'both' : 'content',
-    sequence: known.sequence + 1,
+    detectedBy: changes.length === 0 ? 'timestamp' : stampMoved ? 'both' : 'content',
+    sequence,
   });
-  return { kind, sequence: known.sequence + 1, event };
-}
-
-interface Happening {
-  verb: Verb;
-  time: string;
-  before: RawValue | null;
-  changes: FieldChange[];
-  class: ChangeClass;
-  detectedBy: DetectedBy;
-  sequence: number;
-}
-
-function toEvent({ key, record, rules, observation }: DetectInput, happening: Happening): ChangeEvent {
-  const { verb, time, before, ...rest } = happening;
-  return buildEvent({
-    workspace: observation.workspace,
-    list: rules.list,
-    verb,
-    recordId: key,
-    time,
-    contentDigest: digestOf(canonicalText(record, rules)),
-    data: {
-      before: before === null ? null : withId(before, key),
-      after: withId(record, key),
-      ...rest,
-      observedAt: observation.observedAt,
-      sweep: observation.sweep,
-    },
-  });
-}
-
-function withId(record: RawValue, key: string): CrmRecord {
-  return 'id' in record ? (record as CrmRecord) : { id: key, ...record };
-}
-
-/** A timestamp in the form events carry, or null when the text is none. */
-function instant(text: string | null): string | null {
-  const ms = text === null ? Number.NaN : Date.parse(text);
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+  return { kind, sequence, event };
 }

@@ -9,24 +9,58 @@ export interface FieldRules {
   only?: readonly string[] | undefined;
   /** Further fields that the system keeps: changes of these alone are `refreshed`. */
   refreshed?: readonly string[];
+  /** Null, absent and an empty list mean the same. @defaultValue true */
+  nullIsAbsent?: boolean | undefined;
+  /** A stamp that moved with equal content makes an `updated` event without changes. @defaultValue false */
+  touch?: boolean | undefined;
+  /** A field that appears, vanishes or changes form on nearly all rows is one schema event. @defaultValue true */
+  collapse?: boolean | undefined;
 }
 
 export interface Rules {
   readonly list: ListName;
+  readonly nullIsAbsent: boolean;
+  readonly touch: boolean;
+  readonly collapse: boolean;
   /** Does the field take part in the comparison? */
   compares(field: string): boolean;
   /** Does the system keep the field by itself? */
   isSystemKept(field: string): boolean;
+  /** The rule that keeps a field out of the comparison, as a person would name it; null when it takes part. */
+  mutedBy(field: string): string | null;
 }
 
-export function compileRules(list: ListName, { ignore = [], only, refreshed = [] }: FieldRules = {}): Rules {
-  const ignored = matcher(ignore);
+export function compileRules(list: ListName, options: FieldRules = {}): Rules {
+  const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true } = options;
+  const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
   const wanted = only === undefined ? () => true : matcher(only);
+  const mutedBy = (field: string): string | null => {
+    if (isStampField(field)) return 'stamp';
+    const rule = ignoring.find(({ matches }) => matches(field));
+    if (rule !== undefined) return `ignore: ${rule.pattern}`;
+    return wanted(field) ? null : 'only';
+  };
   return {
     list,
-    compares: (field) => !isStampField(field) && wanted(field) && !ignored(field),
+    nullIsAbsent,
+    touch,
+    collapse,
+    compares: (field) => mutedBy(field) === null,
     isSystemKept: matcher([...systemKeptFields(list), ...refreshed]),
+    mutedBy,
   };
+}
+
+/** The same rules with some fields left out of the comparison: those a schema change has moved. */
+export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules {
+  if (fields.size === 0) return rules;
+  const mutedBy = (field: string): string | null => (fields.has(field) ? 'schema' : rules.mutedBy(field));
+  return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
+}
+
+/** The same rules with every field compared: shows what a rule has muted. */
+export function withEveryField(rules: Rules): Rules {
+  return { ...rules, compares: (field) => !isStampField(field) };
 }
 
 /** Patterns are compared under NFC: the same Korean name may be typed in two ways. */

@@ -2,7 +2,7 @@
 import { LIST_NAMES, OBJECT_OF } from './lists.js';
 import type { EventType, Verb } from './types.js';
 
-export const VERBS = ['created', 'updated', 'deleted', 'snapshot'] as const satisfies readonly Verb[];
+export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const satisfies readonly Verb[];
 
 export const EVENT_TYPES: readonly EventType[] = LIST_NAMES.flatMap((list) =>
   VERBS.map((verb): EventType => `crm.${OBJECT_OF[list]}.${verb}`),

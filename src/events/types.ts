@@ -3,7 +3,7 @@ import type { ObjectName } from './lists.js';
 /** A record as the API sent it: `id` and whatever fields the workspace has. Korean keys are kept as they are spelled. */
 export type CrmRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
-export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot';
+export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed';
 export type EventType = `crm.${ObjectName}.${Verb}`;
 
 /** One field that differs. `before` or `after` is null where the field was absent or null. */
@@ -18,6 +18,19 @@ export type ChangeClass = 'edited' | 'refreshed';
 
 /** What gave a change away: its stamp moved, its content differs, or both. */
 export type DetectedBy = 'timestamp' | 'content' | 'both';
+
+/** One field of a list that took another form on nearly all of its rows. Forms are types, never contents. */
+export interface SchemaChange {
+  readonly field: string;
+  readonly kind: 'appeared' | 'vanished' | 'changed';
+  /** Rows that moved. */
+  readonly rows: number;
+  /** Rows that moved, of those that could: 0 to 1. */
+  readonly share: number;
+  /** Samples of the old forms and of the new ones, most frequent first: `absent`, `string`, `{id, name}` … */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
 
 export interface ChangeData {
   /** The last image known; null for `created` and `snapshot`. */
@@ -34,6 +47,12 @@ export interface ChangeData {
   readonly observedAt: string;
   /** The id of the sweep that saw it. */
   readonly sweep: string;
+  /** With `created`: the record had been reported as deleted; its sequence goes on. */
+  readonly reappeared?: true;
+  /** With `deleted`: the id of the record it was merged into, where that is certain. */
+  readonly mergedInto?: string;
+  /** With `schema_changed`: `before` and `after` are null then, and the subject is `schema:<field>`. */
+  readonly schema?: SchemaChange;
 }
 
 /** CloudEvents 1.0 in its JSON form. */
@@ -44,7 +63,7 @@ export interface ChangeEvent {
   /** `/workspaces/<name>` */
   readonly source: string;
   readonly type: EventType;
-  /** The record's id. */
+  /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;
   /** The record's own change time where it has one, otherwise the moment of observation. */
   readonly time: string;

@@ -26,6 +26,7 @@ export interface SubscriptionOptions {
   order?: 'record' | 'none' | undefined;
   /** Events handled at the same time by one process, 1 to 1000. @defaultValue 10 */
   concurrency?: number | undefined;
+  /** How often a failed event is tried, and when. */
   retry?: RetryOptions | undefined;
   /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
   timeout?: string | undefined;

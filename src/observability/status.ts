@@ -14,7 +14,11 @@ export interface ListStatus {
     pages: number;
     /** How many records were seen, and what became of them. */
     counts: Readonly<Record<string, number>>;
+    /** Rule → records it kept quiet. */
+    muted: Readonly<Record<string, number>>;
   } | null;
+  /** Removals that wait for a person; null when there are none. */
+  heldRemovals: { count: number; of: number; since: string } | null;
   /** The sweep under way or interrupted; null when there is none. */
   sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
   /** Records remembered. */

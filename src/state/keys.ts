@@ -27,10 +27,12 @@ export class Keys {
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
   /** string with TTL: the fencing token of whoever sweeps the list. */
   lease = (workspace: string, list: ListName): string => this.#workspace(workspace, `lease:${list}`);
-  /** hash: baselineAt, lastSweep, and the checkpoint of the sweep under way. */
+  /** hash: baselineAt, lastSweep, the checkpoint of the sweep under way; counters of the schema (`schema …`, `schemaEvents …`). */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
-  /** set: the cursors the sweep under way has followed. */
-  cursors = (workspace: string, list: ListName): string => this.#workspace(workspace, `cursors:${list}`);
+  /** hash of the sweep under way: cursors followed (`c …`), members of changed pages (`p <page>`), records that wait (`h …`). */
+  walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
+  /** hash of the last complete sweep: members of each page (`p <page>`), records missing since (`m …`). */
+  members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
   /** The prefix BullMQ gets for a workspace's queue of sweeps. */
   sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
 

@@ -1,11 +1,14 @@
 /** The detector's memory as the mirror reads it. Only looks. */
 import type { Redis } from 'ioredis';
 import type { MirrorStore } from '../server/mirror/store.js';
-import type { SweepSummary } from '../sweep/store.js';
+import type { GONE as Gone, SweepSummary } from '../sweep/store.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
 
 const SCAN_COUNT = 1_000;
+
+/** What stands in place of the digest of a record that was reported as deleted. */
+const GONE: typeof Gone = 'gone';
 
 export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
   return {
@@ -20,14 +23,16 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
     async keys(list) {
       const found = new Set<string>();
       const stream = redis.hscanStream(keys.digests(workspace, list), { count: SCAN_COUNT });
-      for await (const chunk of stream)
-        (chunk as string[]).forEach((text, index) => index % 2 === 0 && found.add(text));
+      for await (const chunk of stream) {
+        const pairs = chunk as string[];
+        for (let at = 0; at < pairs.length; at += 2) if (pairs[at + 1] !== GONE) found.add(pairs[at] ?? '');
+      }
       return [...found];
     },
     async images(list, wanted) {
       if (wanted.length === 0) return [];
-      const packed = await redis.hmget(keys.records(workspace, list), ...wanted);
-      return packed.map((text) => (text === null ? null : unpackRecord(text).image));
+      const packed = await redis.hmgetBuffer(keys.records(workspace, list), ...wanted);
+      return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes).image));
     },
   };
 }

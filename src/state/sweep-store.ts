@@ -1,26 +1,53 @@
 /** The sweep's memory in Redis: what was known, what a page changed, who may write. */
 import type { Redis } from 'ioredis';
+import { schemaFrom } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
-import type {
-  AcquireResult,
-  Checkpoint,
-  CommitResult,
-  PageCommit,
-  StoredSweep,
-  SweepStore,
-  SweepSummary,
-} from '../sweep/store.js';
+import type { AcquireResult, Checkpoint, StoredSweep, SweepStore, SweepSummary } from '../sweep/store.js';
 import { unexpectedAnswer, words } from './answer.js';
+import { commitPage, commitRemovals, committed } from './commit.js';
 import type { Keys } from './keys.js';
-import { packRecord, unpackRecord } from './packing.js';
+import { acceptRemovals, readMembers, readMembership } from './membership.js';
+import { unpackRecord, unpackWaiting } from './packing.js';
+import { recentEvents } from './recent-events.js';
+import type { StoreRoom } from './room.js';
 import { loadScript } from './scripts.js';
 
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
-const commitPage = loadScript('commit-page');
 const abandonSweep = loadScript('abandon-sweep');
+const forgetBaseline = loadScript('forget-baseline');
+const promotePages = loadScript('promote-pages');
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
+  const room = { redis, keys, workspace };
+  return {
+    ...leases(room),
+    ...remembered(room),
+    load: (list) => loadSweep(redis, keys, workspace, list),
+    members: (list, page) => readMembers(room, list, page),
+    membership: (list) => readMembership(room, list),
+    recentEvents: (sinceMs, limit) => recentEvents(room, sinceMs, limit),
+    commitPage: (list, commit) => commitPage(room, list, commit),
+    commitRemovals: (list, commit) => commitRemovals(room, list, commit),
+    async promotePages(list, { token, promote, drop }) {
+      const touched = [keys.walk(workspace, list), keys.members(workspace, list), keys.lease(workspace, list)];
+      const fields = [...promote, ...drop].map((page) => `p ${page}`);
+      return committed(promotePages, await promotePages.run(redis, touched, [token, promote.length, ...fields]));
+    },
+    async abandon(list, token) {
+      const touched = [keys.sweep(workspace, list), keys.walk(workspace, list), keys.lease(workspace, list)];
+      await abandonSweep.run(redis, touched, [token]);
+    },
+    async forgetBaseline(list) {
+      const touched = [keys.sweep(workspace, list), keys.walk(workspace, list), keys.lease(workspace, list)];
+      await forgetBaseline.run(redis, touched, []);
+    },
+    removalsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'removalsAcceptedAt'),
+    acceptRemovals: (list) => acceptRemovals(room, list),
+  };
+}
+
+function leases({ redis, keys, workspace }: StoreRoom): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
     async acquire(list, ttlMs): Promise<AcquireResult> {
@@ -29,6 +56,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
         await acquireLease.run(redis, [lease(list), keys.fence(workspace)], [ttlMs]),
       );
       if (word === 'acquired') return { outcome: 'acquired', token };
+      if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
       return { outcome: 'held', holder: token, expiresInMs: Math.max(0, Number(left)) };
     },
     async renew(list, token, ttlMs) {
@@ -38,64 +66,49 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     async release(list, token) {
       await extendLease.run(redis, [lease(list)], [token, 0]);
     },
-    load: (list) => loadSweep(redis, keys, workspace, list),
+  };
+}
+
+type Remembered = Pick<SweepStore, 'digests' | 'records' | 'heldKeys' | 'held' | 'schema' | 'schemaSequences'>;
+
+function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
+  return {
     async digests(list, wanted) {
       return wanted.length === 0 ? [] : await redis.hmget(keys.digests(workspace, list), ...wanted);
     },
     async records(list, wanted) {
-      const packed = wanted.length === 0 ? [] : await redis.hmget(keys.records(workspace, list), ...wanted);
-      return packed.map((text) => (text === null ? null : unpackRecord(text)));
+      const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(keys.records(workspace, list), ...wanted);
+      return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes)));
     },
-    commitPage: (list, commit) => commit_(redis, keysOf(keys, workspace, list), commit),
-    async abandon(list, token) {
-      const touched = [keys.sweep(workspace, list), keys.cursors(workspace, list), lease(list)];
-      await abandonSweep.run(redis, touched, [token]);
+    async heldKeys(list) {
+      const names = await redis.hkeys(keys.walk(workspace, list));
+      const held = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
+      return held.sort();
     },
-    async forgetBaseline(list) {
-      await redis.hdel(keys.sweep(workspace, list), 'baselineAt', 'checkpoint');
+    async held(list, wanted) {
+      if (wanted.length === 0) return [];
+      const packed = await redis.hmgetBuffer(keys.walk(workspace, list), ...wanted.map((key) => `h ${key}`));
+      return packed.map((bytes) => (bytes === null ? null : unpackWaiting(bytes)));
+    },
+    async schema(list) {
+      const fields = Object.entries(await redis.hgetall(keys.sweep(workspace, list)));
+      const counters = fields.filter(([name]) => name.startsWith('schema '));
+      return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), Number(rows)]));
+    },
+    async schemaSequences(list, wanted) {
+      if (wanted.length === 0) return [];
+      const counts = await redis.hmget(keys.sweep(workspace, list), ...wanted.map((field) => `schemaEvents ${field}`));
+      return counts.map(Number);
     },
   };
 }
 
-function keysOf(keys: Keys, workspace: string, list: ListName): string[] {
-  return [
-    keys.digests(workspace, list),
-    keys.records(workspace, list),
-    keys.log(workspace),
-    keys.sweep(workspace, list),
-    keys.cursors(workspace, list),
-    keys.lease(workspace, list),
-  ];
-}
-
-async function commit_(redis: Redis, keys: string[], commit: PageCommit): Promise<CommitResult> {
-  const { token, checkpoint, summary, writes } = commit;
-  const records = writes.flatMap(({ key, state, event }) => [
-    key,
-    state.digest,
-    packRecord(state),
-    event === null ? '' : JSON.stringify(event),
-  ]);
-  const answer = await commitPage.run(redis, keys, [
-    token,
-    checkpoint === null ? '' : JSON.stringify(checkpoint),
-    checkpoint?.cursor ?? '',
-    summary === null ? '' : JSON.stringify(summary),
-    summary?.completedAt ?? '',
-    writes.length,
-    ...records,
-  ]);
-  const [word, detail = ''] = words(commitPage, answer);
-  if (word === 'committed') return { outcome: 'committed', events: Number(detail) };
-  if (word === 'fenced') return { outcome: 'fenced', holder: detail === '' ? null : detail };
-  throw unexpectedAnswer(commitPage, word);
-}
-
 export async function loadSweep(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<StoredSweep> {
-  const [[checkpoint = null, lastSweep = null, baselineAt = null], cursors] = await Promise.all([
+  const [[checkpoint = null, lastSweep = null, baselineAt = null], walked] = await Promise.all([
     redis.hmget(keys.sweep(workspace, list), 'checkpoint', 'lastSweep', 'baselineAt'),
-    redis.smembers(keys.cursors(workspace, list)),
+    redis.hkeys(keys.walk(workspace, list)),
   ]);
+  const cursors = walked.filter((name) => name.startsWith('c ')).map((name) => name.slice(2));
   return {
     checkpoint: checkpoint === null ? null : (JSON.parse(checkpoint) as Checkpoint),
     cursors: checkpoint === null ? [] : cursors,

@@ -1,6 +1,7 @@
 /** Reads what the status shows of a workspace. Only looks, changes nothing. */
 import type { Redis } from 'ioredis';
 import type { BudgetLimits } from '../api/budget.js';
+import { ROWS } from '../detect/schema.js';
 import { LIST_NAMES, type ListName } from '../events/lists.js';
 import type { ListStatus, WorkspaceStatus } from '../observability/status.js';
 import type { SweepSummary } from '../sweep/store.js';
@@ -32,9 +33,10 @@ async function readListStatus(
   workspace: string,
   { list, enabled, intervalMs }: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
 ): Promise<ListStatus> {
-  const [{ checkpoint, state }, records, running] = await Promise.all([
+  const [{ checkpoint, state }, remembered, rows, running] = await Promise.all([
     loadSweep(redis, keys, workspace, list),
     redis.hlen(keys.records(workspace, list)),
+    redis.hget(keys.sweep(workspace, list), `schema ${ROWS}`),
     redis.exists(keys.lease(workspace, list)),
   ]);
   return {
@@ -43,6 +45,7 @@ async function readListStatus(
     intervalMs,
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
+    heldRemovals: heldRemovals(state.lastSweep),
     sweeping:
       checkpoint === null
         ? null
@@ -52,10 +55,17 @@ async function readListStatus(
             records: checkpoint.counts.seen,
             running: running === 1,
           },
-    records,
+    // Of records that are gone something is remembered too; the tally of the schema leaves them out.
+    records: rows === null ? remembered : Number(rows),
   };
 }
 
-function lastSweep({ startedAt, completedAt, pages, counts }: SweepSummary): NonNullable<ListStatus['lastSweep']> {
-  return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts } };
+function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {
+  const { startedAt, completedAt, pages, counts, muted = {} } = summary;
+  return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts }, muted };
+}
+
+function heldRemovals(summary: SweepSummary | null): ListStatus['heldRemovals'] {
+  const held = summary?.held;
+  return held === undefined ? null : { count: held.count, of: held.of, since: held.at };
 }

@@ -1,12 +1,36 @@
 import type { SweepCounts } from './store.js';
 
-export type CountedKind = Exclude<keyof SweepCounts, 'seen'>;
+export type CountedKind = Exclude<keyof SweepCounts, 'seen' | 'deleted' | 'missing'>;
 
 export function noCounts(): SweepCounts {
-  return { seen: 0, unchanged: 0, baselined: 0, created: 0, edited: 0, refreshed: 0, touched: 0, ignored: 0 };
+  return {
+    seen: 0,
+    unchanged: 0,
+    baselined: 0,
+    created: 0,
+    edited: 0,
+    refreshed: 0,
+    touched: 0,
+    ignored: 0,
+    stale: 0,
+    held: 0,
+    deleted: 0,
+    missing: 0,
+  };
 }
 
 /** The counts after one more record was seen and judged. */
 export function counted(counts: SweepCounts, kind: CountedKind): SweepCounts {
   return { ...counts, seen: counts.seen + 1, [kind]: counts[kind] + 1 };
+}
+
+/** A record seen before in this sweep: it counts again only under what happened to it since. */
+export function countedAgain(counts: SweepCounts, kind: CountedKind): SweepCounts {
+  const happened: readonly CountedKind[] = ['created', 'edited', 'refreshed', 'held'];
+  return happened.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
+}
+
+/** One more record that a rule kept quiet. */
+export function mutedOnce(muted: Readonly<Record<string, number>>, rule: string): Readonly<Record<string, number>> {
+  return { ...muted, [rule]: (muted[rule] ?? 0) + 1 };
 }

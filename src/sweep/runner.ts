@@ -3,53 +3,24 @@
  * Each page is judged, then committed with its events and the checkpoint in one step, so that a crash between any two
  * lines costs at most the asking of one page again. The only file of this room with effects; it must not know HTTP or Redis.
  */
-import { createTrail, type Trail } from '../api/trail.js';
-import type { Page, ReadApi } from '../api/read-api.js';
-import type { Baseline } from '../detect/detect.js';
-import type { Rules } from '../detect/rules.js';
+import type { Page } from '../api/read-api.js';
+import type { Trail } from '../api/trail.js';
+import { isOrdinary } from '../detect/drift.js';
 import { ChangefeedError, messageOf } from '../errors.js';
-import type { ListName } from '../events/lists.js';
-import { isoTime, type Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
-import { noCounts } from './counts.js';
+import { isoTime } from '../runtime/clock.js';
+import { departure, recollect } from './departure.js';
 import { judgePage, type Judgement } from './judge-page.js';
+import type { SweepMemory } from './judging.js';
 import { keepLease, leaseLost } from './lease-keeper.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepStore, SweepSummary } from './store.js';
+import type { SweepDeps, SweepOptions } from './options.js';
+import { settleHeld } from './settle-held.js';
+import { isSettled, settle, summarise } from './settle.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepSummary } from './store.js';
 
 /** A lease outlives this many ms of silence: long enough for a pause of the event loop, short enough to wait for. */
 const LEASE_MS = 15_000;
 
-/** A checkpoint older than this is not resumed: its cursors may be dead, and its first half shows another day. */
-const CHECKPOINT_LIFE_MS = 3_600_000;
-
-export interface SweepDeps {
-  workspace: string;
-  api: ReadApi;
-  store: SweepStore;
-  clock: Clock;
-  log: Log;
-}
-
-export interface SweepOptions {
-  list: ListName;
-  rules: Rules;
-  /** What the first complete sweep says: nothing, or a snapshot event per record. */
-  baseline: Baseline;
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: SweepProgress) => void) | undefined;
-}
-
-export interface SweepProgress {
-  workspace: string;
-  list: ListName;
-  mode: Checkpoint['mode'];
-  pages: number;
-  records: number;
-  /** Records the last complete sweep saw: a guess at the end; null on the first. */
-  expected: number | null;
-  /** The end of the list was reached with this page. */
-  done: boolean;
-}
+export type { SweepDeps, SweepOptions, SweepProgress } from './options.js';
 
 export type SweepResult =
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
@@ -78,49 +49,59 @@ async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken)
   const { list } = options;
   const stored = await deps.store.load(list);
   const { checkpoint: start, trail } = await departure(deps, list, token, stored);
-  for (let checkpoint = start; ;) {
-    const { writes, counts, nextCursor } = await takePage(deps, options, { checkpoint, trail, token });
-    const pages = checkpoint.pages + 1;
-    const reached = { ...checkpoint, counts, pages, cursor: nextCursor, firstPage: trail.firstPage };
-    const ended = nextCursor === null;
-    const summary = ended ? summarise(reached, isoTime(deps.clock.now())) : null;
-    const result = await deps.store.commitPage(list, { token, checkpoint: ended ? null : reached, summary, writes });
+  const memory = await recollect(deps.store, list, start);
+  const { lastSweep } = stored.state;
+  let checkpoint = start;
+  while (checkpoint.settling !== true) {
+    const { changes, reached, nextCursor } = await takePage(deps, options, {
+      checkpoint,
+      trail,
+      token,
+      memory,
+      lastSweep,
+    });
+    checkpoint = {
+      ...checkpoint,
+      ...reached,
+      pages: checkpoint.pages + 1,
+      cursor: nextCursor,
+      firstPage: trail.firstPage,
+    };
+    if (nextCursor === null) checkpoint = { ...checkpoint, settling: true };
+    const summary = isSettled(checkpoint, memory, lastSweep) ? summarise(checkpoint, isoTime(deps.clock.now())) : null;
+    const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
+    const result = await deps.store.commitPage(list, commit);
     if (result.outcome === 'fenced') throw leaseLost(list);
-    report(deps, options, { reached, stored, ended });
+    report(deps, options, { reached: checkpoint, stored, ended: checkpoint.settling === true });
     if (summary !== null) return summary;
-    checkpoint = reached;
+    checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
   }
+  return await settle(deps, options, { checkpoint, token, lastSweep });
 }
 
-/** Where the walk starts: where an interrupted one stood, if that is not too long ago. */
-async function departure(
-  { store, clock, log }: SweepDeps,
-  list: ListName,
-  token: FencingToken,
-  { checkpoint, cursors, state }: StoredSweep,
-): Promise<{ checkpoint: Checkpoint; trail: Trail }> {
-  const now = clock.now();
-  if (checkpoint !== null && now - Date.parse(checkpoint.startedAt) < CHECKPOINT_LIFE_MS) {
-    log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
-    return { checkpoint, trail: createTrail({ firstPage: checkpoint.firstPage, cursors }) };
-  }
-  if (checkpoint !== null) await store.abandon(list, token);
-  const fresh: Checkpoint = {
-    sweepId: `${list}-${token}-${now.toString(36)}`,
-    startedAt: isoTime(now),
-    mode: state.baselineAt === null ? 'baseline' : 'changes',
-    cursor: null,
-    pages: 0,
-    counts: noCounts(),
-    firstPage: null,
-  };
-  return { checkpoint: fresh, trail: createTrail({ firstPage: null, cursors: [] }) };
+/** Records wait no longer than it takes to know that their fields are ordinary. */
+async function releaseOrdinary(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { memory, ...position }: Omit<Position, 'trail'>,
+): Promise<Checkpoint> {
+  const { checkpoint, lastSweep } = position;
+  const { drift, settling } = checkpoint;
+  if (settling === true || memory.held.size === 0 || drift === undefined) return checkpoint;
+  if (!isOrdinary(drift, lastSweep?.counts.seen ?? 0)) return checkpoint;
+  memory.held.clear();
+  return await settleHeld(deps, options, {
+    ...position,
+    checkpoint: { ...checkpoint, drift: { ...drift, released: true } },
+  });
 }
 
 interface Position {
   checkpoint: Checkpoint;
   trail: Trail;
   token: FencingToken;
+  memory: SweepMemory;
+  lastSweep: SweepSummary | null;
 }
 
 interface JudgedPage extends Judgement {
@@ -136,7 +117,7 @@ async function takePage(deps: SweepDeps, options: SweepOptions, position: Positi
     const { cursor } = checkpoint;
     const answer = await deps.api.fetchPage(list, { cursor, page, ...(signal === undefined ? {} : { signal }) });
     trail.check(answer, cursor);
-    return { nextCursor: answer.nextCursor, ...(await judge(deps, options, checkpoint, answer)) };
+    return { nextCursor: answer.nextCursor, ...(await judge(deps, options, position, answer)) };
   } catch (cause) {
     if (signal?.aborted === true) throw cause;
     const hopeless = isHopeless(cause, checkpoint.cursor);
@@ -160,21 +141,22 @@ function isHopeless(error: unknown, cursor: string | null): boolean {
 
 async function judge(
   { store, workspace, clock }: SweepDeps,
-  { rules, baseline }: SweepOptions,
-  checkpoint: Checkpoint,
+  { rules, baseline, images = true }: SweepOptions,
+  { checkpoint, memory, lastSweep }: Position,
   page: Page,
 ): Promise<Judgement> {
+  const { sweepId, mode } = checkpoint;
+  const previousSweep = lastSweep?.sweepId ?? null;
   return await judgePage(store, {
     records: page.records,
-    counts: checkpoint.counts,
+    checkpoint,
+    memory,
     rules,
-    baseline: checkpoint.mode === 'baseline' ? baseline : null,
-    observation: { workspace, sweep: checkpoint.sweepId, observedAt: isoTime(clock.now()) },
+    images,
+    baseline: mode === 'baseline' ? baseline : null,
+    past: lastSweep?.drifted ?? [],
+    observation: { workspace, sweep: sweepId, previousSweep, observedAt: isoTime(clock.now()) },
   });
-}
-
-function summarise({ sweepId, startedAt, mode, pages, counts }: Checkpoint, completedAt: string): SweepSummary {
-  return { sweepId, startedAt, completedAt, mode, pages, counts };
 }
 
 function report(

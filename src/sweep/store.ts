@@ -1,4 +1,8 @@
 /** What a sweep needs to remember, as a port: the room that knows Redis implements it. */
+import type { DriftTally, PastDrift } from '../detect/drift.js';
+import type { KnownRecord } from '../detect/known.js';
+import type { HeldRemovals, Missing } from '../detect/removal.js';
+import type { SchemaDelta, SchemaTally } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 
@@ -8,7 +12,10 @@ export type FencingToken = string;
 export type AcquireResult =
   { outcome: 'acquired'; token: FencingToken } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 
-/** What a sweep counted so far. Every record seen is in exactly one of the others. */
+/**
+ * What a sweep counted so far. Every record seen is in exactly one of the words up to `held`, but for one that changed
+ * between two looks of the same sweep: it is seen once and in both.
+ */
 export interface SweepCounts {
   seen: number;
   unchanged: number;
@@ -17,10 +24,18 @@ export interface SweepCounts {
   created: number;
   edited: number;
   refreshed: number;
-  /** The stamp moved, the content did not: no event. */
+  /** The stamp moved, the content did not: no event, unless asked for. */
   touched: number;
-  /** The content moved only in what the rules ignore: no event. */
+  /** The content moved only in what means the same, or in what the rules leave out: no event. */
   ignored: number;
+  /** Perhaps an older answer: no event until the next sweep sees it again. */
+  stale: number;
+  /** Moved in a way that may be a change of the schema: waits for the end of the sweep, at most of the next. */
+  held: number;
+  /** Reported as deleted by this sweep. Not seen, of course. */
+  deleted: number;
+  /** Not seen, and not reported as deleted either. */
+  missing: number;
 }
 
 /** Where a sweep stands; committed with the page it follows. */
@@ -37,6 +52,15 @@ export interface Checkpoint {
   counts: SweepCounts;
   /** The first page's identity, to notice a walk that came back to it. */
   firstPage: string | null;
+  /** True when every page is committed, and what follows from them together is not yet. */
+  settling?: true;
+  /** Rule → records it kept quiet. */
+  muted?: Readonly<Record<string, number>>;
+  drift?: DriftTally;
+  /** Pages whose members are not those of the last complete sweep. */
+  changedPages?: number;
+  /** While settling: what was decided about the schema. */
+  decided?: { drifted: readonly PastDrift[]; undecided: readonly string[] };
 }
 
 /** What the last complete sweep of a list left. */
@@ -53,17 +77,28 @@ export interface SweepSummary {
   mode: Checkpoint['mode'];
   pages: number;
   counts: SweepCounts;
+  /** Rule → records it kept quiet. */
+  muted?: Readonly<Record<string, number>>;
+  /** Removals that wait for a person (`accept-removals`). */
+  held?: HeldRemovals;
+  /** Fields reported as a change of the schema. */
+  drifted?: readonly PastDrift[];
+  /** Fields that may be changing: the next sweep decides. */
+  carried?: readonly string[];
 }
 
 /** A record as it is remembered. */
-export interface RecordState {
-  /** Digest of the record's serialised text, as it came. */
+export interface RecordState extends Omit<KnownRecord, 'record'> {
+  /** Digest of the record's serialised text, as it came; `GONE` when it was reported as deleted. */
   digest: string;
-  /** Number of events so far. */
-  sequence: number;
-  /** The record's JSON, as it came. */
-  image: string;
+  /** The record's JSON, as it came; null when digests alone are kept, or the record is gone. */
+  image: string | null;
+  /** False: its fields are not in the tally of the schema (written by an older release). */
+  counted?: false;
 }
+
+/** In place of a digest: whatever comes differs from it. */
+export const GONE = 'gone';
 
 export interface RecordWrite {
   key: string;
@@ -80,6 +115,26 @@ export interface PageCommit {
   checkpoint: Checkpoint | null;
   summary: SweepSummary | null;
   writes: readonly RecordWrite[];
+  /** Events about the list itself. */
+  events?: readonly ChangeEvent[];
+  /** The members of the page, where they are not those of the last complete sweep. */
+  members?: { page: number; keys: readonly string[] } | null;
+  /** Records that wait: key → the record's JSON. */
+  hold?: readonly (readonly [key: string, json: string])[];
+  /** Records that wait no longer. */
+  unhold?: readonly string[];
+  schema?: SchemaDelta;
+  /** Sequences of the events about fields. */
+  schemaSequences?: readonly (readonly [field: string, sequence: number])[];
+}
+
+/** A step after the last page: what removals change. */
+export interface RemovalCommit {
+  token: FencingToken;
+  checkpoint: Checkpoint;
+  writes: readonly RecordWrite[];
+  missing: readonly (readonly [key: string, entry: Missing | null])[];
+  schema: SchemaDelta;
 }
 
 export interface StoredSweep {
@@ -88,6 +143,15 @@ export interface StoredSweep {
   /** The cursors that sweep has followed. */
   cursors: string[];
   state: ListState;
+}
+
+/** Which records stood on which page. */
+export interface Membership {
+  /** Of the last complete sweep. */
+  before: Map<number, string[]>;
+  /** Of the sweep under way, where it differs. */
+  changed: Map<number, string[]>;
+  missing: Map<string, Missing>;
 }
 
 export interface SweepStore {
@@ -99,10 +163,32 @@ export interface SweepStore {
   /** Digests of the records known under these keys; null where none is. Cheap: no images. */
   digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   records(list: ListName, keys: readonly string[]): Promise<(RecordState | null)[]>;
+  /** The members of a page in the last complete sweep, sorted; null where there was no such page. */
+  members(list: ListName, page: number): Promise<string[] | null>;
+  membership(list: ListName): Promise<Membership>;
+  /** Keys of the records that wait. */
+  heldKeys(list: ListName): Promise<string[]>;
+  /** Their JSON. */
+  held(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
+  schema(list: ListName): Promise<SchemaTally>;
+  /** Events about these fields so far. */
+  schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;
+  /** Events of the workspace, the newest first, observed at or after a time; at most `limit` are looked at. */
+  recentEvents(sinceMs: number, limit: number): Promise<ChangeEvent[]>;
   /** All of it or nothing: record states, events onto the log, the checkpoint. */
   commitPage(list: ListName, commit: PageCommit): Promise<CommitResult>;
+  commitRemovals(list: ListName, commit: RemovalCommit): Promise<CommitResult>;
+  /** Makes the members of these pages those of the last complete sweep, and drops other pages. */
+  promotePages(
+    list: ListName,
+    pages: { token: FencingToken; promote: readonly number[]; drop: readonly number[] },
+  ): Promise<CommitResult>;
+  /** ISO 8601: records missing by then are accepted as removed; null when nobody said so. */
+  removalsAcceptedAt(list: ListName): Promise<string | null>;
+  /** A person accepts the removals held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
+  acceptRemovals(list: ListName): Promise<number>;
   /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. */
   abandon(list: ListName, token: FencingToken): Promise<void>;
-  /** Forgets the baseline: the next sweep is one. Record states and sequences stay. */
+  /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */
   forgetBaseline(list: ListName): Promise<void>;
 }

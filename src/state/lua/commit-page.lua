@@ -1,30 +1,59 @@
---[[ commit-page: everything one page changed, or nothing of it.
+--[[ commit-page: everything one page changed, or nothing of it; after the last page, everything one step of settling changed.
   Atomic because: a crash between record state and log would lose or invent an event, and a checkpoint ahead of its page
   would skip it. A sweep that lost its lease writes nothing: its successor has read the state before.
-  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 cursors · 6 lease
-  ARGV 1 token · 2 checkpoint ("" on the last page) · 3 cursor followed next ("" on the last page)
-       4 summary ("" before the last page) · 5 time of completion · 6 n · n × (key, digest, packed record, event or "")
+  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are settled) · 6 lease
+  ARGV 1 token · 2 checkpoint ("" when the sweep is closed) · 3 cursor followed next ("" where there is none)
+       4 summary ("" until the sweep is closed) · 5 time of completion
+       6 n · n × (key, digest, packed record, event or "")
+       then m · m × event about the list
+       then k · k × (4 or 5, "set" | "incr" | "del", field, value): fields of the hash under that key
+  Closing drops the walk, except for records that wait for the next sweep.
   RETURN {"committed", events} · {"fenced", holder or ""}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[6])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 
 local events = 0
-for i = 7, 6 + 4 * tonumber(ARGV[6]), 4 do
-  redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
-  redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
-  if ARGV[i + 3] ~= '' then
-    redis.call('XADD', KEYS[3], '*', 'event', ARGV[i + 3])
+local at = 7
+for _ = 1, tonumber(ARGV[6]) do
+  redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
+  redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 2])
+  if ARGV[at + 3] ~= '' then
+    redis.call('XADD', KEYS[3], '*', 'event', ARGV[at + 3])
     events = events + 1
   end
+  at = at + 4
+end
+
+for i = at + 1, at + tonumber(ARGV[at]) do
+  redis.call('XADD', KEYS[3], '*', 'event', ARGV[i])
+  events = events + 1
+end
+at = at + tonumber(ARGV[at]) + 1
+
+for _ = 1, tonumber(ARGV[at]) do
+  local key, op, field, value = KEYS[tonumber(ARGV[at + 1])], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  if op == 'set' then redis.call('HSET', key, field, value)
+  elseif op == 'del' then redis.call('HDEL', key, field)
+  elseif redis.call('HINCRBY', key, field, value) == 0 then redis.call('HDEL', key, field) end
+  at = at + 4
 end
 
 if ARGV[4] == '' then
   redis.call('HSET', KEYS[4], 'checkpoint', ARGV[2])
-  redis.call('SADD', KEYS[5], ARGV[3])
+  if ARGV[3] ~= '' then redis.call('HSET', KEYS[5], 'c ' .. ARGV[3], '') end
 else
   redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
   redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
   redis.call('HDEL', KEYS[4], 'checkpoint')
-  redis.call('DEL', KEYS[5])
+  local waiting = false
+  local cursors = {}
+  for _, name in ipairs(redis.call('HKEYS', KEYS[5])) do
+    if string.sub(name, 1, 2) == 'h ' then waiting = true else cursors[#cursors + 1] = name end
+  end
+  if waiting then
+    for _, name in ipairs(cursors) do redis.call('HDEL', KEYS[5], name) end
+  else
+    redis.call('UNLINK', KEYS[5])
+  end
 end
 return { 'committed', events }

@@ -40,7 +40,7 @@ describe('defineHandler', () => {
       name: 'wild',
       on: ['crm.memo.*', 'crm.*.deleted'],
       handle({ type }) {
-        type Memo = `crm.memo.${'created' | 'updated' | 'deleted' | 'snapshot'}`;
+        type Memo = `crm.memo.${'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed'}`;
         expectTypeOf(type).toEqualTypeOf<Memo | Extract<EventType, `${string}.deleted`>>();
       },
     });

@@ -1,0 +1,38 @@
+/**
+ * The form of a value: its type, said without anything that is in it. What the schema of a list is made of, and what a
+ * schema event shows in place of people's data.
+ */
+
+/** The form of a key that is not there. */
+export const ABSENT = 'absent';
+
+/** Objects with more keys than this are maps rather than records: their keys may be data. */
+const MOST_KEYS = 8;
+
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/u;
+
+/** `null`, `boolean`, `number`, `string`, `timestamp`, `{id, name}`, `list of {id, name}`, `empty list`, `list`, `object`. */
+export function formOf(value: unknown): string {
+  if (value === undefined) return ABSENT;
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return formOfList(value);
+  if (typeof value === 'object') return formOfObject(value);
+  if (typeof value === 'string') return TIMESTAMP.test(value) ? 'timestamp' : 'string';
+  return typeof value;
+}
+
+function formOfList(items: readonly unknown[]): string {
+  const [first, ...others] = new Set(items.map(formOf));
+  if (first === undefined) return 'empty list';
+  return others.length === 0 ? `list of ${first}` : 'list';
+}
+
+function formOfObject(value: object): string {
+  const keys = Object.keys(value);
+  return keys.length > MOST_KEYS ? 'object' : `{${keys.sort().join(', ')}}`;
+}
+
+/** Null, absent and an empty list: forms that mean the same unless the rules say otherwise. */
+export function isEmptyForm(form: string): boolean {
+  return form === ABSENT || form === 'null' || form === 'empty list';
+}

@@ -1,0 +1,83 @@
+/** From what happened to the event that says so. With `images: false` events name records and fields, never contents. */
+import { buildEvent } from '../events/envelope.js';
+import type { ChangeClass, ChangeEvent, CrmRecord, DetectedBy, FieldChange, Verb } from '../events/types.js';
+import { canonicalText } from './canonical.js';
+import { digestOf } from './digest.js';
+import type { DetectInput } from './input.js';
+import type { RawValue } from './raw.js';
+
+export interface Happening {
+  verb: Verb;
+  time: string;
+  before: RawValue | null;
+  changes: FieldChange[];
+  class: ChangeClass;
+  detectedBy: DetectedBy;
+  sequence: number;
+  reappeared?: true;
+}
+
+export function toEvent(input: DetectInput, happening: Happening): ChangeEvent {
+  const { key, record, rules, observation, images = true } = input;
+  const { verb, time, before, changes, ...rest } = happening;
+  return buildEvent({
+    workspace: observation.workspace,
+    list: rules.list,
+    verb,
+    recordId: key,
+    time,
+    contentDigest: digestOf(canonicalText(record, rules)),
+    data: {
+      before: before === null || !images ? null : withId(before, key),
+      after: images ? withId(record, key) : { id: key },
+      changes: images ? changes : changes.map(({ field }) => ({ field, before: null, after: null })),
+      ...rest,
+      observedAt: observation.observedAt,
+      sweep: observation.sweep,
+    },
+  });
+}
+
+export interface Removal {
+  key: string;
+  /** The last image; null when none is kept. */
+  record: RawValue | null;
+  sequence: number;
+  mergedInto?: string | undefined;
+}
+
+/** A record that two complete sweeps no longer showed. */
+export function removalEvent(
+  { key, record, sequence, mergedInto }: Removal,
+  { rules, observation, images = true }: Pick<DetectInput, 'rules' | 'observation' | 'images'>,
+): ChangeEvent {
+  return buildEvent({
+    workspace: observation.workspace,
+    list: rules.list,
+    verb: 'deleted',
+    recordId: key,
+    time: observation.observedAt,
+    contentDigest: 'deleted',
+    data: {
+      before: record === null || !images ? null : withId(record, key),
+      after: null,
+      changes: [],
+      sequence,
+      class: 'edited',
+      detectedBy: 'content',
+      observedAt: observation.observedAt,
+      sweep: observation.sweep,
+      ...(mergedInto === undefined ? {} : { mergedInto }),
+    },
+  });
+}
+
+function withId(record: RawValue, key: string): CrmRecord {
+  return 'id' in record ? (record as CrmRecord) : { id: key, ...record };
+}
+
+/** A timestamp in the form events carry, or null when the text is none. */
+export function instant(text: string | null): string | null {
+  const ms = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,139 @@
+/** What is remembered of a record beside its image, and the two ways an image is kept: whole, or as digests of its fields. */
+import { canonicalFields, textOf, type CanonicalField } from './canonical.js';
+import { digestOf } from './digest.js';
+import { stampOf, writtenName } from './fields.js';
+import { ABSENT, formOf } from './form.js';
+import type { RawValue } from './raw.js';
+import { withEveryField, type Rules } from './rules.js';
+
+/** An answer that may be older than what we know. It becomes a change when a later sweep sees it again. */
+export interface Suspect {
+  /** Digest of the content that was shown. */
+  content: string;
+  /** The sweep that saw it last. */
+  sweep: string;
+  /** Sweeps in a row that saw something suspect. */
+  looks: number;
+}
+
+/** One decision about a record. Field names and rules, never values. */
+export interface TrailEntry {
+  /** ISO 8601: of the last one, where it came several times in a row. */
+  at: string;
+  sweep: string;
+  what: TrailWord;
+  fields?: readonly string[];
+  /** The rule that kept it quiet. */
+  rule?: string;
+  event?: string;
+  times?: number;
+}
+export type TrailWord = 'created' | 'edited' | 'refreshed' | 'touched' | 'muted' | 'stale' | 'deleted' | 'reappeared';
+
+/** What is kept of a record that was reported as deleted: enough to know it again. */
+export interface Gone {
+  at: string;
+  stamp: string | null;
+  content: string;
+}
+
+export interface KnownRecord {
+  sequence: number;
+  /** The image; null when digests alone are kept, or the record is gone. */
+  record: RawValue | null;
+  /** With `images: false`: canonical field name → its print. */
+  fields?: Readonly<Record<string, string>>;
+  /** With `images: false`: the record's own change time. */
+  stamp?: string | null;
+  /** Digests of the contents before this one, the newest first. */
+  earlier?: readonly string[];
+  suspect?: Suspect;
+  gone?: Gone;
+  trail?: readonly TrailEntry[];
+}
+
+const EARLIER_KEPT = 3;
+const TRAIL_KEPT = 5;
+
+/** Changes of the canonical form change every print: those of another form say nothing, and are learnt anew in silence. */
+const PRINT_FORM = '1';
+
+/** A field without its value: `<form version> <digest of the canonical text> <form>`. */
+export function printsOf(record: RawValue, rules: Rules): Record<string, string> {
+  const everything = canonicalFields(record, { ...withEveryField(rules), compares: () => true, nullIsAbsent: false });
+  const meaning = canonicalFields(record, { ...rules, compares: () => true });
+  const prints: Record<string, string> = {};
+  for (const [key, { value }] of everything) {
+    const text = meaning.get(key)?.text;
+    prints[key] = `${PRINT_FORM} ${text === undefined ? '-' : digestOf(text).slice(0, 11)} ${formOf(value)}`;
+  }
+  return prints;
+}
+
+/** Both images of a record in the same terms: values where the old one has them, prints where it has not. */
+export function bothSides(known: KnownRecord, record: RawValue, rules: Rules): [before: Side, after: Side] {
+  if (known.fields === undefined) return [canonicalFields(known.record ?? {}, rules), canonicalFields(record, rules)];
+  if (!Object.values(known.fields).every((print) => print.startsWith(`${PRINT_FORM} `))) {
+    const after = canonicalFields(record, rules);
+    return [after, after];
+  }
+  return [sideOfPrints(known.fields, rules), sideOfPrints(printsOf(record, rules), rules)];
+}
+export type Side = Map<string, CanonicalField>;
+
+function sideOfPrints(prints: Readonly<Record<string, string>>, rules: Rules): Side {
+  const side: Side = new Map();
+  for (const [key, print] of Object.entries(prints)) {
+    const [, digest = '-'] = print.split(' ');
+    if (digest !== '-' && rules.compares(key)) side.set(key, { name: key, value: null, text: digest });
+  }
+  return side;
+}
+
+/** What a side holds, as one short digest: equal contents have equal ones. */
+export function contentOf(side: Side): string {
+  return digestOf(textOf(side)).slice(0, 11);
+}
+
+/** The form of every field of a record, by canonical name. */
+export function formsOf(record: RawValue, rules: Rules): Map<string, string> {
+  const forms = new Map<string, string>();
+  for (const [name, value] of Object.entries(record)) {
+    const form = formOf(value);
+    if (form !== ABSENT) forms.set(writtenName(rules.list, name.normalize('NFC'), record), form);
+  }
+  return forms;
+}
+
+export function formsKnown(known: KnownRecord, rules: Rules): Map<string, string> {
+  if (known.fields === undefined) return formsOf(known.record ?? {}, rules);
+  return new Map(Object.entries(known.fields).map(([key, print]) => [key, print.split(' ').slice(2).join(' ')]));
+}
+
+export function stampKnown(known: KnownRecord): string | null {
+  if (known.gone !== undefined) return known.gone.stamp;
+  return known.record === null ? (known.stamp ?? null) : stampOf(known.record);
+}
+
+/** The contents before the next one, when the present one becomes one of them. */
+export function earlierWith(known: KnownRecord, content: string): readonly string[] {
+  return [content, ...(known.earlier ?? []).filter((one) => one !== content)].slice(0, EARLIER_KEPT);
+}
+
+/** The trail with one more decision; the same decision again only counts up. */
+export function trailWith(trail: readonly TrailEntry[] = [], entry: TrailEntry): readonly TrailEntry[] {
+  const last = trail.at(-1);
+  const same = last?.event === undefined && entry.event === undefined && last?.what === entry.what;
+  if (last === undefined || !same || last.rule !== entry.rule) return [...trail, entry].slice(-TRAIL_KEPT);
+  return [...trail.slice(0, -1), { ...entry, times: (last.times ?? 1) + 1 }];
+}
+
+/** ISO 8601: when the last event of a record was seen to happen; null when it never had one. */
+export function lastEventAt({ trail = [] }: KnownRecord): string | null {
+  return trail.findLast(({ event }) => event !== undefined)?.at ?? null;
+}
+
+/** ISO 8601: when a record was first seen, or seen again after it was gone; null when that is long ago. */
+export function appearedAt({ trail = [] }: KnownRecord): string | null {
+  return trail.findLast(({ what }) => what === 'created' || what === 'reappeared')?.at ?? null;
+}

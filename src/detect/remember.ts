@@ -1,0 +1,72 @@
+/** What is remembered of a record after a decision about it; null when there is nothing new to remember. */
+import type { Detection } from './detect.js';
+import { stampOf } from './fields.js';
+import type { DetectInput } from './input.js';
+import { bothSides, contentOf, earlierWith, printsOf, trailWith, type KnownRecord, type TrailEntry } from './known.js';
+import type { Rules } from './rules.js';
+
+export function remember(input: DetectInput, detection: Detection): KnownRecord | null {
+  const { known, rules } = input;
+  const trail = trailAfter(input, detection);
+  if (detection.kind === 'stale') {
+    if (known === null || detection.suspect === undefined) return null;
+    return { ...known, suspect: detection.suspect, ...trail };
+  }
+  const earlier = known === null ? undefined : earlierAfter(input, known, rules);
+  return { sequence: detection.sequence, ...imageOf(input), ...(earlier === undefined ? {} : { earlier }), ...trail };
+}
+
+/** A record that was reported as deleted: its content goes, what is needed to know it again stays. */
+export function rememberGone(
+  known: KnownRecord,
+  at: Pick<TrailEntry, 'at' | 'sweep' | 'event'>,
+  rules: Rules,
+): KnownRecord {
+  const [before] = bothSides(known, {}, rules);
+  const stamp = known.record === null ? (known.stamp ?? null) : stampOf(known.record);
+  return {
+    sequence: known.sequence + 1,
+    record: null,
+    gone: { at: at.at, stamp, content: contentOf(before) },
+    ...(known.earlier === undefined ? {} : { earlier: known.earlier }),
+    trail: trailWith(known.trail, { ...at, what: 'deleted' }),
+  };
+}
+
+function imageOf({ record, rules, images = true }: DetectInput): Pick<KnownRecord, 'record' | 'fields' | 'stamp'> {
+  if (images) return { record };
+  return { record: null, fields: printsOf(record, rules), stamp: stampOf(record) };
+}
+
+function earlierAfter(
+  { record, images = true }: DetectInput,
+  known: KnownRecord,
+  rules: Rules,
+): readonly string[] | undefined {
+  // Contents are told apart in the terms they are kept in: after a switch of `images` the old digests say nothing.
+  if (known.gone !== undefined) return known.earlier;
+  if ((known.fields === undefined) !== images) return undefined;
+  const [before, after] = bothSides(known, record, rules);
+  const content = contentOf(before);
+  return content === contentOf(after) ? known.earlier : earlierWith(known, content);
+}
+
+function trailAfter({ known, observation }: DetectInput, detection: Detection): Pick<KnownRecord, 'trail'> {
+  const entry = entryOf(detection);
+  if (entry === null) return known?.trail === undefined ? {} : { trail: known.trail };
+  const { observedAt: at, sweep } = observation;
+  return { trail: trailWith(known?.trail, { at, sweep, ...entry }) };
+}
+
+/** Only what did something, or was kept from doing it, is worth telling. */
+function entryOf(detection: Detection): Pick<TrailEntry, 'what' | 'fields' | 'rule' | 'event'> | null {
+  const { kind, event } = detection;
+  if (event !== null) {
+    const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;
+    const fields = event.data.changes.map(({ field }) => field);
+    return { what, event: event.id, ...(fields.length === 0 ? {} : { fields }) };
+  }
+  if (kind === 'stale') return { what: 'stale' };
+  if (kind === 'baselined' || detection.mutedBy === undefined) return null;
+  return { what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
+}

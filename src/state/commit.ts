@@ -1,0 +1,110 @@
+/** What a sweep writes, as arguments of one script: all of it or nothing. */
+import type { SchemaDelta } from '../detect/schema.js';
+import type { ListName } from '../events/lists.js';
+import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
+import { unexpectedAnswer, words } from './answer.js';
+import { memberField } from './membership.js';
+import { packRecord, packWaiting } from './packing.js';
+import { loadScript, type Script } from './scripts.js';
+import type { StoreRoom } from './room.js';
+
+const script = loadScript('commit-page');
+
+/** Places in the script's KEYS. */
+const SWEEP = 4;
+const WALK_OR_MEMBERS = 5;
+
+type Argument = string | number | Buffer;
+type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
+
+export async function commitPage(room: StoreRoom, list: ListName, commit: PageCommit): Promise<CommitResult> {
+  const { token, checkpoint, summary, writes, events = [], members, hold = [], unhold = [] } = commit;
+  const { keys, workspace } = room;
+  const changes: FieldChange[] = [
+    ...(members === null || members === undefined ? [] : [setMembers(members)]),
+    ...hold.map(([key, json]): FieldChange => [WALK_OR_MEMBERS, 'set', `h ${key}`, packWaiting(json)]),
+    ...unhold.map((key): FieldChange => [WALK_OR_MEMBERS, 'del', `h ${key}`, '']),
+    ...schemaChanges(commit.schema),
+    ...(commit.schemaSequences ?? []).map(([field, sequence]): FieldChange => [
+      SWEEP,
+      'set',
+      `schemaEvents ${field}`,
+      sequence,
+    ]),
+  ];
+  return await run(room, keysOf(room, list, keys.walk(workspace, list)), [
+    token,
+    checkpoint === null ? '' : JSON.stringify(checkpoint),
+    checkpoint?.cursor ?? '',
+    summary === null ? '' : JSON.stringify(summary),
+    summary?.completedAt ?? '',
+    ...recordArguments(writes),
+    events.length,
+    ...events.map((event) => JSON.stringify(event)),
+    ...changeArguments(changes),
+  ]);
+}
+
+export async function commitRemovals(room: StoreRoom, list: ListName, commit: RemovalCommit): Promise<CommitResult> {
+  const { keys, workspace } = room;
+  const changes = commit.missing.map(([key, entry]): FieldChange =>
+    entry === null
+      ? [WALK_OR_MEMBERS, 'del', `m ${key}`, '']
+      : [WALK_OR_MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
+  );
+  return await run(room, keysOf(room, list, keys.members(workspace, list)), [
+    commit.token,
+    JSON.stringify(commit.checkpoint),
+    '',
+    '',
+    '',
+    ...recordArguments(commit.writes),
+    0,
+    ...changeArguments([...changes, ...schemaChanges(commit.schema)]),
+  ]);
+}
+
+function keysOf({ keys, workspace }: StoreRoom, list: ListName, walkOrMembers: string): string[] {
+  return [
+    keys.digests(workspace, list),
+    keys.records(workspace, list),
+    keys.log(workspace),
+    keys.sweep(workspace, list),
+    walkOrMembers,
+    keys.lease(workspace, list),
+  ];
+}
+
+async function run({ redis }: StoreRoom, keys: string[], args: Argument[]): Promise<CommitResult> {
+  return committed(script, await script.run(redis, keys, args));
+}
+
+export function committed(called: Script, answer: unknown): CommitResult {
+  const [word, detail = ''] = words(called, answer);
+  if (word === 'committed') return { outcome: 'committed', events: Number(detail) };
+  if (word === 'fenced') return { outcome: 'fenced', holder: detail === '' ? null : detail };
+  throw unexpectedAnswer(called, word);
+}
+
+function recordArguments(writes: readonly RecordWrite[]): Argument[] {
+  const flat = writes.flatMap(({ key, state, event }): Argument[] => [
+    key,
+    state.digest,
+    packRecord(state),
+    event === null ? '' : JSON.stringify(event),
+  ]);
+  return [writes.length, ...flat];
+}
+
+function setMembers({ page, keys }: NonNullable<PageCommit['members']>): FieldChange {
+  const [field, packed] = memberField(page, keys);
+  return [WALK_OR_MEMBERS, 'set', field, packed];
+}
+
+function schemaChanges(delta: SchemaDelta | undefined): FieldChange[] {
+  return [...(delta ?? [])].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]);
+}
+
+function changeArguments(changes: readonly FieldChange[]): Argument[] {
+  return [changes.length, ...changes.flat()];
+}

@@ -1,0 +1,110 @@
+/** One record that differs from what is remembered: an event, a wait, or silence; and what is to be remembered of it. */
+import type { RawRecord } from '../api/read-api.js';
+import { detect, type DetectInput, type Detection } from '../detect/detect.js';
+import { followers, isUnusual, tallied, transitions, type DriftTally, type Transition } from '../detect/drift.js';
+import { isEmptyForm } from '../detect/form.js';
+import { formsKnown, formsOf, type KnownRecord } from '../detect/known.js';
+import { remember } from '../detect/remember.js';
+import { withoutFields, type Rules } from '../detect/rules.js';
+import { addToDelta, type SchemaDelta } from '../detect/schema.js';
+import type { CountedKind } from './counts.js';
+import type { JudgeOptions } from './judging.js';
+import type { RecordState, RecordWrite } from './store.js';
+
+export interface SeenRecord {
+  key: string;
+  record: RawRecord;
+  text: string;
+  digest: string;
+}
+
+export interface JudgeRecordOptions extends Omit<JudgeOptions, 'records' | 'checkpoint'> {
+  drift: DriftTally;
+  /** Seen before in this sweep. */
+  again: boolean;
+  /** Added to. */
+  schemaDelta: SchemaDelta;
+}
+
+export interface JudgedRecord {
+  kind: CountedKind;
+  drift: DriftTally;
+  write: RecordWrite | null;
+  mutedBy?: string | undefined;
+}
+
+export function judgeRecord(seen: SeenRecord, state: RecordState | null, options: JudgeRecordOptions): JudgedRecord {
+  const { rules, again, memory, baseline } = options;
+  const known = state === null ? null : knownRecord(state);
+  const moved = known === null || known.gone !== undefined || baseline !== null ? [] : movedFields(known, seen, rules);
+  const quiet = followers(moved, options.past);
+  const input = inputOf(seen, known, options);
+  const detection = detect({ ...input, rules: withoutFields(rules, quiet) });
+  if (detection.kind === 'stale')
+    return { kind: 'stale', drift: options.drift, write: writeOf(seen, state, input, detection) };
+
+  const unusual = moved.filter((one) => !quiet.has(one.field) && isUnusual(one, memory.schema, options.drift));
+  const drift =
+    again || known === null || options.drift.released ? options.drift : tallied(options.drift, unusual, memory.schema);
+  if (mustWait(detection, unusual, drift, options)) return { kind: 'held', drift, write: null };
+  addToDelta(options.schemaDelta, countedForms(state, known, rules), formsOf(seen.record, rules));
+  const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
+  return { kind: detection.kind, drift, write: writeOf(seen, state, input, detection), mutedBy };
+}
+
+/** A change that may be the schema's rather than the record's own. */
+function mustWait(
+  { event, kind }: Detection,
+  unusual: readonly Transition[],
+  drift: DriftTally,
+  { rules, images }: JudgeRecordOptions,
+): boolean {
+  // Without images there is nothing to wait in: what waits would be people's data.
+  if (!rules.collapse || !images || drift.released) return false;
+  if (event === null || (kind !== 'edited' && kind !== 'refreshed')) return false;
+  return unusual.some(({ from, to }) => !rules.nullIsAbsent || !(isEmptyForm(from) && isEmptyForm(to)));
+}
+
+function movedFields(known: KnownRecord, { record }: SeenRecord, rules: Rules): Transition[] {
+  const moved = transitions(formsKnown(known, rules), formsOf(record, rules));
+  return moved.filter(({ field }) => rules.compares(field));
+}
+
+export function inputOf(
+  { key, record }: SeenRecord,
+  known: KnownRecord | null,
+  { baseline, rules, observation, images }: Pick<JudgeOptions, 'baseline' | 'rules' | 'observation' | 'images'>,
+): DetectInput {
+  return { key, record, known, baseline, rules, observation, images };
+}
+
+/** What is to be written after a decision; null when there is nothing new to remember. */
+export function writeOf(
+  { key, text, digest }: SeenRecord,
+  state: RecordState | null,
+  input: DetectInput,
+  detection: Detection,
+): RecordWrite | null {
+  const next = remember(input, detection);
+  if (next === null) return null;
+  const { record: _, ...memory } = next;
+  // A suspect answer leaves the image we trust in its place.
+  if (detection.kind === 'stale' && state !== null) {
+    return { key, state: { ...memory, digest: state.digest, image: state.image }, event: null };
+  }
+  return { key, state: { ...memory, digest, image: next.record === null ? null : text }, event: detection.event };
+}
+
+/** The forms that the tally of the schema holds for a record. */
+export function countedForms(
+  state: RecordState | null,
+  known: KnownRecord | null,
+  rules: Rules,
+): Map<string, string> | null {
+  if (state === null || known === null || known.gone !== undefined || state.counted === false) return null;
+  return formsKnown(known, rules);
+}
+
+export function knownRecord({ digest: _, counted: _counted, image, ...memory }: RecordState): KnownRecord {
+  return { ...memory, record: image === null ? null : (JSON.parse(image) as RawRecord) };
+}

@@ -1,0 +1,68 @@
+/**
+ * What follows from all pages together, once the last one is committed: what was the schema's change and what the records'
+ * own, who is missing, which pages the next sweep compares with. Every step is committed by itself and may be taken again
+ * after a crash; the last one closes the sweep.
+ */
+import { decideDrift, noDrift } from '../detect/drift.js';
+import { isoTime } from '../runtime/clock.js';
+import type { SweepMemory } from './judging.js';
+import type { SweepDeps, SweepOptions } from './options.js';
+import { settleHeld } from './settle-held.js';
+import { settleRemovals } from './settle-removals.js';
+import { settleSchema } from './settle-schema.js';
+import { unfenced, type Settling } from './settling.js';
+import type { Checkpoint, SweepSummary } from './store.js';
+
+/** Pages promoted in one step: what a script may do while Redis waits. */
+const PAGES_PER_STEP = 200;
+
+/** Nothing follows: the same members on the same pages, nobody waits, nobody is missing. */
+export function isSettled(checkpoint: Checkpoint, memory: SweepMemory, lastSweep: SweepSummary | null): boolean {
+  const { settling, changedPages, drift, pages } = checkpoint;
+  if (settling !== true || lastSweep === null || changedPages !== 0 || memory.held.size > 0) return false;
+  const { drifted = [], counts } = lastSweep;
+  if (Object.keys(drift?.fields ?? {}).length > 0 || drifted.length > 0) return false;
+  return pages === lastSweep.pages && counts.missing === 0;
+}
+
+/** @throws ChangefeedError CF_LEASE_LOST */
+export async function settle(deps: SweepDeps, options: SweepOptions, settling: Settling): Promise<SweepSummary> {
+  const { store, clock } = deps;
+  const { list } = options;
+  const { token } = settling;
+  const decided = await settleSchema(deps, options, {
+    ...settling,
+    decision: decideDrift(driftOf(settling.checkpoint)),
+  });
+  const released = await settleHeld(deps, options, { ...settling, checkpoint: decided });
+  const { checkpoint, held, drop, promote } = await settleRemovals(deps, options, {
+    ...settling,
+    checkpoint: released,
+  });
+  for (let at = 0; at < Math.max(promote.length, drop.length); at += PAGES_PER_STEP) {
+    const chunk = (pages: readonly number[]): readonly number[] => pages.slice(at, at + PAGES_PER_STEP);
+    unfenced(list, await store.promotePages(list, { token, promote: chunk(promote), drop: chunk(drop) }));
+  }
+  const summary = { ...summarise(checkpoint, isoTime(clock.now())), ...(held === null ? {} : { held }) };
+  unfenced(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
+  return summary;
+}
+
+function driftOf({ drift }: Checkpoint): NonNullable<Checkpoint['drift']> {
+  return drift === undefined || drift.released ? noDrift() : drift;
+}
+
+export function summarise(checkpoint: Checkpoint, completedAt: string): SweepSummary {
+  const { sweepId, startedAt, mode, pages, counts, muted = {}, decided } = checkpoint;
+  return {
+    sweepId,
+    startedAt,
+    completedAt,
+    mode,
+    pages,
+    counts,
+    ...(Object.keys(muted).length === 0 ? {} : { muted }),
+    ...(decided === undefined || decided.drifted.length === 0 ? {} : { drifted: decided.drifted }),
+    ...(decided === undefined || decided.undecided.length === 0 ? {} : { carried: decided.undecided }),
+  };
+}

@@ -1,0 +1,57 @@
+/** One list of a workspace, swept as often as a test likes on a real Redis, and what the log says of it. */
+import { compileRules, type FieldRules } from '../../src/detect/rules.js';
+import type { ListName } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { systemClock, type Clock } from '../../src/runtime/clock.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { sweepList, type SweepOptions } from '../../src/sweep/runner.js';
+import type { SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import type { ListedApi } from './listed.js';
+import type { TestRedis } from './redis.js';
+
+export interface SweptListOptions extends Partial<Omit<SweepOptions, 'rules' | 'list'>> {
+  rules?: FieldRules;
+  log?: Log;
+  store?: SweepStore;
+  /** @defaultValue 1 */
+  minutesLater?: number;
+}
+
+export interface SweptList {
+  store: SweepStore;
+  /** A complete sweep. */
+  sweep: (options?: SweptListOptions) => Promise<SweepSummary>;
+  events: () => Promise<ChangeEvent[]>;
+  /** `deleted a 2`: verb, subject, sequence. */
+  told: () => Promise<string[]>;
+}
+
+export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'people'): SweptList {
+  // A minute from sweep to sweep, unless a test says otherwise: longer than any replica lags.
+  let minutes = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };
+  const ours = createSweepStore(redis.redis, redis.keys, 'acme');
+  const events = async (): Promise<ChangeEvent[]> => {
+    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
+  };
+  return {
+    store: ours,
+    async sweep({ rules, log = silentLog, store = ours, minutesLater = 1, ...options } = {}) {
+      minutes += minutesLater;
+      const result = await sweepList(
+        { workspace: 'acme', api, store, clock, log },
+        { baseline: 'quiet', ...options, list, rules: compileRules(list, rules) },
+      );
+      if (result.outcome === 'held') throw new Error(`held by ${result.holder}`);
+      return result.summary;
+    },
+    events,
+    async told() {
+      return (await events()).map(
+        ({ type, subject, data }) => `${type.split('.')[2] ?? ''} ${subject} ${data.sequence}`,
+      );
+    },
+  };
+}

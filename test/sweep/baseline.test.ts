@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { ChangefeedError } from '../../src/errors.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (id: string, name = id, more: object = {}): RawRecord => ({ id, 이름: name, ...more });
+
+describe('a baseline since a time', () => {
+  const redis = useRedis();
+
+  it('tells of what was created or changed from then on, and of nothing else', async () => {
+    const dated = (id: string, created: string, changed: string) =>
+      person(id, id, { '생성 날짜': `${created}T00:00:00.000Z`, '수정 날짜': `${changed}T00:00:00.000Z` });
+    const api = listedApi([
+      dated('old', '2026-01-01', '2026-02-01'),
+      dated('changed', '2026-01-01', '2026-03-05'),
+      dated('new', '2026-03-02', '2026-03-05'),
+      person('undated'),
+    ]);
+    const { sweep, events, told } = sweptList(redis, api);
+    const { mode, counts } = await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
+    expect([mode, counts.baselined]).toEqual(['baseline', 4]);
+    expect(await told()).toEqual(['updated changed 1', 'created new 1']);
+    expect((await events())[0]).toMatchObject({
+      time: '2026-03-05T00:00:00.000Z',
+      data: { before: null, changes: [], detectedBy: 'timestamp' },
+    });
+    await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
+    expect(await told()).toHaveLength(2);
+  });
+});
+
+describe('a resync', () => {
+  const redis = useRedis();
+
+  it('learns anew in silence, and goes on counting where it was', async () => {
+    const api = listedApi([person('a', '1'), person('b'), person('c')]);
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('a', '2'), person('b'), person('c')];
+    await sweep();
+    await store.forgetBaseline('people');
+    api.records = [person('a', '3'), person('b'), person('new')];
+    expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { baselined: 2, unchanged: 1 } });
+    api.records = [person('a', '4'), person('b'), person('new', 'changed')];
+    await sweep();
+    expect(await told()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
+  });
+
+  it('cuts off a sweep under way, and leaves nothing of its walk', async () => {
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => person(id));
+    const api = listedApi(six);
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('x'), ...six];
+    api.before = async (_cursor, page) => {
+      if (page === 3) await store.forgetBaseline('people');
+      return undefined;
+    };
+    await expect(sweep()).rejects.toMatchObject({ code: 'CF_LEASE_LOST' });
+    api.before = () => undefined;
+    api.records = six;
+    expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { seen: 6, missing: 0 } });
+    await sweep();
+    await sweep();
+    expect((await told()).filter((line) => line.startsWith('deleted'))).toEqual([]);
+  });
+});
+
+describe('a list that only grows', () => {
+  const redis = useRedis();
+  const row = (text: string, date = '2026-03-01T00:00:00.000Z', more: object = {}): RawRecord => ({
+    type: 'memoCreate',
+    date,
+    text,
+    ...more,
+  });
+
+  it('tells of late rows with old dates, and of a changed row once as updated', async () => {
+    const api = listedApi([row('1', undefined, { id: 'x1' }), row('2', undefined, { id: 'x2' })]);
+    const { sweep, told } = sweptList(redis, api, 'activity');
+    await sweep();
+    api.records = [...api.records, row('late', '2020-01-01T00:00:00.000Z', { id: 'x0' })];
+    await sweep();
+    api.records = [row('1 edited', undefined, { id: 'x1' }), ...api.records.slice(1)];
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual(['created x0 1', 'updated x1 1']);
+  });
+
+  it('knows rows without an id by their content, equal ones of a page by their number', async () => {
+    const api = listedApi([row('1'), row('2')]);
+    const { sweep, events } = sweptList(redis, api, 'activity');
+    const told = async () =>
+      (await events()).map(({ type, data }) => `${type.split('.')[2] ?? ''} ${String(data.after?.['text'])}`);
+    await sweep();
+    api.records = [row('2'), row('1')];
+    await sweep();
+    expect(await told()).toEqual([]);
+    api.records = [row('2'), row('1'), row('3'), row('3')];
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual(['created 3', 'created 3']);
+    // Between two pages it may be the same row, shown again because rows moved on; nothing is deleted by content alone.
+    api.records = [row('2'), row('3'), row('3'), row('1')];
+    await sweep();
+    await sweep({ rules: { ignore: ['text'] } });
+    await sweep();
+    expect(await told()).toHaveLength(2);
+  });
+});
+
+describe('switches of the comparison', () => {
+  const redis = useRedis();
+
+  it('tell null from absent when asked to', async () => {
+    const api = listedApi([person('a', 'a', { 등급: null })]);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('a')];
+    expect((await sweep()).counts).toMatchObject({ ignored: 1 });
+    api.records = [person('a', 'a', { 등급: null })];
+    expect((await sweep({ rules: { nullIsAbsent: false } })).counts).toMatchObject({ edited: 1 });
+    expect(await told()).toEqual(['updated a 1']);
+  });
+
+  it('tell of a touch when asked to, and count it as muted otherwise', async () => {
+    const stamped = (day: number) => person('a', 'a', { '수정 날짜': `2026-03-0${day}T00:00:00.000Z` });
+    const api = listedApi([stamped(1)]);
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    api.records = [stamped(2)];
+    expect(await sweep()).toMatchObject({ counts: { touched: 1 }, muted: { touch: 1 } });
+    api.records = [stamped(3)];
+    expect((await sweep({ rules: { touch: true } })).counts).toMatchObject({ touched: 1 });
+    expect((await events()).map(({ type, data }) => [type, data.changes, data.detectedBy, data.sequence])).toEqual([
+      ['crm.person.updated', [], 'timestamp', 1],
+    ]);
+  });
+
+  it('count what a rule keeps quiet under the name of the rule', async () => {
+    const api = listedApi([person('a'), person('b'), person('c')]);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('a', 'x'), person('b', 'x'), person('c')];
+    expect((await sweep({ rules: { ignore: ['이*'] } })).muted).toEqual({ 'ignore: 이*': 2 });
+    api.records = [person('a', 'y'), person('b', 'x'), person('c')];
+    expect((await sweep({ rules: { only: ['담당자'] } })).muted).toEqual({ only: 1 });
+    expect((await sweep()).counts).toMatchObject({ unchanged: 3 });
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('without images', () => {
+  const redis = useRedis();
+
+  it('nothing of people is in Redis, and events carry the names of fields alone', async () => {
+    const secret = (name: string, deals: number) =>
+      person('a', name, { '딜 개수': deals, 담당자: { id: 'u', name: '비밀담당' } });
+    const api = listedApi([secret('비밀이름', 1)]);
+    const { sweep, events } = sweptList(redis, api);
+    const look = () => sweep({ images: false });
+    await look();
+    api.records = [secret('비밀이름2', 1)];
+    await look();
+    api.records = [{ ...secret('비밀이름2', 2), 프로필: '비밀' }];
+    await look();
+    api.records = [];
+    await look();
+    await look();
+    expect((await events()).map(({ type, data }) => [type, data.class, data.before, data.after, data.changes])).toEqual(
+      [
+        ['crm.person.updated', 'edited', null, { id: 'a' }, [{ field: '이름', before: null, after: null }]],
+        [
+          'crm.person.updated',
+          'edited',
+          null,
+          { id: 'a' },
+          [
+            { field: '딜 개수', before: null, after: null },
+            { field: '프로필', before: null, after: null },
+          ],
+        ],
+        ['crm.person.deleted', 'edited', null, null, []],
+      ],
+    );
+    const [state] = await sweptList(redis, api).store.records('people', ['a']);
+    expect(JSON.stringify([state, await events()])).not.toMatch(/비밀/u);
+  });
+
+  it('stale answers are doubted all the same, and means the same is the same', async () => {
+    const at = (minute: number, name: string) => person('a', name, { '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
+    const api = listedApi([at(1, 'A')]);
+    const { sweep, told } = sweptList(redis, api);
+    for (const record of [at(1, 'A'), at(2, 'B'), at(1, 'A'), { ...at(2, 'B'), 등급: null }, at(3, 'A')]) {
+      api.records = [record];
+      await sweep({ images: false });
+    }
+    expect(await told()).toEqual(['updated a 1', 'updated a 2']);
+  });
+
+  it('switched on and off say nothing by themselves', async () => {
+    const api = listedApi([person('a', '1'), person('b')]);
+    const { sweep, told } = sweptList(redis, api);
+    for (const [name, images] of [
+      ['1', true],
+      ['2', false],
+      ['3', false],
+      ['4', true],
+      ['5', true],
+    ] as const) {
+      api.records = [person('a', name), person('b')];
+      await sweep({ images });
+    }
+    expect(await told()).toEqual([1, 2, 3, 4].map((sequence) => `updated a ${sequence}`));
+  });
+});
+
+describe('an interrupted sweep', () => {
+  const redis = useRedis();
+
+  it('counts a record once although its page came twice, before and after', async () => {
+    const five = ['a', 'b', 'c', 'd', 'e'].map((id) => person(id));
+    const api = listedApi(five);
+    const { sweep } = sweptList(redis, api);
+    await sweep();
+    api.before = (_cursor, page) => {
+      if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+      return undefined;
+    };
+    await expect(sweep()).rejects.toThrow();
+    api.before = () => undefined;
+    api.records = [person('new'), ...five];
+    expect((await sweep()).counts).toMatchObject({ seen: 5, unchanged: 5, created: 0, missing: 0 });
+    expect((await sweep()).counts).toMatchObject({ seen: 6, created: 1 });
+  });
+});

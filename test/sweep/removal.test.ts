@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { ChangefeedError } from '../../src/errors.js';
+import type { Log } from '../../src/runtime/log.js';
+import { silentLog } from '../../src/runtime/log.js';
+import type { SweepStore } from '../../src/sweep/store.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (id: string, name = id): RawRecord => ({ id, 이름: name, '수정 날짜': '2026-03-01T00:00:00.000Z' });
+const people = (count: number): RawRecord[] => Array.from({ length: count }, (_, index) => person(`p${index}`));
+
+describe('a record that is in the list no longer', () => {
+  const redis = useRedis();
+
+  it('is deleted after the second complete sweep that does not show it, once, with its last image', async () => {
+    const api = listedApi(people(5));
+    const { sweep, told, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(5).filter(({ id }) => id !== 'p1');
+    expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 1, deleted: 0 });
+    expect(await told()).toEqual([]);
+    expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 0, deleted: 1 });
+    await sweep();
+    expect(await told()).toEqual(['deleted p1 1']);
+    expect((await events())[0]?.data).toMatchObject({ before: person('p1'), after: null, changes: [] });
+  });
+
+  it('is deleted after one look when the configuration asks for no confirmation (control)', async () => {
+    const api = listedApi(people(5));
+    const { sweep, told } = sweptList(redis, api);
+    const removals = { confirm: 1, maxShare: 0.2, maxCount: 10 };
+    await sweep({ removals });
+    api.records = people(4);
+    await sweep({ removals });
+    expect(await told()).toEqual(['deleted p4 1']);
+  });
+
+  it('is not deleted when one sweep hid it and the next shows it again', async () => {
+    const api = listedApi(people(5));
+    const { sweep, told } = sweptList(redis, api);
+    for (const hidden of ['', 'p2', '', 'p2', '']) {
+      api.records = people(5).filter(({ id }) => id !== hidden);
+      await sweep();
+    }
+    expect(await told()).toEqual([]);
+  });
+
+  it('is not deleted while it is so new that a lagging replica may not have heard of it', async () => {
+    const api = listedApi(people(5));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(6);
+    await sweep();
+    api.records = people(5);
+    for (let look = 0; look < 4; look += 1) await sweep({ minutesLater: 0 });
+    expect(await told()).toEqual(['created p5 1']);
+    await sweep();
+    expect(await told()).toEqual(['created p5 1', 'deleted p5 2']);
+  });
+
+  it('is not deleted when a sweep broke off before its page', async () => {
+    const api = listedApi(people(6));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    for (let round = 0; round < 3; round += 1) {
+      api.before = (_cursor, page) => {
+        if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+      };
+      await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
+    }
+    api.before = () => undefined;
+    expect((await sweep()).counts).toMatchObject({ seen: 6, unchanged: 6, missing: 0 });
+    expect(await told()).toEqual([]);
+  });
+
+  it('is created again when it comes back changed, with the next sequence, and says that it reappeared', async () => {
+    const api = listedApi(people(3));
+    const { sweep, told, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    api.records = [...people(2), { ...person('p2', 'back'), '수정 날짜': '2026-04-01T00:00:00.000Z' }];
+    await sweep();
+    expect(await told()).toEqual(['deleted p2 1', 'created p2 2']);
+    expect((await events())[1]?.data).toMatchObject({ reappeared: true, before: null });
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    expect((await told()).at(-1)).toBe('deleted p2 3');
+  });
+
+  it('needs a second look to be created again just as it was: a lagging replica shows it like that', async () => {
+    const api = listedApi(people(3));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    api.records = people(3);
+    expect((await sweep()).counts).toMatchObject({ stale: 1, created: 0 });
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual(['deleted p2 1']);
+    api.records = people(3);
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual(['deleted p2 1', 'created p2 2']);
+  });
+});
+
+describe('pages', () => {
+  const redis = useRedis();
+
+  it('may be shifted, shortened and turned round without a word', async () => {
+    const api = listedApi(people(9));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    for (const records of [people(9).toReversed(), [...people(9).slice(4), ...people(9).slice(0, 4)], people(9)]) {
+      api.records = records;
+      expect((await sweep()).counts).toMatchObject({ seen: 9, unchanged: 9, missing: 0 });
+    }
+    expect(await told()).toEqual([]);
+  });
+
+  it('that show a record twice count it once', async () => {
+    const api = listedApi(people(4));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    const [a, b, c, d] = people(4) as [RawRecord, RawRecord, RawRecord, RawRecord];
+    api.records = [a, b, b, c, d];
+    expect((await sweep()).counts).toMatchObject({ seen: 4, unchanged: 4 });
+    api.records = [a, b, c, d];
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual([]);
+  });
+
+  it('write nothing of their members while these stay', async () => {
+    const api = listedApi(people(4));
+    const { sweep, store } = sweptList(redis, api);
+    await sweep();
+    const written: unknown[] = [];
+    const watched: SweepStore = {
+      ...store,
+      commitPage: (list, commit) => {
+        written.push(commit.members, ...commit.writes);
+        return store.commitPage(list, commit);
+      },
+      promotePages: () => Promise.reject(new Error('nothing to promote')),
+    };
+    await sweep({ store: watched });
+    expect(written).toEqual([null, null]);
+  });
+});
+
+describe('a mass removal', () => {
+  const redis = useRedis();
+  const heard: string[] = [];
+  const log: Log = { ...silentLog, warn: (...said: unknown[]) => void heard.push(String(said.at(-1))) };
+
+  it('is held, said loudly, and reported once a person has accepted it', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(20);
+    await sweep();
+    const { held, counts } = await sweep({ log });
+    await sweep();
+    expect(await told()).toEqual([]);
+    expect(held).toMatchObject({ count: 20, of: 40 });
+    expect(counts).toMatchObject({ missing: 20, deleted: 0 });
+    expect(heard.join()).toMatch(/removals held/u);
+
+    expect(await store.acceptRemovals('people')).toBe(20);
+    expect(await sweep()).toMatchObject({ counts: { deleted: 20, missing: 0 } });
+    expect(await told()).toHaveLength(20);
+    expect(await store.acceptRemovals('people')).toBe(0);
+  });
+
+  it('is reported at once when its guard is out of the way (control)', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    const removals = { confirm: 2, maxShare: 1, maxCount: 1_000 };
+    await sweep({ removals });
+    api.records = people(20);
+    await sweep({ removals });
+    await sweep({ removals });
+    expect(await told()).toHaveLength(20);
+  });
+
+  it('that was none is forgotten when the records are back', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [];
+    await sweep();
+    expect((await sweep()).held).toMatchObject({ count: 40 });
+    api.records = people(40);
+    expect((await sweep()).held).toBeUndefined();
+    expect(await told()).toEqual([]);
+  });
+
+  it('accepted does not accept what vanishes later', async () => {
+    const api = listedApi(people(60));
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(40);
+    await sweep();
+    await sweep();
+    await store.acceptRemovals('people');
+    api.records = people(20);
+    expect((await sweep()).counts).toMatchObject({ deleted: 20, missing: 20 });
+    expect((await sweep()).held).toMatchObject({ count: 20 });
+    expect(await told()).toHaveLength(20);
+  });
+});
+
+describe('a merge', () => {
+  const redis = useRedis();
+
+  it('is told with the removal when an activity names both, and not when it names several', async () => {
+    const api = listedApi(people(6));
+    const activities = listedApi([]);
+    const { sweep, events } = sweptList(redis, api);
+    const activity = sweptList(redis, activities, 'activity');
+    await sweep();
+    await activity.sweep();
+    activities.records = [
+      { id: 'x1', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p0', mergedPeopleId: 'p4' },
+      { id: 'x2', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p1', others: ['p2', 'p5'] },
+      { id: 'x3', type: 'memoCreate', date: '2026-03-02T00:00:00.000Z', peopleId: 'p3', note: 'p5' },
+    ];
+    await activity.sweep();
+    api.records = people(4);
+    await sweep();
+    await sweep();
+    const deleted = (await events()).filter(({ type }) => type === 'crm.person.deleted');
+    expect(Object.fromEntries(deleted.map(({ subject, data }) => [subject, data.mergedInto]))).toEqual({
+      p4: 'p0',
+      p5: undefined,
+    });
+  });
+});
+
+describe('a crash while a sweep is settled', () => {
+  const redis = useRedis();
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('loses and repeats nothing (at write %i)', async (fatal) => {
+    const api = listedApi(people(30));
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(30).slice(4), person('new')];
+    await sweep();
+    api.records = people(30).slice(5);
+    let writes = 0;
+    const dying: SweepStore = dyingStore(store, () => (writes += 1) === fatal);
+    await sweep({ store: dying }).catch(() => undefined);
+    await sweep();
+    await sweep();
+    await sweep();
+    expect((await told()).sort()).toEqual([
+      'created new 1',
+      'deleted new 2',
+      ...['p0', 'p1', 'p2', 'p3', 'p4'].map((id) => `deleted ${id} 1`),
+    ]);
+  });
+});
+
+/** Dies after some write: what was written stands, the writer never learns of it. */
+function dyingStore(store: SweepStore, dies: () => boolean): SweepStore {
+  const dying =
+    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const result = await write(...args);
+      if (dies()) throw new Error('killed');
+      return result;
+    };
+  return {
+    ...store,
+    commitPage: dying(store.commitPage),
+    commitRemovals: dying(store.commitRemovals),
+    promotePages: dying(store.promotePages),
+  };
+}

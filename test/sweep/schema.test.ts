@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { ChangefeedError } from '../../src/errors.js';
+import type { SweepStore } from '../../src/sweep/store.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (index: number, more: object = {}): RawRecord => ({
+  id: `p${String(index).padStart(3, '0')}`,
+  이름: `이름 ${index}`,
+  등급: 'A',
+  메모: null,
+  ...more,
+});
+const people = (count: number, more: (index: number) => object = () => ({})): RawRecord[] =>
+  Array.from({ length: count }, (_, index) => person(index, more(index)));
+
+describe('a field that moves on nearly all rows', () => {
+  const redis = useRedis();
+
+  it.each([
+    ['appears', () => ({ 출처: 'web' }), { field: '출처', kind: 'appeared', before: ['absent'], after: ['string'] }],
+    [
+      'vanishes',
+      () => ({ 등급: undefined }),
+      { field: '등급', kind: 'vanished', before: ['string'], after: ['absent'] },
+    ],
+    [
+      'changes form',
+      () => ({ 등급: ['A'] }),
+      { field: '등급', kind: 'changed', before: ['string'], after: ['list of string'] },
+    ],
+    [
+      'is filled',
+      (n: number) => ({ 메모: `m${n}` }),
+      { field: '메모', kind: 'changed', before: ['null'], after: ['string'] },
+    ],
+  ])('is one event when it %s, and the images move along', async (_what, more, schema) => {
+    const api = listedApi(people(30));
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(30, more);
+    const { counts, muted } = await sweep();
+    expect(counts).toMatchObject({ seen: 30, ignored: 30, edited: 0, held: 0 });
+    expect(muted).toEqual({ schema: 30 });
+    await sweep();
+    const told = await events();
+    expect(told.map(({ type, subject }) => [type, subject])).toEqual([
+      ['crm.person.schema_changed', `schema:${schema.field}`],
+    ]);
+    expect(told[0]?.data.schema).toEqual({ ...schema, rows: 30, share: 1 });
+
+    api.records = people(30, more).with(3, person(3, { ...more(3), 이름: 'changed' }));
+    expect((await sweep()).counts).toMatchObject({ unchanged: 29, edited: 1 });
+  });
+
+  it('is an event per record when the collapse is switched off (control)', async () => {
+    const api = listedApi(people(30));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(30, () => ({ 출처: 'web' }));
+    await sweep({ rules: { collapse: false } });
+    expect(await told()).toHaveLength(30);
+  });
+
+  it('does not swallow what a person changed in the same sweep', async () => {
+    const api = listedApi(people(30));
+    const { sweep, told, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(30, (n) => ({ 출처: 'web', ...(n === 7 ? { 이름: '김민서' } : {}) }));
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:출처 1', 'updated p007 1']);
+    expect((await events())[1]?.data.changes.map(({ field }) => field)).toEqual(['이름']);
+  });
+
+  it('counts its own sequence when it moves again', async () => {
+    const api = listedApi(people(30));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    for (const more of [{ 출처: 'web' }, { 출처: ['web'] }, {}]) {
+      api.records = people(30, () => more);
+      await sweep();
+      await sweep();
+    }
+    expect(await told()).toEqual([1, 2, 3].map((sequence) => `schema_changed schema:출처 ${sequence}`));
+  });
+});
+
+describe('a field that moves on some rows', () => {
+  const redis = useRedis();
+
+  it.each([
+    [1, 30],
+    [15, 30],
+    [25, 30],
+    [9, 9],
+  ])('is an event for each of them: %i of %i', async (some, all) => {
+    const api = listedApi(people(all));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(all, (n) => ((n * 7) % all < some ? { 출처: 'web' } : {}));
+    const first = await sweep();
+    expect(first.counts).toMatchObject({ edited: some, held: 0 });
+    await sweep();
+    expect(await told()).toHaveLength(some);
+  });
+
+  it('is heard one sweep later when it moved on every row from some page on: that may be the schema in mid-sweep', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(40, (n) => (n >= 20 ? { 출처: 'web' } : {}));
+    expect((await sweep()).counts).toMatchObject({ held: 20, edited: 0 });
+    expect(await told()).toEqual([]);
+    expect((await sweep()).counts).toMatchObject({ held: 0, edited: 20 });
+    expect(await told()).toHaveLength(20);
+  });
+
+  it('is one event when the rest of the rows follow in the next sweep', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(40, (n) => (n >= 20 ? { 출처: 'web' } : {}));
+    await sweep();
+    api.records = people(40, () => ({ 출처: 'web' }));
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:출처 1']);
+  });
+
+  it('makes nobody wait for the end when enough rows have shown that it is ordinary', async () => {
+    const api = listedApi(people(60));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(60, (n) => (n === 1 ? { 출처: 'web' } : {}));
+    api.before = (_cursor, page) => {
+      if (page === 25) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+    };
+    await expect(sweep()).rejects.toThrow();
+    expect(await told()).toEqual(['updated p001 1']);
+  });
+});
+
+describe('a crash while records wait', () => {
+  const redis = useRedis();
+
+  it.each([1, 5, 10, 16, 17, 18, 19, 20, 21])('loses and repeats nothing (at write %i)', async (fatal) => {
+    const api = listedApi(people(30));
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(30, (n) => ({ 출처: 'web', ...(n % 10 === 0 ? { 이름: 'changed' } : {}) }));
+    let writes = 0;
+    const dying: SweepStore = {
+      ...store,
+      commitPage: async (list, commit) => {
+        const result = await store.commitPage(list, commit);
+        if ((writes += 1) === fatal) throw new Error('killed');
+        return result;
+      },
+    };
+    await sweep({ store: dying }).catch(() => undefined);
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual([
+      'schema_changed schema:출처 1',
+      'updated p000 1',
+      'updated p010 1',
+      'updated p020 1',
+    ]);
+  });
+});
+
+describe('the tracked schema of a list', () => {
+  const redis = useRedis();
+
+  it('says which fields there are, in which forms, on how many rows, and follows every change', async () => {
+    const api = listedApi(people(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})));
+    const { sweep, store } = sweptList(redis, api);
+    await sweep();
+    const forms = async () => {
+      const { rows, fields } = await store.schema('people');
+      return { rows, fields: Object.fromEntries([...fields].map(([field, of]) => [field, Object.fromEntries(of)])) };
+    };
+    expect(await forms()).toEqual({
+      rows: 12,
+      fields: {
+        id: { string: 12 },
+        이름: { string: 12 },
+        등급: { string: 9, null: 3 },
+        메모: { null: 12 },
+        팀: { 'list of {id, name}': 3 },
+      },
+    });
+    api.records = people(13, (n) => (n < 1 ? { 등급: 4 } : {}));
+    await sweep();
+    await sweep();
+    api.records = people(11, (n) => (n < 1 ? { 등급: 4 } : {}));
+    await sweep();
+    await sweep();
+    expect(await forms()).toEqual({
+      rows: 11,
+      fields: { id: { string: 11 }, 이름: { string: 11 }, 등급: { string: 10, number: 1 }, 메모: { null: 11 } },
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const at = (minute: number, rest = '00.000Z') => `2026-03-01T10:${String(minute).padStart(2, '0')}:${rest}`;
+const person = (name: string, stamp: string | null, deals = 0): RawRecord => ({
+  id: 'p',
+  이름: name,
+  '딜 개수': deals,
+  ...(stamp === null ? {} : { '수정 날짜': stamp }),
+});
+
+describe('an answer that may be older than what we know', () => {
+  const redis = useRedis();
+
+  /** Sweeps once for each look, and tells what was said. */
+  async function looks(...records: RawRecord[]): Promise<string[]> {
+    const api = listedApi([]);
+    const { sweep, events } = sweptList(redis, api);
+    for (const record of records) {
+      api.records = [record];
+      await sweep();
+    }
+    return (await events()).map(({ data }) => `${String(data.after?.['이름'])} ${String(data.after?.['딜 개수'])}`);
+  }
+
+  const a = person('A', at(1, '05.100Z'));
+  const b = person('B', at(2, '06.200Z'));
+  const c = person('C', at(3, '07.300Z'));
+
+  it('is not an event by its stamp, whatever it shows', async () => {
+    expect(await looks(a, c, a, c, b, c)).toEqual(['C 0']);
+  });
+
+  it('is an event when the next sweep shows it again', async () => {
+    expect(await looks(a, c, a, a, a)).toEqual(['C 0', 'A 0']);
+  });
+
+  it('is an event when three sweeps in a row show older answers that differ', async () => {
+    expect(await looks(a, c, a, b, person('A2', at(1, '06.000Z')))).toEqual(['C 0', 'A2 0']);
+  });
+
+  it('is not confirmed by any number of looks while a lagging replica explains it', async () => {
+    const api = listedApi([a]);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [c];
+    await sweep();
+    api.records = [a];
+    for (let look = 0; look < 4; look += 1) await sweep({ minutesLater: 0 });
+    expect(await told()).toHaveLength(1);
+    await sweep();
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('is not confirmed by a second look when what we know was seen between', async () => {
+    expect(await looks(a, c, a, c, a, c, a, c)).toEqual(['C 0']);
+  });
+
+  it('is recognised by its content where the stamp does not move', async () => {
+    const deals = (count: number) => person('A', at(1), count);
+    expect(await looks(deals(1), deals(2), deals(1), deals(2), deals(3), deals(2), deals(1), deals(3))).toEqual([
+      'A 2',
+      'A 3',
+    ]);
+    expect(await looks(deals(7), deals(8), deals(7), deals(7))).toHaveLength(2 + 3);
+  });
+
+  it('is no answer to a person who puts back what was: a newer stamp is believed at once', async () => {
+    expect(await looks(a, b, { ...a, '수정 날짜': at(9, '01.000Z') })).toEqual(['B 0', 'A 0']);
+  });
+
+  it('is not suspected of an edit within the same minute of a cut stamp', async () => {
+    expect(await looks(person('A', at(1)), person('B', at(1)), person('C', at(1)))).toEqual(['B 0', 'C 0']);
+  });
+
+  it('is not suspected when a cut stamp may stand for a later moment of its minute', async () => {
+    expect(await looks(person('A', at(1, '40.000Z')), person('B', at(1)))).toEqual(['B 0']);
+    expect(await looks(person('X', at(2, '40.000Z')), person('Y', at(1)))).not.toContain('Y 0');
+  });
+
+  it('does not hide what a record without stamps shows', async () => {
+    expect(await looks(person('A', null), person('B', null), person('C', null))).toEqual(['B 0', 'C 0']);
+  });
+
+  it('counts as stale, with the trail of why', async () => {
+    const api = listedApi([a]);
+    const { sweep, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [c];
+    await sweep();
+    api.records = [a];
+    expect((await sweep()).counts).toMatchObject({ stale: 1, edited: 0 });
+    const [state] = await store.records('people', ['p']);
+    expect(state?.trail?.map(({ what, fields }) => [what, fields])).toEqual([
+      ['edited', ['이름']],
+      ['stale', undefined],
+    ]);
+  });
+});
+
+describe('two looks in one sweep', () => {
+  const redis = useRedis();
+
+  it('are one look: a lagging replica that answers twice confirms nothing', async () => {
+    const filler = (id: string): RawRecord => ({ id, 이름: id, '수정 날짜': at(0) });
+    const [old, now] = [person('A', at(1, '01.000Z')), person('B', at(2, '01.000Z'))];
+    const api = listedApi([old, filler('x'), filler('y'), filler('z')]);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [now, filler('x'), filler('y'), filler('z')];
+    await sweep();
+    api.records = [old, filler('x'), old, filler('y'), filler('z')];
+    await sweep();
+    api.records = [now, filler('x'), filler('y'), filler('z')];
+    await sweep();
+    expect(await told()).toEqual(['updated p 1']);
+  });
+});
