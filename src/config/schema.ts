@@ -12,7 +12,7 @@ import {
   DEFAULT_SERVE,
   DEFAULT_TIME_ZONE,
 } from './defaults.js';
-import { checked, duration, fieldPatterns, matching, oneOf, wholeNumber, yesOrNo } from './fields.js';
+import { checked, duration, fieldPatterns, matching, wholeNumber, yesOrNo } from './fields.js';
 
 /** A configuration, checked and with its defaults. */
 export interface Config {

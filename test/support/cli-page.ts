@@ -25,7 +25,7 @@ export const commandNames = program.commands.map((command) => command.name());
 /** The page as it should be: what people wrote as it stands, what the commands say as they say it. */
 export function cliPage(): string {
   return readFileSync(PAGE, 'utf8').replace(
-    /(<!-- options: (\w+) -->\n)[^]*?(<!-- end -->)/g,
+    /(<!-- options: ([\w-]+) -->\n)[^]*?(<!-- end -->)/g,
     (_, start: string, name: string, end: string) => `${start}${commandText(name)}\n${end}`,
   );
 }
