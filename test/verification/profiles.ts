@@ -12,7 +12,11 @@ import { PROFILES } from '../../src/server/sandbox/behaviour/profiles.js';
 import { runProfile, type ProfileScore } from './run-profile.js';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, rounds: { type: 'string', default: '6' }, only: { type: 'string' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '6' },
+    only: { type: 'string' },
+  },
 });
 const only = values.only?.split(',');
 const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-verify-'));

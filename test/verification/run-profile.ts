@@ -32,7 +32,14 @@ const SIZES = { people: 60, history: 80, activity: 80 };
 /** Waits of minutes (backoff, rate limits) become seconds. */
 const FACTOR = 40;
 
-export async function runProfile({ profile, seed, redisUrl, prefix, rounds, mutationsPerRound }: ProfileRun): Promise<ProfileScore> {
+export async function runProfile({
+  profile,
+  seed,
+  redisUrl,
+  prefix,
+  rounds,
+  mutationsPerRound,
+}: ProfileRun): Promise<ProfileScore> {
   const clock = fastClock(FACTOR);
   const sandbox = createSandbox({ ...SIZES, seed, profile, clock, journalKeep: 1_000_000 });
   const { url, token } = await sandbox.start();
