@@ -110,8 +110,8 @@ function sweptWorkspace(
 }
 
 function optionsOf({ lists }: SweptWorkspace, list: ListName): SweepOptions {
-  const { rules, baseline } = lists[list];
-  return { list, rules, baseline };
+  const { rules, baseline, images, removals } = lists[list];
+  return { list, rules, baseline, images, removals };
 }
 
 /** A person asked for this sweep: one under way elsewhere is waited for, then the list is swept for them. */

@@ -55,6 +55,12 @@ export const SECTIONS: readonly Section[] = [
     around: (people) => workspace({ lists: { people } }),
   },
   {
+    title: '`workspaces[].lists.<list>.removals`',
+    file: 'config/input.ts',
+    name: 'RemovalsInput',
+    around: (removals) => workspace({ lists: { people: { removals } } }),
+  },
+  {
     title: '`subscriptions[]`',
     text: SUBSCRIPTIONS,
     file: 'handlers/options.ts',
