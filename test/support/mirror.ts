@@ -17,7 +17,8 @@ export interface TestMirrors {
   readonly admin: pg.Pool;
   /** A subscription that writes into this test's schema. */
   mirror: (options?: Partial<PostgresOptions>) => Subscription;
-  /** This test's schema, and a table in it, as statements write them. */
+  /** This test's schema as it is called, then the schema and a table in it as statements write them. */
+  schemaName: () => string;
   schema: () => string;
   table: (name?: string) => string;
   rows: (columns?: string, name?: string) => Promise<unknown[]>;
@@ -53,6 +54,7 @@ export async function useMirrors(): Promise<TestMirrors> {
       made.push(subscription);
       return subscription;
     },
+    schemaName: () => schema,
     schema: () => quoted(schema),
     table,
     async rows(columns = '*', name = 'people') {

@@ -8,9 +8,9 @@ import { A_NAME, isIdentifier } from './identifiers.js';
 import { COLUMN_TYPES, OWN_COLUMNS, isReserved, type ColumnType } from './table.js';
 
 export interface PostgresOptions extends SubscriptionOptions {
-  /** `postgres://user:password@host:5432/database`; this or `connection`. */
+  /** `postgres://user:password@host:5432/database`; this or `connection`. @defaultValue none */
   url?: string | undefined;
-  /** The same in parts; what is left out comes from `PGHOST`, `PGUSER` and their like. */
+  /** The same in parts; what is left out comes from `PGHOST`, `PGUSER` and their like. @defaultValue none */
   connection?: PostgresConnection | undefined;
   /** The schema of the tables; made when missing. @defaultValue 'crm' */
   schema?: string | undefined;
@@ -28,12 +28,17 @@ export interface PostgresOptions extends SubscriptionOptions {
 }
 
 export interface PostgresConnection {
+  /** A name or an address, or the folder of a socket. @defaultValue PGHOST, else localhost */
   host?: string | undefined;
+  /** The port. @defaultValue PGPORT, else 5432 */
   port?: number | undefined;
+  /** Its name. @defaultValue PGDATABASE, else the user's name */
   database?: string | undefined;
+  /** Who may create and write the tables. @defaultValue PGUSER, else who runs this process */
   user?: string | undefined;
+  /** Theirs. @defaultValue PGPASSWORD, else none */
   password?: string | undefined;
-  /** @defaultValue false */
+  /** Encrypted, and refused when the certificate is not known. @defaultValue PGSSLMODE, else false */
   ssl?: boolean | undefined;
 }
 
