@@ -24,13 +24,24 @@ export { parseConfig } from './config/parse.js';
 export type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
 
 // Handling events.
+export { bullmq } from './handlers/bullmq/bullmq.js';
+export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
 export type { EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { PermanentError, RetryAfterError } from './handlers/errors.js';
+export { exec } from './handlers/exec/exec.js';
+export type { ExecOptions } from './handlers/exec/options.js';
 export type { HandlerContext, Subscription } from './handlers/handler.js';
+export { message } from './handlers/message/message.js';
+export type { MessageOptions } from './handlers/message/options.js';
 export { ndjson } from './handlers/ndjson/ndjson.js';
 export type { NdjsonOptions } from './handlers/ndjson/options.js';
+export type { ColumnOptions, PostgresConnection, PostgresOptions } from './handlers/postgres/options.js';
+export { postgres } from './handlers/postgres/postgres.js';
+export type { ColumnType } from './handlers/postgres/table.js';
 export type { RetryOptions, SubscriptionOptions } from './handlers/options.js';
+export type { EndpointOptions } from './handlers/webhook/endpoint.js';
+export type { RateOptions } from './handlers/webhook/rate.js';
 export type { WebhookOptions } from './handlers/webhook/options.js';
 export { webhook } from './handlers/webhook/webhook.js';
 

@@ -12,10 +12,11 @@ const FITS = [
   { changes: 2, places: 36 },
   { changes: 2, places: 24 },
   { changes: 1, places: 36 },
-  { changes: 1, places: 16 },
+  { changes: 1, places: 20 },
+  { changes: 1, places: 10 },
 ] as const;
 type Fit = (typeof FITS)[number];
-const SMALLEST: Fit = FITS[5];
+const SMALLEST: Fit = FITS[6];
 
 const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> = {
   created: 'green',

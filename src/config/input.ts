@@ -9,7 +9,9 @@ export interface ConfigInput {
   subscriptions?: readonly (Subscription | SubscriptionData)[] | undefined;
   /** A Redis URL, or the URL and the prefix of all keys. @defaultValue a private Redis of the state directory */
   redis?: string | RedisInput | undefined;
+  /** The log of events. */
   log?: LogInput | undefined;
+  /** Events whose tries are used up. */
   deadLetters?: DeadLettersInput | undefined;
   /** Serves the six lists from what Changefeed remembers: the mirror. @defaultValue nothing is served */
   serve?: ServeInput | undefined;
@@ -22,6 +24,7 @@ export interface WorkspaceInput {
   baseUrl: string;
   /** The API token, without "Bearer". */
   token: string;
+  /** The share of the API's rate limit that is ours. */
   budget?: BudgetInput | undefined;
   /** The workspace's time zone, an IANA name: where its days begin. @defaultValue 'Asia/Seoul' */
   timeZone?: string | undefined;
@@ -31,16 +34,16 @@ export interface WorkspaceInput {
 
 /** How many requests all processes together may make of this workspace's API: `requests` in any `perSeconds`. */
 export interface BudgetInput {
-  /** @defaultValue 80 */
+  /** Requests in any window of `perSeconds`; the API is known to allow 100 in 10 s to all integrations together. @defaultValue 80 */
   requests?: number | undefined;
-  /** @defaultValue 10 */
+  /** Length of the window, in seconds. @defaultValue 10 */
   perSeconds?: number | undefined;
 }
 
 export interface ListInput {
-  /** @defaultValue true */
+  /** False: the list is not swept. @defaultValue true */
   enabled?: boolean | undefined;
-  /** From the start of one sweep to the start of the next, at least '1s'. @defaultValue per list, see the reference */
+  /** From the start of one sweep to the start of the next, at least '1s'. @defaultValue per list, from '2m' to '10m' */
   interval?: string | undefined;
   /** Field patterns (`*` allowed) whose changes never make an event. @defaultValue none */
   ignore?: readonly string[] | undefined;
@@ -61,7 +64,7 @@ export interface SubscriptionData extends SubscriptionOptions {
 }
 
 export interface RedisInput {
-  /** `redis://:password@host:6379/0` or `rediss://…`; the variable `REDIS_URL` wins over it. */
+  /** `redis://:password@host:6379/0` or `rediss://…`; the variable `REDIS_URL` wins over it. @defaultValue a private Redis of the state directory */
   url?: string | undefined;
   /** Stands before every key. Letters, digits, `-`, `_`, `.`, `:`. @defaultValue 'changefeed' */
   prefix?: string | undefined;
@@ -69,15 +72,30 @@ export interface RedisInput {
 
 export interface LogInput {
   /** How long events are kept; what a subscription has not yet read stays in any case. */
-  retention?: { age?: string | undefined; events?: number | undefined } | undefined;
+  retention?: LogRetentionInput | undefined;
+}
+
+export interface LogRetentionInput {
+  /** Older events go. @defaultValue '7d' */
+  age?: string | undefined;
+  /** The newest so many of each workspace stay. @defaultValue 100000 */
+  events?: number | undefined;
 }
 
 export interface DeadLettersInput {
-  retention?: { age?: string | undefined; count?: number | undefined } | undefined;
+  /** How long events that could not be handled are kept. */
+  retention?: DeadLetterRetentionInput | undefined;
+}
+
+export interface DeadLetterRetentionInput {
+  /** Older dead letters go. @defaultValue '30d' */
+  age?: string | undefined;
+  /** The newest so many of each subscription stay; null for all. @defaultValue null */
+  count?: number | null | undefined;
 }
 
 export interface ServeInput {
-  /** @defaultValue '127.0.0.1' */
+  /** The address to listen on. @defaultValue '127.0.0.1' */
   host?: string | undefined;
   /** 0 takes any free port. @defaultValue 4020 */
   port?: number | undefined;

@@ -40,7 +40,7 @@ export interface Selection {
   readonly fields?: readonly string[];
 }
 
-/** A subscription, ready to run: what `defineHandler`, `webhook` and `ndjson` make. */
+/** A subscription, ready to run: what `defineHandler`, `webhook` and the other factories make. */
 export interface Subscription extends Selection {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; 64 at most. */
   readonly name: string;

@@ -8,7 +8,7 @@ import { didYouMean, strictOptions } from './explain.js';
 import type { Handle, RetryPolicy, Subscription } from './handler.js';
 import { compilePattern } from './pattern.js';
 
-/** What `defineHandler`, `webhook` and `ndjson` all accept, in code and (with `handler`) as data. */
+/** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
 export interface SubscriptionOptions {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
   name: string;
@@ -26,6 +26,7 @@ export interface SubscriptionOptions {
   order?: 'record' | 'none' | undefined;
   /** Events handled at the same time by one process, 1 to 1000. @defaultValue 10 */
   concurrency?: number | undefined;
+  /** How often a failed event is tried, and when. */
   retry?: RetryOptions | undefined;
   /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
   timeout?: string | undefined;
@@ -120,7 +121,7 @@ function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPoli
 }
 
 /** A duration text, read as ms. */
-function duration(leastMs: number): z.ZodType<number, string> {
+export function duration(leastMs: number): z.ZodType<number, string> {
   return z.string({ error: A_DURATION }).transform((value, context) => {
     const ms = parseDuration(value);
     if (ms !== undefined && ms >= leastMs && ms <= LONGEST_MS) return ms;
@@ -129,7 +130,7 @@ function duration(leastMs: number): z.ZodType<number, string> {
   });
 }
 
-function wholeNumber(least: number, most: number): z.ZodNumber {
+export function wholeNumber(least: number, most: number): z.ZodNumber {
   const error = `a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 }

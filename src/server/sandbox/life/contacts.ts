@@ -126,7 +126,10 @@ export function submitForm(context: LifeContext, person: number): void {
   world.change('submit-form', context.now(), (draft) => {
     const form = roll.below(DIRECTORY_SIZES.form);
     draft.edit('people', person, ({ submissions }) => ({ submissions: [...submissions, { form, at: draft.at }] }));
-    draft.create('activity', activityRow(draft.at, person, { type: 'webFormSubmit', form }));
+    draft.create(
+      'activity',
+      activityRow(draft.at, person, { type: 'webFormSubmit', form: world.directory.ref('form', form) }),
+    );
   });
 }
 

@@ -1,6 +1,6 @@
 /** Rows of the two lists that only grow, written by what happens elsewhere or on their own. */
-import { BURST, changeOf, contactDetails } from '../world/base-log.js';
-import { DIRECTORY_SIZES } from '../world/directory.js';
+import { BURST, changeOf, connection, contactDetails } from '../world/base-log.js';
+import { DIRECTORY_SIZES, type Ref } from '../world/directory.js';
 import type { ActivityFacts, DealFacts, HistoryFacts } from '../world/facts.js';
 import type { Draft } from '../world/draft.js';
 import { bornNow, foreignId, pick, type LifeContext } from './context.js';
@@ -30,6 +30,8 @@ const CONTACTS = [
   'meeting',
   'kakaoAlimtalkSend',
   'recordingCreate',
+  // Nobody has seen this one: the set of types is open, and a client must not depend on it.
+  'chatbotReply',
 ] as const;
 
 /** A contact with a person. A mail that is opened and clicked writes several rows with the same ids. */
@@ -45,7 +47,7 @@ export function addActivity(context: LifeContext, person: number, over?: Partial
       foreignId(context),
       foreignId(context),
     ];
-    const details = contactDetails(roll, roll.pick(CONTACTS), (salt) => ids[salt] ?? '');
+    const details = contactDetails(roll, roll.pick(CONTACTS), world.directory, (salt) => ids[salt] ?? '');
     first = draft.create('activity', activityRow(draft.at, person, { ...details, ...over }));
     if (over !== undefined || details.type !== 'email') return;
     for (const type of ['emailOpen', 'emailLinkClick'])
@@ -66,7 +68,15 @@ export function addHistory(context: LifeContext, deal: number, over?: Partial<Hi
   const { world, roll } = context;
   let row = -1;
   world.change('add-history', context.now(), (draft) => {
-    row = draft.create('history', { ...bornNow(draft.at), deal, ...changeOf(roll, null, world), ...over });
+    const facts = draft.get('deal', deal);
+    const connected = facts !== null && roll.chance(0.1) ? connection(facts) : {};
+    row = draft.create('history', {
+      ...bornNow(draft.at),
+      deal,
+      ...changeOf(roll, null, world),
+      ...connected,
+      ...over,
+    });
   });
   return row;
 }
@@ -111,12 +121,21 @@ export function moveDeal(context: LifeContext, deal: number): void {
     if (facts === null) return;
     const status = roll.pick(NEXT[facts.status]);
     draft.put('deal', deal, { ...facts, status });
-    draft.create('history', statusRow(draft, deal, facts.owner, status));
+    draft.create(
+      'history',
+      statusRow(draft, deal, { owner: facts.owner, user: world.directory.ref('user', facts.owner), status }),
+    );
   });
 }
 
-function statusRow(draft: Draft, deal: number, owner: number, status: DealFacts['status']): HistoryFacts {
-  const source = { type: 'user', user: owner };
+interface Move {
+  owner: number;
+  user: Ref | null;
+  status: DealFacts['status'];
+}
+
+function statusRow(draft: Draft, deal: number, { owner, user, status }: Move): HistoryFacts {
+  const source = { type: 'user', id: user?.id ?? null, name: user?.name ?? null };
   return {
     ...bornNow(draft.at),
     deal,

@@ -1,7 +1,8 @@
 /** History and activity as the seed has them: the lists that only grow. */
 import { DIRECTORY_SIZES } from './directory.js';
 import type { BaseContext } from './base-context.js';
-import type { ActivityFacts, HistoryFacts } from './facts.js';
+import type { Directory } from './directory.js';
+import type { ActivityFacts, HistoryFacts, Links } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseLinks } from './layout.js';
 import type { Dice } from './random.js';
@@ -21,7 +22,16 @@ export function baseHistory(index: number, context: BaseContext): HistoryFacts {
   const bornAt = isBirth
     ? context.bornAt('history', group * BURST) + (index % BURST) * 40
     : context.bornAt('history', index);
-  return { bornAt, createdAt: bornAt, deal, ...changeOf(roll, isBirth ? index % BURST : null, context) };
+  const isConnection = !isBirth && roll.chance(0.1);
+  const change = changeOf(roll, isBirth ? index % BURST : null, context);
+  const connected = isConnection ? connection(baseLinks(deal, context.sizes)) : {};
+  return { bornAt, createdAt: bornAt, deal, ...change, ...connected };
+}
+
+/** Another person or organization was put on the deal. */
+export function connection({ person, organization }: Links): Partial<HistoryFacts> {
+  const type = person === null ? 'editOrganizationConnect' : 'editPeopleConnection';
+  return { type, person, organization: person === null ? organization : null, fieldName: null, fieldValue: null };
 }
 
 type Change = Omit<HistoryFacts, 'bornAt' | 'createdAt' | 'deal'>;
@@ -29,8 +39,9 @@ type Change = Omit<HistoryFacts, 'bornAt' | 'createdAt' | 'deal'>;
 /** What a row says. `nth` is its place in the burst of a creation; null for a later edit. */
 export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<BaseContext, 'directory'>): Change {
   const user = roll.below(DIRECTORY_SIZES.user);
-  const edit = { type: 'editField', source: { type: 'user', user }, person: null, organization: null, owner: user };
   const owner = directory.ref('user', user);
+  const source = { type: 'user', id: owner?.id ?? null, name: owner?.name ?? null };
+  const edit = { type: 'editField', source, person: null, organization: null, owner: user };
   switch (nth ?? roll.below(6)) {
     case 0:
       return { ...edit, fieldName: '이름', fieldValue: `딜 ${1 + roll.below(900)}` };
@@ -43,7 +54,7 @@ export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<Bas
     case 4:
       return {
         ...edit,
-        source: { type: roll.pick(['workflow', 'api', 'sequence']), user: null },
+        source: { type: roll.pick(['workflow', 'api', 'sequence']), id: null, name: null },
         owner: null,
         fieldName: '상태',
         fieldValue: roll.pick(['진행중', '성사', '실패']),
@@ -51,7 +62,7 @@ export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<Bas
     default:
       return {
         ...edit,
-        source: { type: 'field', user: null },
+        source: { type: 'field', id: null, name: null },
         owner: null,
         fieldName: '전체 TODO',
         fieldValue: roll.below(9),
@@ -109,7 +120,7 @@ function contact(index: number, bornAt: number, context: BaseContext): ActivityF
   const own = context.dice('activity', index, 1);
   return {
     ...row(bornAt, person),
-    ...contactDetails(own, own.pick(CONTACTS), (salt) => fixedUuid(seed, 300 + salt, mail)),
+    ...contactDetails(own, own.pick(CONTACTS), context.directory, (salt) => fixedUuid(seed, 300 + salt, mail)),
   };
 }
 
@@ -117,9 +128,10 @@ function contact(index: number, bornAt: number, context: BaseContext): ActivityF
 export function contactDetails(
   roll: Dice,
   type: string,
+  directory: Directory,
   idOf: (salt: number) => string,
 ): Pick<ActivityFacts, 'type' | 'form' | 'others'> {
-  const form = type.startsWith('webForm') ? roll.below(DIRECTORY_SIZES.form) : null;
+  const form = type.startsWith('webForm') ? directory.ref('form', roll.below(DIRECTORY_SIZES.form)) : null;
   if (type.startsWith('email')) {
     return { type, form, others: { emailId: idOf(0), messageId: `<${idOf(1)}@example.invalid>`, threadId: idOf(2) } };
   }

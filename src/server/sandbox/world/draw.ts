@@ -146,12 +146,11 @@ const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
 });
 
 const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
-  const user = around.directory.ref('user', facts.source.user);
   return {
     id: around.idOf('history', index),
     dealId: around.idOf('deal', facts.deal),
     type: facts.type,
-    source: { type: facts.source.type, id: user?.id ?? null, name: user?.name ?? null },
+    source: facts.source,
     people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
     organization: facts.organization === null ? null : { _id: around.idOf('organization', facts.organization) },
     fieldName: facts.fieldName,
@@ -162,7 +161,7 @@ const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
 };
 
 const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
-  const form = around.directory.ref('form', facts.form);
+  const { form } = facts;
   return {
     id: around.idOf('activity', index),
     type: facts.type,

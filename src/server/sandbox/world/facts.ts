@@ -4,6 +4,8 @@
  * Things name each other by index; indexes become ids when drawn.
  */
 
+import type { Ref } from './directory.js';
+
 /** The six lists and the deals behind them, which no endpoint lists. */
 export const KINDS = ['people', 'organization', 'memo', 'todo', 'history', 'activity', 'deal'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -94,7 +96,8 @@ export interface DealFacts extends Born, Links {
 export interface HistoryFacts extends Born {
   readonly deal: number;
   readonly type: string;
-  readonly source: { readonly type: string; readonly user: number | null };
+  /** As named when the row was written: a log is not written anew when somebody is renamed. */
+  readonly source: { readonly type: string; readonly id: string | null; readonly name: string | null };
   readonly person: number | null;
   readonly organization: number | null;
   readonly fieldName: string | null;
@@ -110,7 +113,7 @@ export interface ActivityFacts extends Born {
   readonly person: number;
   readonly memo: number | null;
   readonly todo: number | null;
-  readonly form: number | null;
+  readonly form: Ref | null;
   /** `emailId`, `messageId` and so on: ids of things no endpoint lists. */
   readonly others: Readonly<Record<string, string>>;
 }

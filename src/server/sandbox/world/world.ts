@@ -81,7 +81,8 @@ export class World {
   constructor({ seed, sizes }: WorldOptions) {
     this.sizes = sizes;
     this.directory = new Directory(seed);
-    this.context = baseContext(seed, sizes, this.directory);
+    // A directory of its own: what the seed wrote does not change when somebody is renamed later.
+    this.context = baseContext(seed, sizes, new Directory(seed));
     this.#tables = baseTables(this.context);
     this.#links = new Links(this.#tables, sizes);
     this.#ids = Object.fromEntries(KINDS.map((kind, nth) => [kind, new Ids(seed, nth)])) as Record<Kind, Ids>;
@@ -150,7 +151,7 @@ export class World {
 
   /** The workspace's own fields of a record. */
   customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
-    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.directory);
+    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.context.directory);
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {

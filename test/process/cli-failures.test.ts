@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Status } from '../../src/observability/status.js';
+import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { promisedShape, shapeOf } from '../support/cli-page.js';
+import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { redisBinary } from '../support/private-redis.js';
+import { startPrivateRedis, useRedis } from '../support/redis.js';
+
+describe('what goes wrong while running', () => {
+  const cli = useCli();
+  const redis = useRedis();
+
+  const workspaceOf = (crm: OtherCrm, more: object = {}): object => ({
+    name: 'acme',
+    baseUrl: crm.url,
+    token: crm.token,
+    ...more,
+  });
+  /** A folder whose configuration has these subscriptions, as code. */
+  async function folderOf(crm: OtherCrm, subscriptions = '[]', workspace: object = {}) {
+    const folder = await cli({
+      'changefeed.config.mjs': `
+        import { defineHandler } from 'crm-changefeed';
+        const retry = { attempts: 2, delay: '10ms' };
+        export default {
+          workspaces: [${JSON.stringify(workspaceOf(crm, workspace))}],
+          redis: { prefix: ${JSON.stringify(redis.keys.prefix)} },
+          subscriptions: ${subscriptions},
+        };`,
+    });
+    const env = { REDIS_URL: redis.url };
+    return {
+      cwd: folder.cwd,
+      start: (args: readonly string[], more = {}) => folder.start(args, { ...env, ...more }),
+      run: async (args: readonly string[], more = {}): Promise<CliRun> => {
+        const result = await folder.run(args, { ...env, ...more });
+        const said = result.stdout + result.stderr;
+        expect(said).not.toMatch(STACK_OR_COLOUR);
+        expect(said).not.toContain(crm.token);
+        return result;
+      },
+    };
+  }
+  const editPeople = (crm: OtherCrm, count: number): void => {
+    for (let index = 0; index < count; index++) {
+      crm.lists.people[index] = { ...crm.lists.people[index]!, 이름: `이름 ${crypto.randomUUID()}` };
+    }
+  };
+
+  it('a page that cannot be had: the list, the page and why; the checkpoint is kept', { timeout: 60_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    crm.mishap = (list, cursor) =>
+      list === 'people' && cursor !== null
+        ? { status: 403, body: { success: false, message: 'Forbidden', reason: 'plan' } }
+        : undefined;
+    const stopped = await folder.run(['sweep', 'people', 'todo']);
+    expect(stopped).toMatchObject({ code: 1, stdout: '' });
+    expect(stopped.stderr).toMatch(
+      /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*goes on where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
+    );
+    crm.mishap = () => undefined;
+    const before = crm.asked.length;
+    const data = await folder.run(['sweep', 'people', '--json']);
+    expect(JSON.parse(data.stdout)).toMatchObject({
+      sweeps: [{ workspace: 'acme', list: 'people', outcome: 'complete', mode: 'baseline', pages: 3, events: 0 }],
+      unhandled: [],
+    });
+    expect(crm.asked.slice(before)).toHaveLength(2);
+  });
+
+  it('an API that is not there, and one that does not know the token', { timeout: 60_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm, '[]', { baseUrl: 'http://127.0.0.1:1' });
+    const stranger = await folderOf(crm, '[]', { name: 'other', token: 'an-old-token' });
+    const [absent, refused] = await Promise.all([
+      folder.run(['sweep', 'memo', 'todo']),
+      stranger.run(['sweep', 'memo', 'todo']),
+    ]);
+    expect([absent.code, refused.code]).toEqual([1, 1]);
+    expect(absent.stderr).toMatch(
+      /✗ memo .*page 1: the API at 127\.0\.0\.1:1 did not answer \(ECONNREFUSED\).*5 attempts/,
+    );
+    expect(absent.stderr).toMatch(/✗ todo .*for the same reason/);
+    expect(absent.stderr.match(/asking again/g)).toHaveLength(1);
+    expect(refused.stderr).toMatch(/✗ memo .*page 1: .*answered 401.*newest token.*\[CF_UNAUTHORISED\]/);
+    expect(refused.stderr).not.toContain('an-old-token');
+  });
+
+  it('a Redis that is not there, or does not let us in', { timeout: 60_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    const { port } = await startPrivateRedis();
+    const [absent, refused, unnamed] = await Promise.all([
+      folder.run(['sweep'], { REDIS_URL: 'redis://127.0.0.1:1' }),
+      folder.run(['status'], { REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` }),
+      folder.run(['start'], { REDIS_URL: `redis://127.0.0.1:${port}` }),
+    ]);
+    expect([absent.code, refused.code, unnamed.code]).toEqual([1, 1, 1]);
+    expect(absent.stderr).toMatch(
+      /^changefeed: Redis at 127\.0\.0\.1:1 cannot be reached .*\[CF_REDIS_UNREACHABLE\]\n$/,
+    );
+    expect(refused.stderr).toMatch(
+      /^changefeed: Redis at \S+ refused the user or password .*\[CF_REDIS_UNREACHABLE\]\n$/,
+    );
+    expect(refused.stderr).not.toContain('hunter2');
+    expect(unnamed.stderr).toMatch(/^changefeed: Redis at \S+ asks for a password\. .*\[CF_REDIS_UNREACHABLE\]\n$/);
+    expect(crm.asked).toEqual([]);
+  });
+
+  it('a handler that throws, one that hangs and one that returns nonsense', { timeout: 90_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(
+      crm,
+      `[
+        defineHandler({ name: 'throws', retry, handle() { throw new Error('no luck'); } }),
+        defineHandler({ name: 'hangs', retry: { attempts: 1 }, timeout: '100ms', handle: () => new Promise(() => {}) }),
+        defineHandler({ name: 'returns', retry, handle: () => 42 }),
+      ]`,
+    );
+    expect(await folder.run(['sweep', 'people'])).toMatchObject({ code: 0 });
+    editPeople(crm, 2);
+    const swept = await folder.run(['sweep', 'people']);
+    expect(swept.code).toBe(0);
+    expect(swept.stderr).toMatch(/✓ people +2 events/);
+    expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
+    expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);
+    expect(swept.stderr).not.toMatch(/subscription "returns"/);
+    expect(swept.stderr).toMatch(/no luck/);
+
+    const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
+    const { subscriptions } = JSON.parse(asData.stdout) as Status;
+    expect(shapeOf(JSON.parse(asData.stdout))).toEqual(promisedShape('status'));
+    expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
+      ['throws', 2, 0],
+      ['hangs', 2, 0],
+      ['returns', 0, 0],
+    ]);
+    expect(asPage.stdout).toMatch(/throws .* 2\n/);
+  });
+
+  it(
+    'events that are not handled in time: which subscription, how many, exit code 1',
+    { timeout: 60_000 },
+    async () => {
+      const crm = await startOtherCrm();
+      const handle = `handle: (event, { signal }) => new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    })`;
+      const folder = await folderOf(crm, `[defineHandler({ name: 'slow', ${handle} })]`);
+      await folder.run(['sweep', 'people']);
+      editPeople(crm, 3);
+      const run = await folder.run(['sweep', 'people', '--timeout', '300ms', '--json']);
+      expect(run.code).toBe(1);
+      expect(run.stderr).toMatch(
+        /^changefeed: not handled within 300 ms: "slow" 3 events\. They stay in the queue: .*--timeout/m,
+      );
+      expect(JSON.parse(run.stdout)).toMatchObject({
+        sweeps: [{ list: 'people', outcome: 'complete', events: 3 }],
+        unhandled: [{ subscription: 'slow', workspace: 'acme' }],
+      });
+    },
+  );
+
+  it('a promise that a handler forgot ends the service in order', { timeout: 60_000 }, async () => {
+    const crm = await startOtherCrm();
+    const stray = `defineHandler({ name: 'stray', handle() { void Promise.reject(new Error('forgotten')); } })`;
+    const folder = await folderOf(crm, `[${stray}]`);
+    await folder.run(['sweep', 'people']);
+    editPeople(crm, 1);
+    const run = await folder.run(['sweep', 'people']);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/^changefeed: something failed outside .*: forgotten .*\[CF_INTERNAL\]$/m);
+  });
+
+  it('a workspace that the configuration does not name', async () => {
+    const folder = await folderOf(await startOtherCrm());
+    const [swept, tailed] = await Promise.all([
+      folder.run(['sweep', '--workspace', 'acne']),
+      folder.run(['tail', '--workspace', 'acne', '--no-follow']),
+    ]);
+    const sentence =
+      /^changefeed: --workspace: there is no workspace "acne" \(did you mean acme\?\)\..*\[CF_USAGE\]\n$/;
+    expect([swept.code, tailed.code]).toEqual([2, 2]);
+    expect([swept.stderr, tailed.stderr]).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
+  });
+
+  it('a sweep beside a running service waits for its turn, and both do their work', { timeout: 90_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm, '[]', { lists: { people: { interval: '1s' } } });
+    const service = folder.start(['start']);
+    await service.waitForLine(/changefeed is running/);
+    const runs = await Promise.all([folder.run(['sweep']), folder.run(['sweep', 'people'])]);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    expect(runs[0].stderr.match(/^✓/gm)).toHaveLength(6);
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it.skipIf(redisBinary === undefined).each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s stops the service and its private Redis, with exit code 0 and without a stack',
+    { timeout: 60_000 },
+    async (signal) => {
+      const crm = await startOtherCrm();
+      const folder = await folderOf(crm);
+      const service = folder.start(['start'], { REDIS_URL: undefined });
+      await service.waitForLine(/sweep complete/);
+      const { url } = JSON.parse(readFileSync(join(folder.cwd, 'state', 'redis.json'), 'utf8')) as { url: string };
+      expect(await probeRedis(url)).toEqual({ outcome: 'ready' });
+      expect(await service.kill(signal)).toEqual({ code: 0, signal: null });
+      expect(service.stderr).not.toMatch(STACK_OR_COLOUR);
+      expect(service.stderr).not.toMatch(/"level":"(warn|error)"/);
+      await eventually(async () => expect(await probeRedis(url)).toMatchObject({ outcome: 'absent' }));
+    },
+  );
+
+  it('starts only the roles that are asked for', { timeout: 60_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    const service = folder.start(['start', '--only', 'dispatch,handle']);
+    expect(await service.waitForLine(/changefeed is running/)).toContain('"roles":["dispatch","handle"]');
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(crm.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * docs/configuration.md, made from what the code says: meaning and default from the docstrings, what is allowed from
+ * the sentence with which the very option refuses a wrong value.
+ */
+import { DEFAULT_INTERVAL_MS } from '../../src/config/defaults.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { Config } from '../../src/config/schema.js';
+import { LIST_NAMES, PATH_OF } from '../../src/events/lists.js';
+import { LOG_LEVELS } from '../../src/observability/log.js';
+import { formatDuration } from '../../src/runtime/duration.js';
+import { optionDocs, type OptionDoc } from './option-docs.js';
+
+type Json = Record<string, unknown>;
+
+interface Section {
+  title: string;
+  /** Text under the title. */
+  text?: string;
+  file: string;
+  /** The interface whose members are the options. */
+  name: string;
+  /** A whole configuration in which these options have these values. */
+  around: (options: Json) => Json;
+}
+
+const WORKSPACE = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' };
+const NDJSON = { handler: 'ndjson', name: 'out' };
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+export const WEBHOOK = { handler: 'webhook', name: 'ops', url: 'https://ops.example/hooks', secret: SECRET };
+const whole = (more: Json): Json => ({ workspaces: [WORKSPACE], ...more });
+const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more }] });
+const subscription = (base: Json, more: Json): Json => whole({ subscriptions: [{ ...base, ...more }] });
+
+const SUBSCRIPTIONS =
+  'Shared by all handlers. In code they stand in `defineHandler({ … })`, `webhook({ … })` and `ndjson({ … })`; as data beside `"handler": "webhook"` or `"ndjson"`.';
+
+export const SECTIONS: readonly Section[] = [
+  { title: 'The whole', file: 'config/input.ts', name: 'ConfigInput', around: whole },
+  { title: '`workspaces[]`', file: 'config/input.ts', name: 'WorkspaceInput', around: workspace },
+  {
+    title: '`workspaces[].budget`',
+    text: 'One budget per workspace, shared by all processes. Its burst is a tenth of the limit, and no window ever holds more than the limit.',
+    file: 'config/input.ts',
+    name: 'BudgetInput',
+    around: (budget) => workspace({ budget }),
+  },
+  {
+    title: '`workspaces[].lists.<list>`',
+    text: listsText(),
+    file: 'config/input.ts',
+    name: 'ListInput',
+    around: (people) => workspace({ lists: { people } }),
+  },
+  {
+    title: '`subscriptions[]`',
+    text: SUBSCRIPTIONS,
+    file: 'handlers/options.ts',
+    name: 'SubscriptionOptions',
+    around: (more) => subscription(NDJSON, more),
+  },
+  {
+    title: '`subscriptions[].retry`',
+    text: 'What a handler throws goes before it: `RetryAfterError` waits as told, `PermanentError` makes a dead letter at once.',
+    file: 'handlers/options.ts',
+    name: 'RetryOptions',
+    around: (retry) => subscription(NDJSON, { retry }),
+  },
+  {
+    title: 'Options of `webhook`',
+    text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
+    file: 'handlers/webhook/options.ts',
+    name: 'WebhookOptions',
+    around: (more) => subscription(WEBHOOK, more),
+  },
+  {
+    title: 'Options of `ndjson`',
+    file: 'handlers/ndjson/options.ts',
+    name: 'NdjsonOptions',
+    around: (more) => subscription(NDJSON, more),
+  },
+  {
+    title: 'Options of `ndjson`: `rotate`',
+    file: 'handlers/ndjson/options.ts',
+    name: 'RotateOptions',
+    around: (rotate) => subscription(NDJSON, { path: 'events.ndjson', rotate: { size: '1MB', ...rotate } }),
+  },
+  {
+    title: '`redis`',
+    text: 'A bare URL is short for `{ url }`.',
+    file: 'config/input.ts',
+    name: 'RedisInput',
+    around: (redis) => whole({ redis }),
+  },
+  {
+    title: '`log.retention`',
+    text: 'What a subscription has not yet read stays in any case.',
+    file: 'config/input.ts',
+    name: 'LogRetentionInput',
+    around: (retention) => whole({ log: { retention } }),
+  },
+  {
+    title: '`serve`',
+    file: 'config/input.ts',
+    name: 'ServeInput',
+    around: (serve) => whole({ serve: { token: 'served-to-others', ...serve } }),
+  },
+  {
+    title: '`deadLetters.retention`',
+    file: 'config/input.ts',
+    name: 'DeadLetterRetentionInput',
+    around: (retention) => whole({ deadLetters: { retention } }),
+  },
+];
+
+export const docsOf = ({ file, name }: Section): OptionDoc[] => optionDocs(file, name);
+export const read = (raw: Json): Config => parseConfig(raw, { source: 'the reference' });
+
+/** What the option says is allowed, when it is given a big integer, which none of them takes. */
+export function allowedBy({ around }: Section, { name }: OptionDoc): string {
+  try {
+    read(around({ [name]: 1n }));
+  } catch (error) {
+    const said = /found a bigint; allowed: ([^]*?)\.(?: If it comes from [^.]*\.| \(\d+ more[^)]*\))?$/.exec(
+      (error as Error).message,
+    );
+    if (said?.[1] !== undefined) return said[1];
+    throw new Error(`${name}: the complaint does not say what is allowed: ${(error as Error).message}`);
+  }
+  throw new Error(`${name}: a big integer was accepted`);
+}
+
+export function configurationPage(): string {
+  return [HEAD, ENVIRONMENT, ...SECTIONS.map(sectionText), CODE_ONLY].join('\n\n') + '\n';
+}
+
+function sectionText(section: Section): string {
+  const rows = docsOf(section).map((doc) => {
+    const allowed = allowedBy(section, doc);
+    return [`\`${doc.name}\``, doc.meaning, allowed, fallback(doc, allowed)];
+  });
+  const parts = [`## ${section.title}`, section.text, table(['option', 'meaning', 'allowed', 'default'], rows)];
+  return parts.filter((part) => part !== undefined).join('\n\n');
+}
+
+function fallback({ required, defaultValue }: OptionDoc, allowed: string): string {
+  if (required) return '**required**';
+  return defaultValue === '' && isObject(allowed) ? 'see its own section' : code(defaultValue);
+}
+
+/** Options that are objects of options have no default of their own. */
+export function isObject(allowed: string): boolean {
+  return allowed.startsWith('an object ');
+}
+
+/** Values as code, words as words. */
+function code(text: string): string {
+  return text.replace(/'[^']*'|\['[^']*'\]|\b\d+\b|\b(?:true|false|null)\b/g, (value) => `\`${value}\``);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
+}
+
+function listsText(): string {
+  const rows = LIST_NAMES.map((list) => [
+    `\`${list}\``,
+    `\`${PATH_OF[list].slice('v2/'.length)}\``,
+    formatDuration(DEFAULT_INTERVAL_MS[list]),
+  ]);
+  return `The lists, and how long from the start of one sweep to the start of the next where nothing else is said: in a large workspace (10,000 people, 50,000 history entries) all of them together stay within the budget.\n\n${table(['list', 'path', 'default interval'], rows)}`;
+}
+
+const HEAD = `# Configuration
+
+<!-- Made from the code by test/unit/config/reference.test.ts: change the docstrings, then run \`npx vitest run test/unit/config/reference.test.ts -u\`. -->
+
+\`changefeed.config.ts\` (or \`.mts\`, \`.js\`, \`.mjs\`, \`.json\`) in the working directory; \`--config\` or \`CHANGEFEED_CONFIG\` names
+another file. In code it is \`export default defineConfig({ … })\`; in JSON, \`\${NAME}\` in a string is replaced from the
+environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. A wrong option is told with its
+path, what was found and what is allowed, all of them at once; nothing is ignored silently.
+
+Without a file, \`CHANGEFEED_BASE_URL\` and \`CHANGEFEED_TOKEN\` are enough: one workspace \`default\`, its events as lines of JSON
+on standard output.`;
+
+const ENVIRONMENT = `## The environment
+
+${table(
+  ['variable', 'meaning', 'default'],
+  [
+    ['`REDIS_URL`', 'The Redis to use; wins over the configuration.', 'a private one, see `CHANGEFEED_STATE_DIR`'],
+    ['`CHANGEFEED_BASE_URL`', 'Where there is no file: what stands before `/v2`.', ''],
+    ['`CHANGEFEED_TOKEN`', 'Where there is no file: the API token.', ''],
+    ['`CHANGEFEED_CONFIG`', 'The configuration file.', '`changefeed.config.*` in the working directory'],
+    [
+      '`CHANGEFEED_STATE_DIR`',
+      'Where a private Redis keeps its data.',
+      "`.changefeed` in a project's folder, else `changefeed` in the user's state directory",
+    ],
+    [
+      '`LOG_LEVEL`',
+      `${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}. With \`debug\`, errors show their stack.`,
+      '`info`; `warn` for commands a person waits for',
+    ],
+    ['`NO_COLOR`, `FORCE_COLOR`', 'No colours, or colours where there is no terminal.', 'colours on a terminal'],
+  ],
+)}`;
+
+const CODE_ONLY = `## Options of \`defineHandler\`
+
+Beside the options of every subscription; only in a file in code.
+
+${table(
+  ['option', 'meaning', 'allowed', 'default'],
+  optionDocs('handlers/define.ts', 'HandlerOptions')
+    .filter(({ name }) => name !== 'on')
+    .map(({ name, meaning, required }) => [`\`${name}\``, meaning, 'a function', required ? '**required**' : 'none']),
+)}`;
