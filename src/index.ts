@@ -7,8 +7,14 @@ export { openChangefeed, ROLES } from './app.js';
 export type {
   Changefeed,
   ChangefeedOptions,
+  FieldRules,
+  Inspector,
+  ListSchema,
   ListSweep,
+  PreviewOptions,
+  RecordStory,
   Role,
+  RulesPreview,
   SweepCall,
   SweepProgress,
   TailedEvent,
@@ -70,3 +76,13 @@ export { createReadApi } from './api/client.js';
 export type { ReadApiOptions } from './api/client.js';
 export type { Page, RawRecord, ReadApi } from './api/read-api.js';
 export { walkList } from './api/trail.js';
+
+// A workspace to try things on, and the judge of what was made of it.
+export { PROFILES } from './server/sandbox/behaviour/profiles.js';
+export type { Profile } from './server/sandbox/behaviour/profiles.js';
+export type { SandboxOptions } from './server/sandbox/options.js';
+export { createSandbox } from './server/sandbox/sandbox.js';
+export type { Sandbox } from './server/sandbox/sandbox.js';
+export { parseEvents, parseJournal } from './server/verify/read.js';
+export { scoreEvents } from './server/verify/score.js';
+export type { Score, ScoreOptions } from './server/verify/score.js';
