@@ -90,9 +90,9 @@ function storyText(story: RecordStory): string {
     waits ? "waits for what its list's schema turns out to be" : '',
   ].filter((text) => text !== '');
   const leftOut = story.leftOut.map(({ field, rule }) => `  ${field}  (${rule})`);
-  const trail = story.trail.map((entry) => `  ${JSON.stringify(entry)}`);
+  const trail = story.trail.map(decisionLine);
   return [
-    `${story.list} ${story.id}: ${story.sequence} events so far, ${states.join('; ')}.`,
+    `${story.list} ${story.id}: ${story.sequence} ${story.sequence === 1 ? 'event' : 'events'} so far, ${states.join('; ')}.`,
     `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : lastSweep.completedAt}.`,
     `Compared: ${story.compared.join(', ') || 'nothing'}`,
     ...(leftOut.length > 0 ? ['Left out, and by which rule:', ...leftOut] : []),
@@ -100,6 +100,13 @@ function storyText(story: RecordStory): string {
       ? ['Last decisions, the oldest first:', ...trail]
       : ['No decision yet: it has only ever been the same.']),
   ].join('\n');
+}
+
+function decisionLine({ at, sweep, what, ...rest }: RecordStory['trail'][number]): string {
+  const details = Object.entries(rest).map(
+    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
+  );
+  return `  ${at}  ${[what, ...details, `sweep ${sweep}`].join('  ')}`;
 }
 
 function schemaText(list: ListName, { rows, fields }: ListSchema, colours: Colours): string {
