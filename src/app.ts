@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Config } from './config/schema.js';
 import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import type { DeadLetters } from './dispatch/dead-letters.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
+import { createOperations } from './dispatch/operations.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
 import { isoTime, systemClock, type Clock } from './runtime/clock.js';
@@ -27,6 +29,7 @@ import { createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
+export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
@@ -68,6 +71,8 @@ export interface Changefeed {
   waitUntilHandled(options: Omit<WaitOptions, 'upTo'>): Promise<WaitResult>;
   /** The log of events, as it is and as it grows. */
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  /** Events whose handling was given up. What is retried is handled by whichever process has the role `handle`. */
+  readonly deadLetters: DeadLetters;
   status(): Promise<Status>;
 }
 
@@ -127,6 +132,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     places: new RedisPlaceStore(redis, keys),
     workspaces,
   });
+  const operations = createOperations({ ...fanOut(house) });
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
     dispatch: dispatchPart(house, dispatcher),
@@ -139,7 +145,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     try {
       await running?.stop();
       if (running === undefined) await dispatcher.stop();
-      await Promise.all([sweeper.close(), logReader.close()]);
+      await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
     } finally {
       await closeRedis();
     }
@@ -158,6 +164,9 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     async waitUntilHandled(wait) {
       const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
       return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
+    },
+    get deadLetters() {
+      return operations.deadLetters;
     },
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     async status() {

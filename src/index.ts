@@ -7,6 +7,10 @@ export { openChangefeed, ROLES } from './app.js';
 export type {
   Changefeed,
   ChangefeedOptions,
+  DeadLetter,
+  DeadLetterFilter,
+  DeadLetters,
+  ListOptions,
   ListSweep,
   Role,
   SweepCall,

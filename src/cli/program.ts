@@ -14,6 +14,7 @@ import {
   someOf,
   wholeNumber,
 } from './arguments.js';
+import { dead, DEAD_ACTIONS } from './commands/dead.js';
 import { demo } from './commands/demo.js';
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
@@ -77,6 +78,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       });
   addServiceCommands(command);
   addLookingCommands(command);
+  addDeliveryCommands(command);
   addSandboxCommands(command);
   return program;
 }
@@ -105,6 +107,20 @@ function addLookingCommands(command: AddCommand): void {
     .option('--workspace <name>', 'only this workspace')
     .option('--no-follow', 'stop at the end of the log');
   command('status', 'lists, freshness, budget, queues, dead letters', status).option('--json', 'print it as JSON');
+}
+
+function addDeliveryCommands(command: AddCommand): void {
+  command('dead', 'dead letters: events whose handling was given up', dead)
+    .argument('<action>', DEAD_ACTIONS.join(', '))
+    .argument('[ids...]', 'ids of events')
+    .option('--all', 'retry or drop: all there are')
+    .option('--subscription <name>', 'only those of this subscription')
+    .option(
+      '--limit <number>',
+      'list: how many at most, newest first (default: 100)',
+      wholeNumber('--limit', { least: 1 }),
+    )
+    .option('--json', 'list and show: one dead letter per line as JSON; retry and drop: the count');
 }
 
 function addSandboxCommands(command: AddCommand): void {

@@ -53,6 +53,8 @@ export interface Claim extends Entry {
 
 export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'left'; next: string | null };
 export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
+/** A held event keeps the head of its lane, and is no longer pending. */
+export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
 
 export interface Pending {
   /** Events entered and neither handled nor dead. */
@@ -72,6 +74,10 @@ export interface RecordGate {
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
   leave(subscription: string, claim: Claim): Promise<Leave>;
+  /** The event is dead, and its followers shall wait until it is tried again or dropped. */
+  hold(subscription: string, claim: Claim): Promise<Hold>;
+  /** A dead letter is dropped: if it held its lane, the lane moves on. Answers the event then at the head. */
+  drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
   pending(subscription: string, workspace: string): Promise<Pending>;
 }
 

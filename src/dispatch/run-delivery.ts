@@ -5,7 +5,7 @@
  *    │ └───left──> done before (a repeat after a crash): nothing to run
  *    go
  *    handler ──fails──> judge ──retry──> BullMQ delays it; it stays the head of its lane
- *    │                    └─────dead──> write the death, leave the lane, become a dead letter
+ *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
  *    leave the lane, wake the follower, complete
  *
  * The lane is left before BullMQ is told, never after: a process killed in between comes back as a stalled job, finds
@@ -117,8 +117,16 @@ async function die(going: Going, context: RunContext, failure: FailedAttempt): P
     if ((await job.extendLock(token, context.lockMs)) !== 1) throw takenOver(context.subscription, job);
     await job.updateProgress(deathAfter(job, failure));
   }
-  await leave(going, context);
+  if (context.subscription.whenDead === 'hold') await hold(going, context);
+  else await leave(going, context);
   throw deadLetter(failure);
+}
+
+async function hold({ job, claim }: Going, { gate, subscription }: RunContext): Promise<void> {
+  // Without an order nobody waits for it.
+  const held =
+    claim.lane === null ? await gate.leave(subscription.name, claim) : await gate.hold(subscription.name, claim);
+  if (held.outcome === 'taken-over') throw takenOver(subscription, job);
 }
 
 async function leave({ job, claim }: Going, { gate, store, subscription }: RunContext): Promise<void> {

@@ -99,7 +99,8 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
   return {
     connection,
     ...(prefix === undefined ? {} : { prefix }),
-    ...keptJobs(retention),
+    // One that others wait for must not vanish by its age.
+    ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
     concurrency: subscription.concurrency,
     lockDuration: timing.lockMs,

@@ -50,6 +50,8 @@ export interface Subscription extends Selection {
   readonly concurrency: number;
   readonly order: 'record' | 'none';
   readonly retry: RetryPolicy;
+  /** `hold`: a dead letter keeps its record's later events waiting until it is retried or dropped. */
+  readonly whenDead: 'release' | 'hold';
   /** A try that takes longer is aborted and counts as failed; ms. */
   readonly timeoutMs: number;
   /** Where a new subscription starts reading the log. */

@@ -28,6 +28,11 @@ export interface SubscriptionOptions {
   concurrency?: number | undefined;
   /** How often a failed event is tried, and when. */
   retry?: RetryOptions | undefined;
+  /**
+   * What a dead letter does to its record's later events: `release` lets them go on; `hold` keeps them waiting until it is
+   * retried or dropped (only with `order: 'record'`). @defaultValue 'release'
+   */
+  whenDead?: 'release' | 'hold' | undefined;
   /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
   timeout?: string | undefined;
   /** Where a new subscription starts reading the log. @defaultValue 'now' */
@@ -74,6 +79,7 @@ export const subscriptionShape = {
   order: z.enum(['record', 'none'], { error: `'record' or 'none'` }).default('record'),
   concurrency: wholeNumber(1, 1_000).default(10),
   retry: retry.optional(),
+  whenDead: z.enum(['release', 'hold'], { error: `'release' or 'hold'` }).default('release'),
   timeout: duration(1).default(30_000),
   start: z.enum(['now', 'beginning'], { error: `'now' or 'beginning'` }).default('now'),
 };
@@ -106,6 +112,7 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     order: settings.order,
     concurrency: settings.concurrency,
     retry: toRetryPolicy(settings.retry, parts.retry ?? DEFAULT_RETRY),
+    whenDead: settings.whenDead,
     timeoutMs: settings.timeout,
     start: settings.start,
     handle: parts.handle,

@@ -62,6 +62,7 @@ export function aSubscription(name: string, handle: Handle, changes: Partial<Sub
     concurrency: 10,
     order: 'record',
     retry: { attempts: 10, delayMs: 10, maxDelayMs: 50 },
+    whenDead: 'release',
     timeoutMs: 10_000,
     start: 'beginning',
     handle,
@@ -107,6 +108,8 @@ export const openGate: RecordGate = {
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
+  hold: () => Promise.resolve({ outcome: 'held' }),
+  drop: () => Promise.resolve({ next: null }),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
@@ -116,6 +119,8 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
     enter: (...args) => gate.enter(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
+    hold: (...args) => gate.hold(...args),
+    drop: (...args) => gate.drop(...args),
     pending: (...args) => gate.pending(...args),
     ...changes,
   };

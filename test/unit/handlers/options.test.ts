@@ -28,6 +28,7 @@ describe('the options every subscription shares', () => {
       order: 'record',
       concurrency: 10,
       retry: { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 },
+      whenDead: 'release',
       timeoutMs: 30_000,
       start: 'now',
       handle: noop,
@@ -45,6 +46,7 @@ describe('the options every subscription shares', () => {
       order: 'none',
       concurrency: 3,
       retry: { attempts: 4, delay: '250ms', maxDelay: '15m' },
+      whenDead: 'hold',
       timeout: '1.5h',
       start: 'beginning',
     };
@@ -72,11 +74,11 @@ describe('the options every subscription shares', () => {
 });
 
 const types =
-  'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot';
+  'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed';
 const duration =
   "a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
-const keys = 'name, on, workspaces, lists, class, fields, order, concurrency, retry, timeout, start';
+const keys = 'name, on, workspaces, lists, class, fields, order, concurrency, retry, whenDead, timeout, start';
 
 describe('a bad option is refused in one sentence with path, subscription, what was found and what is allowed', () => {
   it.each<[string, unknown, string]>([
