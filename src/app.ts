@@ -8,6 +8,7 @@ import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } 
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
 import { createOperations } from './dispatch/operations.js';
+import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
 import { isoTime, systemClock, type Clock } from './runtime/clock.js';
@@ -30,6 +31,7 @@ import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.j
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
@@ -73,6 +75,12 @@ export interface Changefeed {
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   /** Events whose handling was given up. What is retried is handled by whichever process has the role `handle`. */
   readonly deadLetters: DeadLetters;
+  /**
+   * Sends a stretch of the log to one subscription again: the same events with the same ids, `replay: true` in the
+   * handler's context, in order per record. Resolves when all are in the queue.
+   * @throws ChangefeedError CF_USAGE
+   */
+  replay(call: ReplayCall): Promise<Replayed>;
   status(): Promise<Status>;
 }
 
@@ -126,13 +134,9 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const logReader = new RedisLogReader(house);
   const sweeper = createSweeper(house);
   const workspaces = config.workspaces.map(({ name }) => name);
-  const dispatcher = createDispatcher({
-    ...fanOut(house),
-    log: logReader,
-    places: new RedisPlaceStore(redis, keys),
-    workspaces,
-  });
-  const operations = createOperations({ ...fanOut(house) });
+  const reading = { log: logReader, places: new RedisPlaceStore(redis, keys), workspaces };
+  const dispatcher = createDispatcher({ ...fanOut(house), ...reading });
+  const operations = createOperations({ ...fanOut(house), ...reading });
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
     dispatch: dispatchPart(house, dispatcher),
@@ -168,6 +172,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     get deadLetters() {
       return operations.deadLetters;
     },
+    replay: (call) => operations.replay(call),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     async status() {
       const [shown, subscriptions] = await Promise.all([

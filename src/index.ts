@@ -12,6 +12,8 @@ export type {
   DeadLetters,
   ListOptions,
   ListSweep,
+  ReplayCall,
+  Replayed,
   Role,
   SweepCall,
   SweepProgress,

@@ -16,6 +16,7 @@ import {
 } from './arguments.js';
 import { dead, DEAD_ACTIONS } from './commands/dead.js';
 import { demo } from './commands/demo.js';
+import { replay } from './commands/replay.js';
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
 import { status } from './commands/status.js';
@@ -121,6 +122,12 @@ function addDeliveryCommands(command: AddCommand): void {
       wholeNumber('--limit', { least: 1 }),
     )
     .option('--json', 'list and show: one dead letter per line as JSON; retry and drop: the count');
+  command('replay', 'send a stretch of the log to one subscription again', replay)
+    .requiredOption('--subscription <name>', 'the subscription')
+    .requiredOption('--from <place>', 'a log id, a time or "beginning"')
+    .option('--to <id>', 'a log id, the last one (default: as far as the subscription has read)')
+    .option('--workspace <name>', 'only this workspace')
+    .option('--json', 'print the count as JSON');
 }
 
 function addSandboxCommands(command: AddCommand): void {

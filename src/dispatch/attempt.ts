@@ -48,6 +48,7 @@ function callHandler({ subscription, delivery, attempt, interrupt, logger }: Att
     attempt,
     subscription: subscription.name,
     workspace: delivery.workspace,
+    replay: delivery.replay !== undefined,
   });
 }
 

@@ -14,7 +14,7 @@ import { entryOf } from './queue-layout.js';
 import type { Queues } from './queues.js';
 
 export interface DeadLetter {
-  /** The event's id. One event may be a dead letter of several subscriptions. */
+  /** The event's id, with `.r…` behind it when a replay sent it. One event may be a dead letter of several subscriptions. */
   id: string;
   subscription: string;
   workspace: string;
@@ -26,6 +26,8 @@ export interface DeadLetter {
   /** Every failed try, oldest first; the newest 20 at most. */
   attempts: readonly FailedAttempt[];
   event: ChangeEvent;
+  /** Sent by a replay. */
+  replay: boolean;
 }
 
 export interface DeadLetterFilter {
@@ -155,7 +157,7 @@ async function jobsById(queue: Queue<Delivery>, ids: readonly string[]): Promise
 
 function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
   if (job.id === undefined) throw new ChangefeedError('CF_INTERNAL', { message: 'A dead letter without an id.' });
-  const { event, workspace, logId } = job.data;
+  const { event, workspace, logId, replay } = job.data;
   return {
     id: job.id,
     subscription,
@@ -165,5 +167,6 @@ function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
     diedAt: isoTime(job.finishedOn ?? job.timestamp),
     attempts: (job.stacktrace ?? []).flatMap((text) => parseFailedAttempt(text) ?? []),
     event,
+    replay: replay !== undefined,
   };
 }

@@ -62,7 +62,7 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
     ...entryOf(job.data),
     // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
     holder: `${token}/${job.attemptsStarted}`,
-    revived: history.revived,
+    revived: history.revived || job.data.replay !== undefined,
   };
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.

@@ -12,6 +12,8 @@ export interface HandlerContext {
   readonly attempt: number;
   readonly subscription: string;
   readonly workspace: string;
+  /** Sent again by a replay; the event and its id are the same as the first time. */
+  readonly replay: boolean;
 }
 
 /**
@@ -54,8 +56,8 @@ export interface Subscription extends Selection {
   readonly whenDead: 'release' | 'hold';
   /** A try that takes longer is aborted and counts as failed; ms. */
   readonly timeoutMs: number;
-  /** Where a new subscription starts reading the log. */
-  readonly start: 'now' | 'beginning';
+  /** Where a new subscription starts reading the log: `now`, `beginning`, a time, or a log id (that event first). */
+  readonly start: string;
   readonly handle: Handle;
   /** Lets go of what the handler holds (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES, VERBS } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean, strictOptions } from './explain.js';
@@ -35,8 +36,11 @@ export interface SubscriptionOptions {
   whenDead?: 'release' | 'hold' | undefined;
   /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
   timeout?: string | undefined;
-  /** Where a new subscription starts reading the log. @defaultValue 'now' */
-  start?: 'now' | 'beginning' | undefined;
+  /**
+   * Where a new subscription starts reading the log: `now`, `beginning`, a time (`2026-03-01T09:00:00+09:00`) or a log id
+   * (that event first). It does not move one that has begun; `changefeed replay` does. @defaultValue 'now'
+   */
+  start?: 'now' | 'beginning' | (string & {}) | undefined;
 }
 
 /** Durations are `'250ms'`, `'30s'`, `'15m'`, `'4h'`, `'7d'`. */
@@ -57,6 +61,7 @@ const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', 
 const A_NAME = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
 const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}`;
+const A_START = `'now', 'beginning', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
 const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
 const retry = strictOptions({
@@ -81,7 +86,10 @@ export const subscriptionShape = {
   retry: retry.optional(),
   whenDead: z.enum(['release', 'hold'], { error: `'release' or 'hold'` }).default('release'),
   timeout: duration(1).default(30_000),
-  start: z.enum(['now', 'beginning'], { error: `'now' or 'beginning'` }).default('now'),
+  start: z
+    .string({ error: A_START })
+    .refine((text) => text === 'now' || parseBeginning(text) !== undefined, { error: A_START })
+    .default('now'),
 };
 
 export const subscriptionSchema = strictOptions(subscriptionShape) satisfies z.ZodType<unknown, SubscriptionOptions>;

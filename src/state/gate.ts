@@ -12,6 +12,7 @@ import type { Keys } from './keys.js';
 import { loadScript, type Script } from './scripts.js';
 
 const enterScript = loadScript('lane-enter');
+const againScript = loadScript('lane-again');
 const turnScript = loadScript('lane-turn');
 const leaveScript = loadScript('lane-leave');
 const holdScript = loadScript('lane-hold');
@@ -46,6 +47,20 @@ export class RedisRecordGate implements RecordGate {
       standing: words[index] as Standing['standing'],
       fresh: words[entries.length + index] === 'fresh',
     }));
+  }
+
+  async enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]> {
+    const { lanes, pending, entered, revived } = this.#keys;
+    const keys = [lanes, pending, entered, revived].map((key) => key(subscription));
+    const args = entries.flatMap(({ workspace, lane, logId, eventId }) => {
+      return [workspace, lane ?? '', placeOf(logId), eventId];
+    });
+    const words = wordsOf(
+      againScript,
+      await againScript.run(this.#redis, keys, [entries.length, ...args]),
+      entries.length,
+    );
+    return words as ('head' | 'behind')[];
   }
 
   turn(subscription: string, claim: Claim): Promise<Turn> {

@@ -20,7 +20,7 @@ const CONFIG = `
     subscriptions: ['books', 'mail'].map((name) => defineHandler({ name, start: 'beginning', handle })),
   };`;
 
-describe('changefeed dead', () => {
+describe('changefeed dead and replay', () => {
   const cli = useCli();
   const redis = useRedis();
 
@@ -72,6 +72,32 @@ describe('changefeed dead', () => {
     expect((await run('list')).stdout).toBe('no dead letters\n');
   });
 
+  it(
+    'replay sends a stretch to one subscription again, to be handled by the service',
+    { timeout: 120_000 },
+    async () => {
+      const folder = await cli({ 'changefeed.config.mjs': CONFIG, mended: '' });
+      const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
+      const logIds = await appendEvents(
+        redis.redis,
+        redis.keys,
+        [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
+      );
+      folder.start(['start', '--only', 'dispatch,handle'], env);
+      await eventually(async () => expect(await handledIn(folder.cwd)).toHaveLength(6), { timeoutMs: 30_000 });
+
+      const args = ['replay', '--subscription', 'mail', '--from', logIds[1]!];
+      const { code, stdout } = await folder.run(args, env);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '2 events sent to "mail" again\n' });
+
+      await eventually(async () => {
+        expect((await handledIn(folder.cwd)).slice(6)).toEqual(['mail 2', 'mail 3']);
+      });
+      const lost = await folder.run([...args.slice(0, 4), 'lunch'], env);
+      expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining('found "lunch"; allowed:') as string });
+    },
+  );
+
   it('does nothing by a slip: what is not clear is told, with exit code 2', { timeout: 60_000 }, async () => {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
@@ -97,4 +123,4 @@ describe('changefeed dead', () => {
 
 const mend = (cwd: string): Promise<void> => writeFile(join(cwd, 'mended'), '');
 const handledIn = async (cwd: string): Promise<string[]> =>
-  (await readFile(join(cwd, 'handled'), 'utf8')).split('\n').filter((line) => line !== '');
+  (await readFile(join(cwd, 'handled'), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');

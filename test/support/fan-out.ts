@@ -106,6 +106,7 @@ export function fanOutDeps({ redis, keys, connect }: FanOutParts): Omit<Dispatch
 export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
+  enterAgain: (_subscription, entries) => Promise.resolve(entries.map(() => 'head' as const)),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -117,6 +118,7 @@ export const openGate: RecordGate = {
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
+    enterAgain: (...args) => gate.enterAgain(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),
