@@ -23,6 +23,7 @@ import { runLoop } from './runtime/loop.js';
 import { RedisRecordGate } from './state/gate.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
+import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
@@ -190,6 +191,7 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
     keys,
     connect,
     gate: new RedisRecordGate(redis, keys),
+    once: new RedisOnceStore(redis, keys),
     logger: log,
     clock,
   };

@@ -84,6 +84,21 @@ export interface RecordGate {
   pending(subscription: string, workspace: string): Promise<Pending>;
 }
 
+/** One side effect of one event's handling. */
+export interface OnceMark {
+  subscription: string;
+  eventId: string;
+  key: string;
+}
+
+/** Remembers which side effects were begun and which are done. */
+export interface OnceStore {
+  /** `begun`: nobody had, and now this caller has. */
+  begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
+  finish(mark: OnceMark): Promise<void>;
+  forget(mark: OnceMark): Promise<void>;
+}
+
 /** What travels in a BullMQ job of a subscription's queue. */
 export interface Delivery {
   event: ChangeEvent;

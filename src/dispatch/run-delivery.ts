@@ -21,7 +21,7 @@ import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttemp
 import { deathAfter, historyOf, type JobHistory } from './history.js';
 import type { Interrupt } from './interrupt.js';
 import { promote, promoteParked, type Store } from './parking.js';
-import type { Claim, Delivery, RecordGate } from './ports.js';
+import type { Claim, Delivery, OnceStore, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf } from './queue-layout.js';
 
 /**
@@ -34,6 +34,7 @@ export interface RunContext {
   subscription: Subscription;
   gate: RecordGate;
   store: Store;
+  once: OnceStore;
   logger: Log;
   clock: Clock;
   random: () => number;
@@ -81,7 +82,9 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
   try {
     const { attempt } = history;
-    const returned = await attemptDelivery({ subscription, delivery: job.data, attempt, interrupt, logger, clock });
+    const { once } = context;
+    const parts = { subscription, delivery: job.data, attempt, interrupt, logger, clock, once };
+    const returned = await attemptDelivery(parts);
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
     return afterFailure(error, going, context);

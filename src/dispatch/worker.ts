@@ -23,7 +23,7 @@ const NEVER_TOO_STALLED = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random'
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once'
 > {
   redis: Redis;
   keys: QueueKeys;

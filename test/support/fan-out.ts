@@ -1,6 +1,7 @@
 /** A whole fan-out for tests: a log to append to, a dispatcher, handlers that keep a record of what they saw. */
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
+import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ListName } from '../../src/events/lists.js';
@@ -10,6 +11,7 @@ import { silentLog } from '../../src/runtime/log.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
+import { RedisOnceStore } from '../../src/state/once.js';
 import { RedisPlaceStore } from '../../src/state/places.js';
 
 export const WORKSPACE = 'acme';
@@ -90,13 +92,18 @@ export interface FanOutParts {
 }
 
 /** What `createDispatcher` and `createHandlerPool` need, but for the subscriptions. */
-export function fanOutDeps({ redis, keys, connect }: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> {
+export function fanOutDeps({
+  redis,
+  keys,
+  connect,
+}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once'> {
   return {
     connect,
     keys,
     log: new RedisLogReader({ redis, keys, connect }),
     places: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
+    once: new RedisOnceStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
   };

@@ -36,6 +36,10 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     subscription: 'ops',
     workspace: 'acme',
     replay: false,
+    once: async (_key: string, effect: () => unknown) => {
+      await effect();
+      return 'ran' as const;
+    },
   };
   return { ...base, ...overrides };
 }

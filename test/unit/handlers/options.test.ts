@@ -78,7 +78,8 @@ const types =
 const duration =
   "a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
-const keys = 'name, on, workspaces, lists, class, fields, order, concurrency, retry, whenDead, timeout, start';
+const keys =
+  'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start';
 
 describe('a bad option is refused in one sentence with path, subscription, what was found and what is allowed', () => {
   it.each<[string, unknown, string]>([
