@@ -24,7 +24,7 @@ export interface PumpOptions {
   subscription: Subscription;
   selects: (event: ChangeEvent) => boolean;
   queue: Queue<Delivery>;
-  log: LogReader;
+  log: Pick<LogReader, 'read' | 'tail'>;
   places: PlaceStore;
   gate: RecordGate;
   bell: LogBell;
