@@ -31,7 +31,10 @@ module.exports = {
       name: 'state-sees-ports-as-types-only',
       severity: 'error',
       from: { path: room('state') },
-      to: { path: ['api', 'sweep', 'dispatch', 'observability', 'server'].map(room), dependencyTypesNot: ['type-only'] },
+      to: {
+        path: ['api', 'sweep', 'dispatch', 'observability', 'server'].map(room),
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'server-sees-types-only',

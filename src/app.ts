@@ -29,10 +29,12 @@ import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
+import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
+export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
@@ -83,6 +85,8 @@ export interface Changefeed {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   status(): Promise<Status>;
+  /** What there is to ask and to decide about single lists. */
+  readonly lists: Inspector;
 }
 
 /** What every part needs of the process. */
@@ -157,6 +161,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   };
   return {
     redisOrigin,
+    lists: createInspector(sweeper),
     start(roles) {
       if (config.serve === null && roles?.every((role) => role === 'serve') === true)
         return Promise.reject(nothingToServe());

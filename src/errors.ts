@@ -22,8 +22,11 @@ export const ERROR_CODES = {
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw something that is not an error.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
-  CF_DELIVERY_REFUSED: 'A webhook endpoint did not accept the event.',
-  CF_ADDRESS_REFUSED: 'A webhook address is private, loopback, link-local or otherwise not allowed.',
+  CF_COMMAND_FAILED: 'The program of an exec subscription could not be started, failed, or was told to stop.',
+  CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or did not take a record.',
+  CF_DELIVERY_REFUSED: 'The endpoint of a webhook or message subscription did not accept the event.',
+  CF_ADDRESS_REFUSED:
+    'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',
   CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
 } as const satisfies Record<string, string>;

@@ -14,7 +14,13 @@ export type {
   ListSweep,
   ReplayCall,
   Replayed,
+  FieldRules,
+  Inspector,
+  ListSchema,
+  PreviewOptions,
+  RecordStory,
   Role,
+  RulesPreview,
   SweepCall,
   SweepProgress,
   TailedEvent,
@@ -30,14 +36,25 @@ export { parseConfig } from './config/parse.js';
 export type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
 
 // Handling events.
+export { bullmq } from './handlers/bullmq/bullmq.js';
+export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
 export type { EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
+export { exec } from './handlers/exec/exec.js';
+export type { ExecOptions } from './handlers/exec/options.js';
+export { message } from './handlers/message/message.js';
+export type { MessageOptions } from './handlers/message/options.js';
 export { ndjson } from './handlers/ndjson/ndjson.js';
 export type { NdjsonOptions } from './handlers/ndjson/options.js';
+export type { ColumnOptions, PostgresConnection, PostgresOptions } from './handlers/postgres/options.js';
+export { postgres } from './handlers/postgres/postgres.js';
+export type { ColumnType } from './handlers/postgres/table.js';
 export type { RetryOptions, SubscriptionOptions } from './handlers/options.js';
+export type { EndpointOptions } from './handlers/webhook/endpoint.js';
+export type { RateOptions } from './handlers/webhook/rate.js';
 export type { WebhookOptions } from './handlers/webhook/options.js';
 export { webhook } from './handlers/webhook/webhook.js';
 
@@ -66,3 +83,13 @@ export { createReadApi } from './api/client.js';
 export type { ReadApiOptions } from './api/client.js';
 export type { Page, RawRecord, ReadApi } from './api/read-api.js';
 export { walkList } from './api/trail.js';
+
+// A workspace to try things on, and the judge of what was made of it.
+export { PROFILES } from './server/sandbox/behaviour/profiles.js';
+export type { Profile } from './server/sandbox/behaviour/profiles.js';
+export type { SandboxOptions } from './server/sandbox/options.js';
+export { createSandbox } from './server/sandbox/sandbox.js';
+export type { Sandbox } from './server/sandbox/sandbox.js';
+export { parseEvents, parseJournal } from './server/verify/read.js';
+export { scoreEvents } from './server/verify/score.js';
+export type { Score, ScoreOptions } from './server/verify/score.js';

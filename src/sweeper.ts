@@ -12,7 +12,7 @@ import { createBudget } from './state/budget.js';
 import type { Keys } from './state/keys.js';
 import { createSweepStore } from './state/sweep-store.js';
 import { sweepList, type SweepDeps, type SweepOptions, type SweepProgress, type SweepResult } from './sweep/runner.js';
-import type { SweepSummary } from './sweep/store.js';
+import type { SweepStore, SweepSummary } from './sweep/store.js';
 
 export interface SweepCall {
   /** @defaultValue all enabled lists */
@@ -27,12 +27,24 @@ export type ListSweep = { workspace: string; list: ListName } & (
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
 );
 
+/** What a person asks about one list. */
+export interface ListView {
+  workspace: string;
+  store: SweepStore;
+  rules: Rules;
+}
+
 export interface Sweeper {
   enabledLists(lists: WorkspaceConfig['lists']): { list: ListName; intervalMs: number }[];
   /** One tick of the schedule: passes by when the list is being swept already. */
   tick(workspace: string, list: ListName, signal: AbortSignal): Promise<void>;
   /** @throws ChangefeedError CF_USAGE when there is no such workspace */
   sweep(call?: SweepCall): Promise<ListSweep[]>;
+  /**
+   * A list's memory and rules; the workspace may be left out when there is one only.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace, or several to choose from
+   */
+  view(list: ListName, workspace?: string): ListView;
   close(): Promise<void>;
 }
 
@@ -79,6 +91,10 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
       );
       return await Promise.all(wanted.map(({ one, list }) => sweepOne(one, list, { ...rest, clock })));
     },
+    view(list, name) {
+      const { deps: swept, lists } = named(name ?? onlyName([...workspaces.keys()]));
+      return { workspace: swept.workspace, store: swept.store, rules: lists[list].rules };
+    },
     async close() {
       await Promise.all([...workspaces.values()].map(({ api }) => api.close()));
     },
@@ -110,8 +126,8 @@ function sweptWorkspace(
 }
 
 function optionsOf({ lists }: SweptWorkspace, list: ListName): SweepOptions {
-  const { rules, baseline } = lists[list];
-  return { list, rules, baseline };
+  const { rules, baseline, images, removals } = lists[list];
+  return { list, rules, baseline, images, removals };
 }
 
 /** A person asked for this sweep: one under way elsewhere is waited for, then the list is swept for them. */
@@ -141,4 +157,12 @@ function logSummary(
 ): void {
   const ms = Date.parse(times.completedAt) - Date.parse(times.startedAt);
   log.info({ workspace, list, mode, pages, ...counts, ms }, 'sweep complete');
+}
+
+function onlyName(names: readonly string[]): string {
+  const [first, second] = names;
+  if (first !== undefined && second === undefined) return first;
+  throw new ChangefeedError('CF_USAGE', {
+    message: `Which workspace? Name one of ${names.join(', ')} with --workspace.`,
+  });
 }

@@ -4,6 +4,7 @@
  */
 import { describe } from '../errors.js';
 import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
+import type { ListName } from '../events/lists.js';
 import { ENDPOINT_OF } from './lists.js';
 import type { Page, RawRecord } from './read-api.js';
 import { jsonOf } from './words.js';
@@ -47,10 +48,15 @@ function listOf(data: JsonObject, { list }: Asked, fail: Fail): readonly unknown
   const arrays = Object.entries(data).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
   const [name, only] = arrays[0] ?? ['', []];
   if (arrays.length !== 1) throw fail(`expected an array "${key}", found ${arrays.length} arrays of other names`);
-  // An empty "errors" must not pass for an empty list.
-  if (only.length === 0 && !name.endsWith('List'))
+  if (only.length === 0 && !mayBeEmptyList(list, name))
     throw fail(`expected an array "${key}", found one empty array of another name`);
   return only;
+}
+
+/** An empty "errors" must not pass for an empty list. Of history and activity the key is not written: theirs may be any other. */
+function mayBeEmptyList(list: ListName, name: string): boolean {
+  if (name.endsWith('List')) return true;
+  return (list === 'history' || list === 'activity') && !/error|warning|message/i.test(name);
 }
 
 function recordsOf(list: readonly unknown[], fail: Fail): readonly RawRecord[] {

@@ -15,6 +15,25 @@ export function listName(text: string, before: readonly ListName[] = []): ListNa
   throw usage(`There is no list "${text}"${meant(text, known)}. The lists are ${LIST_NAMES.join(', ')}.`);
 }
 
+/** One list. */
+export function aList(text: string): ListName {
+  const [list] = listName(text);
+  return list as ListName;
+}
+
+/** A word of the command itself, as in `rules test`. */
+export function theWord(word: string): Read<string> {
+  return (text) => {
+    if (text === word) return text;
+    throw usage(`Found "${text}"${meant(text, [word])}; allowed: ${word}.`);
+  };
+}
+
+/** `이름,등급*`: field patterns. */
+export function fieldNames(text: string): string[] {
+  return separated(text);
+}
+
 export function wholeNumber(option: string, { least = 0, most = 999_999_999 } = {}): Read<number> {
   return (text) => {
     const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;

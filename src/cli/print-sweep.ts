@@ -34,7 +34,7 @@ function completeLine(name: string, { summary }: Complete, { green, dim }: Colou
 
 /** Events that a sweep appended. Those of a baseline that was asked to emit are not counted apart. */
 export function eventsOf({ counts }: Complete['summary']): number {
-  return counts.created + counts.edited + counts.refreshed;
+  return counts.created + counts.edited + counts.refreshed + counts.deleted;
 }
 
 export function tookMs({ startedAt, completedAt }: Complete['summary']): number {

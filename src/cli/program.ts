@@ -5,23 +5,28 @@ import { ROLES } from '../app.js';
 import { exitCodeOf } from '../errors.js';
 import { LIST_NAMES } from '../events/lists.js';
 import {
+  aList,
   duration,
   eventPatterns,
   listName,
+  fieldNames,
   logPlace,
   positiveNumber,
   rateLimit,
   someOf,
+  theWord,
   wholeNumber,
 } from './arguments.js';
 import { dead, DEAD_ACTIONS } from './commands/dead.js';
 import { demo } from './commands/demo.js';
 import { replay } from './commands/replay.js';
+import { acceptRemovals, explain, resync, rulesTest, schema } from './commands/lists.js';
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
 import { status } from './commands/status.js';
 import { sweep } from './commands/sweep.js';
 import { tail } from './commands/tail.js';
+import { verify } from './commands/verify.js';
 import { errorText, usageText } from './failure.js';
 import type { Io } from './io.js';
 
@@ -80,6 +85,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
   addServiceCommands(command);
   addLookingCommands(command);
   addDeliveryCommands(command);
+  addListCommands(command);
   addSandboxCommands(command);
   return program;
 }
@@ -130,6 +136,36 @@ function addDeliveryCommands(command: AddCommand): void {
     .option('--json', 'print the count as JSON');
 }
 
+/** What there is to ask and to decide about one list. */
+function addListCommands(command: AddCommand): void {
+  const workspace = ['--workspace <name>', 'which workspace, where there are several'] as const;
+  const json = ['--json', 'print it as JSON'] as const;
+  command('explain', 'why a record did or did not yield events', explain)
+    .argument('<list>', 'its list', aList)
+    .argument('<id>', 'its id')
+    .option(...workspace)
+    .option(...json);
+  command('schema', 'the fields seen in each list, in which forms, on how many rows', schema)
+    .argument('[lists...]', 'only these lists', listName)
+    .option('--types', 'print TypeScript types')
+    .option(...workspace)
+    .option(...json);
+  command('rules', 'rules test <list>: what other rules would have made of the events in the log', rulesTest)
+    .argument('<test>', 'the word "test"', theWord('test'))
+    .argument('<list>', 'the list', aList)
+    .option('--ignore <fields>', 'field patterns, separated by commas', fieldNames)
+    .option('--only <fields>', 'field patterns, separated by commas', fieldNames)
+    .option('--refreshed <fields>', 'field patterns, separated by commas', fieldNames)
+    .option(...workspace)
+    .option(...json);
+  command('accept-removals', 'let a held mass removal through', acceptRemovals)
+    .argument('<list>', 'the list', aList)
+    .option(...workspace);
+  command('resync', 'forget the baseline of a list: its next sweep is quiet', resync)
+    .argument('<list>', 'the list', aList)
+    .option(...workspace);
+}
+
 function addSandboxCommands(command: AddCommand): void {
   command('demo', 'a synthetic workspace, watched: needs no configuration', demo)
     .option('--seed <number>', 'which workspace', wholeNumber('--seed'), 1)
@@ -140,7 +176,11 @@ function addSandboxCommands(command: AddCommand): void {
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--token <token>', 'bearer token to ask for', 'sandbox')
     .option('--seed <number>', 'which workspace', wholeNumber('--seed'), 1)
-    .option('--people <number>', 'people; lists that are not named follow', wholeNumber('--people', SIZE), 1_000)
+    .option(
+      '--people <number>',
+      'people; lists that are not named follow (default: 1000)',
+      wholeNumber('--people', SIZE),
+    )
     .option('--organizations <number>', 'organizations', wholeNumber('--organizations', SIZE))
     .option('--memos <number>', 'memos', wholeNumber('--memos', SIZE))
     .option('--todos <number>', 'todos', wholeNumber('--todos', SIZE))
@@ -149,7 +189,23 @@ function addSandboxCommands(command: AddCommand): void {
     .option('--rate <number>', 'changes per second; 0 is still', positiveNumber('--rate'), 1)
     .option('--limit <requests/duration>', 'rate limit, or "none" (default: 100/10s)', rateLimit('--limit'))
     .option('--latency <duration>', 'added to every answer (default: none)', duration('--latency'))
+    .option(
+      '--records <number>',
+      'all lists together, in the default shares',
+      wholeNumber('--records', { most: 10_000_000 }),
+    )
+    .option('--profile <name>', 'how it behaves; "list" names the profiles (default: calm)')
+    .option(
+      '--control <port>',
+      'a control API on this port, to switch faults while it runs',
+      wholeNumber('--control', { most: 65_535 }),
+    )
+    .option('--control-token <token>', 'what the control API asks for (default: control)')
     .option('--journal <file>', 'write the truth as NDJSON: every mutation');
+  command('verify', 'the score of a stream of events against the truth of a sandbox', verify)
+    .requiredOption('--journal <file>', 'the journal of the sandbox')
+    .requiredOption('--events <file>', 'the events as NDJSON, as handlers got them')
+    .option('--json', 'print it as JSON');
 }
 
 function packageVersion(): string {

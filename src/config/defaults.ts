@@ -39,3 +39,6 @@ export const DEFAULT_DEAD_LETTER_RETENTION = { ageMs: 30 * 86_400_000, count: nu
 
 /** Loopback: what is served is people's data, and whoever wants it on a network says so. */
 export const DEFAULT_SERVE = { host: '127.0.0.1', port: 4020 };
+
+/** Two looks, because a lagging replica can hide a record for a whole sweep; more than a fifth at once is rather a fault. */
+export const DEFAULT_REMOVALS = { confirm: 2, maxShare: 0.2, maxCount: 10 };

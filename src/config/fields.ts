@@ -27,12 +27,6 @@ export function matching(pattern: RegExp, allowed: string): z.ZodString {
   return z.string({ error: allowed }).regex(pattern, { error: allowed });
 }
 
-export function oneOf<const Words extends readonly [string, ...string[]]>(
-  ...words: Words
-): z.ZodType<Words[number], Words[number]> {
-  return z.enum(words, { error: words.map((word) => `'${word}'`).join(' or ') });
-}
-
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
 export const fieldPatterns = z.array(

@@ -51,8 +51,30 @@ export interface ListInput {
   only?: readonly string[] | undefined;
   /** Field patterns that count as kept by the system, besides those that are known. @defaultValue none */
   refreshed?: readonly string[] | undefined;
-  /** What the first complete sweep does: store quietly, or emit a `snapshot` event per record. @defaultValue 'quiet' */
-  baseline?: 'quiet' | 'emit' | undefined;
+  /**
+   * What the first complete sweep does: store quietly, emit a `snapshot` event per record, or emit `created` and `updated`
+   * for records newer than a time. @defaultValue 'quiet'
+   */
+  baseline?: 'quiet' | 'emit' | { since: string } | undefined;
+  /** False keeps digests only: no people's data in Redis, and events name fields without their old values. @defaultValue true */
+  images?: boolean | undefined;
+  /** When a record that is shown no more counts as removed. */
+  removals?: RemovalsInput | undefined;
+  /** Null, absent and an empty list mean the same. @defaultValue true */
+  nullIsAbsent?: boolean | undefined;
+  /** A stamp that moves while the content stays makes an `updated` event without changes. @defaultValue false */
+  touch?: boolean | undefined;
+  /** A key that appears, vanishes or changes form on nearly all rows is one schema event. @defaultValue true */
+  collapse?: boolean | undefined;
+}
+
+export interface RemovalsInput {
+  /** Complete sweeps in a row that must not show the record. @defaultValue 2 */
+  confirm?: number | undefined;
+  /** Removals are held when more than this share of the list is missing … @defaultValue 0.2 */
+  maxShare?: number | undefined;
+  /** … and more than this many records. @defaultValue 10 */
+  maxCount?: number | undefined;
 }
 
 /** A built-in handler as data, as in `changefeed.config.json`. */

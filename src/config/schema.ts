@@ -8,10 +8,11 @@ import {
   DEFAULT_DEAD_LETTER_RETENTION,
   DEFAULT_INTERVAL_MS,
   DEFAULT_LOG_RETENTION,
+  DEFAULT_REMOVALS,
   DEFAULT_SERVE,
   DEFAULT_TIME_ZONE,
 } from './defaults.js';
-import { checked, duration, fieldPatterns, matching, oneOf, wholeNumber, yesOrNo } from './fields.js';
+import { checked, duration, fieldPatterns, matching, wholeNumber, yesOrNo } from './fields.js';
 
 /** A configuration, checked and with its defaults. */
 export interface Config {
@@ -38,7 +39,13 @@ export interface ListConfig {
   /** Undefined: all fields. */
   readonly only: readonly string[] | undefined;
   readonly refreshed: readonly string[];
-  readonly baseline: 'quiet' | 'emit';
+  /** `since`: ISO 8601. */
+  readonly baseline: 'quiet' | 'emit' | { readonly since: string };
+  readonly images: boolean;
+  readonly removals: { readonly confirm: number; readonly maxShare: number; readonly maxCount: number };
+  readonly nullIsAbsent: boolean;
+  readonly touch: boolean;
+  readonly collapse: boolean;
 }
 
 const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
@@ -50,13 +57,32 @@ const A_REDIS_URL = 'a URL such as redis://:password@host:6379/0 or rediss://…
 const A_MIRROR_TOKEN = 'a token of 8 or more characters without spaces, or an object with one per workspace';
 const mirrorToken = z.string({ error: A_MIRROR_TOKEN }).regex(/^[\x21-\x7e]{8,}$/, { error: A_MIRROR_TOKEN });
 
+const A_TIME = 'a time such as 2026-03-01T00:00:00Z';
+const A_BASELINE = `'quiet', 'emit' or { since: ${A_TIME} }`;
+const A_SHARE = 'a number from 0 to 1';
+
 const listSchema = strictOptions({
   enabled: yesOrNo.default(true),
   interval: duration({ least: '1s' }).optional(),
   ignore: fieldPatterns.default([]),
   only: fieldPatterns.min(1, { error: 'an array of one or more field names or patterns with *' }).optional(),
   refreshed: fieldPatterns.default([]),
-  baseline: oneOf('quiet', 'emit').default('quiet'),
+  baseline: z
+    .union([z.literal(['quiet', 'emit']), strictOptions({ since: checked(A_TIME, timeFault) })], { error: A_BASELINE })
+    .default('quiet'),
+  images: yesOrNo.default(true),
+  removals: strictOptions({
+    confirm: wholeNumber(1, 100).default(DEFAULT_REMOVALS.confirm),
+    maxShare: z
+      .number({ error: A_SHARE })
+      .min(0, { error: A_SHARE })
+      .max(1, { error: A_SHARE })
+      .default(DEFAULT_REMOVALS.maxShare),
+    maxCount: wholeNumber(0, 1_000_000_000).default(DEFAULT_REMOVALS.maxCount),
+  }).prefault({}),
+  nullIsAbsent: yesOrNo.default(true),
+  touch: yesOrNo.default(false),
+  collapse: yesOrNo.default(true),
 });
 
 const listsSchema = z
@@ -138,6 +164,10 @@ function completeLists(
     return { ...options, only: options.only, intervalMs: interval ?? DEFAULT_INTERVAL_MS[list] };
   };
   return Object.fromEntries(LIST_NAMES.map((list) => [list, complete(list)])) as Record<ListName, ListConfig>;
+}
+
+function timeFault(text: string): string | undefined {
+  return Number.isNaN(Date.parse(text)) ? 'this is not a time' : undefined;
 }
 
 function urlFault(text: string): string | undefined {

@@ -43,10 +43,25 @@ export interface DriftField {
   forms: Readonly<Record<string, number>>;
 }
 
-/** Fields that drifted in the sweep before, and from which forms: rows it did not show move along in silence. */
+/** A field that drifted lately, and from which forms: rows that were not shown then move along in silence. */
 export interface PastDrift {
   field: string;
   from: readonly string[];
+  /** Complete sweeps in which it still counts. */
+  sweeps: number;
+}
+
+/** Longer, and a person who fills the field of a new record would not be heard. */
+const SWEEPS_TO_FOLLOW = 3;
+
+/** What of the past still counts after one more complete sweep, with what drifted in it. */
+export function pastAfter(past: readonly PastDrift[], drifted: readonly Omit<PastDrift, 'sweeps'>[]): PastDrift[] {
+  const fields = new Set(drifted.map(({ field }) => field));
+  const older = past.filter(({ field, sweeps }) => sweeps > 1 && !fields.has(field));
+  return [
+    ...older.map((one) => ({ ...one, sweeps: one.sweeps - 1 })),
+    ...drifted.map((one) => ({ ...one, sweeps: SWEEPS_TO_FOLLOW })),
+  ];
 }
 
 export function noDrift(carried: readonly string[] = []): DriftTally {

@@ -85,8 +85,8 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   }, value);
 }
 
-// A URL may carry a key in its query; headers and secrets are secret by what they are.
-const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set(['url', 'secret']);
+// A URL may carry a key or a password; variables and connections of all kinds are where people put them.
+const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set(['url', 'secret', 'env', 'connection', 'redis', 'payload']);
 
 function show(value: unknown, path: readonly PropertyKey[]): string {
   if (path.some((step) => NEVER_SHOWN.has(step))) return describe(value);

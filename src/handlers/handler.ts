@@ -57,7 +57,7 @@ export interface Selection {
 /** Reshapes an event before it is handled. */
 export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEvent>;
 
-/** A subscription, ready to run: what `defineHandler`, `webhook` and `ndjson` make. */
+/** A subscription, ready to run: what `defineHandler`, `webhook` and the other factories make. */
 export interface Subscription extends Selection {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; 64 at most. */
   readonly name: string;

@@ -10,7 +10,7 @@ import type { Handle, RetryPolicy, Subscription, Transform } from './handler.js'
 import { compilePattern } from './pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
-/** What `defineHandler`, `webhook` and `ndjson` all accept, in code and (with `handler`) as data. */
+/** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
 export interface SubscriptionOptions {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
   name: string;
@@ -146,7 +146,7 @@ function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPoli
 }
 
 /** A duration text, read as ms. */
-function duration(leastMs: number): z.ZodType<number, string> {
+export function duration(leastMs: number): z.ZodType<number, string> {
   return z.string({ error: A_DURATION }).transform((value, context) => {
     const ms = parseDuration(value);
     if (ms !== undefined && ms >= leastMs && ms <= LONGEST_MS) return ms;
@@ -155,7 +155,7 @@ function duration(leastMs: number): z.ZodType<number, string> {
   });
 }
 
-function wholeNumber(least: number, most: number): z.ZodNumber {
+export function wholeNumber(least: number, most: number): z.ZodNumber {
   const error = `a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 }

@@ -1,15 +1,21 @@
 /** The built-in handlers, one line each, and the way from an entry of `subscriptions` to a subscription. */
 import { ChangefeedError, describe } from '../errors.js';
+import { bullmqKind } from './bullmq/bullmq.js';
+import { execKind } from './exec/exec.js';
 import { didYouMean } from './explain.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
+import { messageKind } from './message/message.js';
 import { ndjsonKind } from './ndjson/ndjson.js';
+import { postgresKind } from './postgres/postgres.js';
 import { webhookKind } from './webhook/webhook.js';
 
-export const KINDS: readonly Kind[] = [ndjsonKind, webhookKind];
+export const KINDS: readonly Kind[] = [bullmqKind, execKind, messageKind, ndjsonKind, postgresKind, webhookKind];
 
 const KIND_NAMES = KINDS.map((kind) => kind.handler);
-const ALLOWED_KINDS = KIND_NAMES.map((name) => JSON.stringify(name)).join(' or ');
+const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+  KIND_NAMES.map((name) => JSON.stringify(name)),
+);
 
 /**
  * Takes one entry of `subscriptions`: a subscription already built in code, or a built-in handler's options as data.
@@ -21,7 +27,7 @@ export function buildSubscription(raw: unknown, where: string): Subscription {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw invalid(
       where,
-      `found ${describe(raw)}; allowed: what defineHandler, webhook or ndjson return, or an object with "handler": ${ALLOWED_KINDS}`,
+      `found ${describe(raw)}; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${ALLOWED_KINDS}`,
     );
   }
   if (!('handler' in raw) && 'handle' in raw) {

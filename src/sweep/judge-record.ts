@@ -2,8 +2,10 @@
 import type { RawRecord } from '../api/read-api.js';
 import { detect, type DetectInput, type Detection } from '../detect/detect.js';
 import { followers, isUnusual, tallied, transitions, type DriftTally, type Transition } from '../detect/drift.js';
+import { ageOf } from '../detect/age.js';
+import { stampOf } from '../detect/fields.js';
 import { isEmptyForm } from '../detect/form.js';
-import { formsKnown, formsOf, type KnownRecord } from '../detect/known.js';
+import { formsKnown, formsOf, stampKnown, type KnownRecord } from '../detect/known.js';
 import { remember } from '../detect/remember.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
@@ -40,28 +42,36 @@ export function judgeRecord(seen: SeenRecord, state: RecordState | null, options
   const quiet = followers(moved, options.past);
   const input = inputOf(seen, known, options);
   const detection = detect({ ...input, rules: withoutFields(rules, quiet) });
-  if (detection.kind === 'stale')
-    return { kind: 'stale', drift: options.drift, write: writeOf(seen, state, input, detection) };
-
   const unusual = moved.filter((one) => !quiet.has(one.field) && isUnusual(one, memory.schema, options.drift));
-  const drift =
-    again || known === null || options.drift.released ? options.drift : tallied(options.drift, unusual, memory.schema);
-  if (mustWait(detection, unusual, drift, options)) return { kind: 'held', drift, write: null };
+  // A schema that goes back to what it was shows contents seen before, on all rows: that is for the end of the sweep to say.
+  const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canWait(unusual, options.drift, options));
+  if (isDoubted) return { kind: 'stale', drift: options.drift, write: writeOf(seen, state, input, detection) };
+
+  const counts = !again && known !== null && !options.drift.released;
+  const drift = counts ? tallied(options.drift, unusual, memory.schema) : options.drift;
+  if (isChange(detection) && canWait(unusual, drift, options)) return { kind: 'held', drift, write: null };
   addToDelta(options.schemaDelta, countedForms(state, known, rules), formsOf(seen.record, rules));
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
   return { kind: detection.kind, drift, write: writeOf(seen, state, input, detection), mutedBy };
 }
 
+function isChange({ kind }: Detection): boolean {
+  return kind === 'edited' || kind === 'refreshed' || kind === 'stale';
+}
+
+function isOlder({ record, known, observation }: DetectInput): boolean {
+  if (known === null || observation.lagging === true) return true;
+  return ageOf(stampOf(record), stampKnown(known)) === 'older';
+}
+
 /** A change that may be the schema's rather than the record's own. */
-function mustWait(
-  { event, kind }: Detection,
+function canWait(
   unusual: readonly Transition[],
   drift: DriftTally,
-  { rules, images }: JudgeRecordOptions,
+  { rules, images }: Pick<JudgeRecordOptions, 'rules' | 'images'>,
 ): boolean {
   // Without images there is nothing to wait in: what waits would be people's data.
   if (!rules.collapse || !images || drift.released) return false;
-  if (event === null || (kind !== 'edited' && kind !== 'refreshed')) return false;
   return unusual.some(({ from, to }) => !rules.nullIsAbsent || !(isEmptyForm(from) && isEmptyForm(to)));
 }
 

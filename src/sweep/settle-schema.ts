@@ -1,5 +1,5 @@
 /** Says once what changed in the schema, and keeps the decision with the checkpoint, so that it is made once. */
-import type { DriftDecision } from '../detect/drift.js';
+import { pastAfter, type DriftDecision } from '../detect/drift.js';
 import { schemaEvent } from '../detect/schema-event.js';
 import { isoTime } from '../runtime/clock.js';
 import type { SweepDeps, SweepOptions } from './options.js';
@@ -13,11 +13,15 @@ export async function settleSchema(
 ): Promise<Checkpoint> {
   if (checkpoint.decided !== undefined) return checkpoint;
   const drifted = rules.collapse ? decision.drifted : [];
-  const past = drifted.map(({ field }) => ({
+  const moved = drifted.map(({ field }) => ({
     field,
     from: Object.keys(checkpoint.drift?.fields[field]?.from ?? {}),
   }));
-  const decided = { ...checkpoint, decided: { drifted: past, undecided: decision.undecided } };
+  const past = pastAfter(lastSweep?.drifted ?? [], moved);
+  const decided = {
+    ...checkpoint,
+    decided: { drifted: past.slice(past.length - moved.length), past, undecided: decision.undecided },
+  };
   if (drifted.length === 0) return decided;
 
   const fields = drifted.map(({ field }) => field);

@@ -62,7 +62,7 @@ export function summarise(checkpoint: Checkpoint, completedAt: string): SweepSum
     pages,
     counts,
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
-    ...(decided === undefined || decided.drifted.length === 0 ? {} : { drifted: decided.drifted }),
+    ...(decided === undefined || decided.past.length === 0 ? {} : { drifted: decided.past }),
     ...(decided === undefined || decided.undecided.length === 0 ? {} : { carried: decided.undecided }),
   };
 }

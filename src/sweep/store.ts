@@ -60,7 +60,7 @@ export interface Checkpoint {
   /** Pages whose members are not those of the last complete sweep. */
   changedPages?: number;
   /** While settling: what was decided about the schema. */
-  decided?: { drifted: readonly PastDrift[]; undecided: readonly string[] };
+  decided?: { drifted: readonly PastDrift[]; past: readonly PastDrift[]; undecided: readonly string[] };
 }
 
 /** What the last complete sweep of a list left. */
@@ -81,7 +81,7 @@ export interface SweepSummary {
   muted?: Readonly<Record<string, number>>;
   /** Removals that wait for a person (`accept-removals`). */
   held?: HeldRemovals;
-  /** Fields reported as a change of the schema. */
+  /** Fields reported as a change of the schema, by this sweep or lately. */
   drifted?: readonly PastDrift[];
   /** Fields that may be changing: the next sweep decides. */
   carried?: readonly string[];

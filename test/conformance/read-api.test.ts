@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/events/lists.js';
 import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
 import { walk, type Target } from '../support/read-api.js';
@@ -20,9 +20,9 @@ for (const profile of ['calm', 'wild']) {
 }
 
 const { CONFORMANCE_BASE_URL: url, CONFORMANCE_TOKEN: token = '' } = process.env;
-describe.runIf(url !== undefined)('a server named by the environment', () => {
-  readApiContract(url ?? '', { strict: false, open: () => Promise.resolve({ url: url ?? '', token }) });
-});
+if (url !== undefined) {
+  readApiContract(`the server at ${url}`, { strict: false, open: () => Promise.resolve({ url, token }) });
+}
 
 interface Operation {
   operationId: string;

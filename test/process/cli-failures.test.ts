@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Status } from '../../src/observability/status.js';
 import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { promisedShape, shapeOf } from '../support/cli-page.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
@@ -133,6 +134,7 @@ describe('what goes wrong while running', () => {
 
     const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
     const { subscriptions } = JSON.parse(asData.stdout) as Status;
+    expect(shapeOf(JSON.parse(asData.stdout))).toEqual(promisedShape('status'));
     expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
       ['throws', 2, 0],
       ['hangs', 2, 0],

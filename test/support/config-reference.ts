@@ -27,12 +27,15 @@ const WORKSPACE = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'to
 const NDJSON = { handler: 'ndjson', name: 'out' };
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const WEBHOOK = { handler: 'webhook', name: 'ops', url: 'https://ops.example/hooks', secret: SECRET };
+const POSTGRES = { handler: 'postgres', name: 'mirror' };
+const DATABASE = { ...POSTGRES, url: 'postgres://db.example/crm' };
+const BULLMQ = { handler: 'bullmq', name: 'jobs', queue: 'crm-events', redis: 'redis://jobs.example' };
 const whole = (more: Json): Json => ({ workspaces: [WORKSPACE], ...more });
 const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more }] });
 const subscription = (base: Json, more: Json): Json => whole({ subscriptions: [{ ...base, ...more }] });
 
 const SUBSCRIPTIONS =
-  'Shared by all handlers. In code they stand in `defineHandler({ … })`, `webhook({ … })` and `ndjson({ … })`; as data beside `"handler": "webhook"` or `"ndjson"`.';
+  'Shared by all handlers. In code they stand in `defineHandler({ … })`, `webhook({ … })` and their like; as data beside `"handler": "webhook"`. What each handler promises stands in [handlers.md](handlers.md).';
 
 export const SECTIONS: readonly Section[] = [
   { title: 'The whole', file: 'config/input.ts', name: 'ConfigInput', around: whole },
@@ -50,6 +53,12 @@ export const SECTIONS: readonly Section[] = [
     file: 'config/input.ts',
     name: 'ListInput',
     around: (people) => workspace({ lists: { people } }),
+  },
+  {
+    title: '`workspaces[].lists.<list>.removals`',
+    file: 'config/input.ts',
+    name: 'RemovalsInput',
+    around: (removals) => workspace({ lists: { people: { removals } } }),
   },
   {
     title: '`subscriptions[]`',
@@ -71,6 +80,55 @@ export const SECTIONS: readonly Section[] = [
     file: 'handlers/webhook/options.ts',
     name: 'WebhookOptions',
     around: (more) => subscription(WEBHOOK, more),
+  },
+  {
+    title: 'Options of `webhook` and `message`',
+    file: 'handlers/webhook/endpoint.ts',
+    name: 'EndpointOptions',
+    around: (more) => subscription(WEBHOOK, more),
+  },
+  {
+    title: 'Options of `webhook` and `message`: `rate`',
+    file: 'handlers/webhook/rate.ts',
+    name: 'RateOptions',
+    around: (rate) => subscription(WEBHOOK, { rate: { requests: 10, ...rate } }),
+  },
+  {
+    title: 'Options of `message`',
+    file: 'handlers/message/options.ts',
+    name: 'MessageOptions',
+    around: (more) => subscription({ handler: 'message', name: 'chat', url: 'https://chat.example/hook' }, more),
+  },
+  {
+    title: 'Options of `exec`',
+    file: 'handlers/exec/options.ts',
+    name: 'ExecOptions',
+    around: (more) => subscription({ handler: 'exec', name: 'script', command: './on-change.sh' }, more),
+  },
+  {
+    title: 'Options of `postgres`',
+    file: 'handlers/postgres/options.ts',
+    name: 'PostgresOptions',
+    around: (more) => subscription('connection' in more ? POSTGRES : DATABASE, more),
+  },
+  {
+    title: 'Options of `postgres`: `connection`',
+    text: 'What is left out comes from `PGHOST`, `PGUSER` and their like.',
+    file: 'handlers/postgres/options.ts',
+    name: 'PostgresConnection',
+    around: (connection) => subscription(POSTGRES, { connection }),
+  },
+  {
+    title: 'Options of `bullmq`',
+    file: 'handlers/bullmq/options.ts',
+    name: 'BullmqOptions',
+    around: (more) => subscription(BULLMQ, more),
+  },
+  {
+    title: 'Options of `bullmq`: `job`',
+    file: 'handlers/bullmq/options.ts',
+    name: 'BullmqJobOptions',
+    around: (job) => subscription(BULLMQ, { job }),
   },
   {
     title: 'Options of `ndjson`',

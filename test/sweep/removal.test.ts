@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RawRecord } from '../../src/api/read-api.js';
 import { ChangefeedError } from '../../src/errors.js';
+import type { ListName } from '../../src/events/lists.js';
 import type { Log } from '../../src/runtime/log.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { SweepStore } from '../../src/sweep/store.js';
@@ -273,16 +274,16 @@ describe('a crash while a sweep is settled', () => {
 /** Dies after some write: what was written stands, the writer never learns of it. */
 function dyingStore(store: SweepStore, dies: () => boolean): SweepStore {
   const dying =
-    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      const result = await write(...args);
+    <S, R>(write: (list: ListName, step: S) => Promise<R>) =>
+    async (list: ListName, step: S): Promise<R> => {
+      const result = await write(list, step);
       if (dies()) throw new Error('killed');
       return result;
     };
   return {
     ...store,
-    commitPage: dying(store.commitPage),
-    commitRemovals: dying(store.commitRemovals),
-    promotePages: dying(store.promotePages),
+    commitPage: dying((list, step) => store.commitPage(list, step)),
+    commitRemovals: dying((list, step) => store.commitRemovals(list, step)),
+    promotePages: dying((list, step) => store.promotePages(list, step)),
   };
 }

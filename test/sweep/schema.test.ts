@@ -87,6 +87,37 @@ describe('a field that moves on nearly all rows', () => {
   });
 });
 
+describe('a schema that goes back to what it was', () => {
+  const redis = useRedis();
+
+  it('is one more event, although every row shows a content seen before', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    const graded = (n: number) => (n % 4 === 0 ? { 메모: `m${n}` } : {});
+    api.records = people(40, graded);
+    await sweep();
+    for (const more of [() => ({ 메모: undefined }), graded]) {
+      api.records = people(40, more);
+      await sweep();
+      await sweep();
+    }
+    expect(await told()).toEqual(['schema_changed schema:메모 1', 'schema_changed schema:메모 2']);
+  });
+
+  it('is followed in silence by a row that was not shown in time', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    const late = people(40)[7]!;
+    api.records = people(40, () => ({ 출처: 'web' })).with(7, late);
+    await sweep();
+    await sweep();
+    api.records = people(40, () => ({ 출처: 'web' }));
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:출처 1']);
+  });
+});
+
 describe('a field that moves on some rows', () => {
   const redis = useRedis();
 

@@ -12,7 +12,12 @@ import { PROFILES } from '../../src/server/sandbox/behaviour/profiles.js';
 import { runProfile, type ProfileScore } from './run-profile.js';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, rounds: { type: 'string', default: '6' }, only: { type: 'string' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '6' },
+    only: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+  },
 });
 const only = values.only?.split(',');
 const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-verify-'));
@@ -51,6 +56,8 @@ for (const { name, sound } of PROFILES.filter(({ name }) => only?.includes(name)
     `${seconds(p50)} / ${seconds(p99)} / ${seconds(max)}`,
   ];
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
+  if (values.verbose)
+    for (const one of [...score.missed, ...score.inventions]) process.stderr.write(`${JSON.stringify(one)}\n`);
 }
 await redis.close();
 await rm(stateDir, { recursive: true, force: true });

@@ -1,12 +1,30 @@
 import { ChangefeedError } from '../../errors.js';
+import { PROFILES } from '../../server/sandbox/behaviour/profiles.js';
 import { createSandbox, type SandboxOptions as WorldOptions } from '../../server/sandbox/sandbox.js';
 import { untilAborted } from '../../service.js';
 import type { Io } from '../io.js';
+import { table } from '../table.js';
 
 export interface SandboxOptions extends Pick<
   WorldOptions,
-  'seed' | 'token' | 'port' | 'host' | 'people' | 'organizations' | 'memos' | 'todos' | 'history' | 'activity' | 'rate'
+  | 'seed'
+  | 'token'
+  | 'port'
+  | 'host'
+  | 'people'
+  | 'organizations'
+  | 'memos'
+  | 'todos'
+  | 'history'
+  | 'activity'
+  | 'rate'
+  | 'records'
 > {
+  /** `list` prints the profiles. */
+  profile?: string;
+  /** Port of the control API. */
+  control?: number;
+  controlToken?: string;
   /** Null is no limit. */
   limit?: { requests: number; perMs: number } | null;
   /** Ms. */
@@ -15,16 +33,26 @@ export interface SandboxOptions extends Pick<
 }
 
 /** `changefeed sandbox`: the six endpoints over a synthetic workspace, until it is told to stop. */
-export async function sandbox({ limit, latency, ...world }: SandboxOptions, io: Io): Promise<number> {
+export async function sandbox(options: SandboxOptions, io: Io): Promise<number> {
+  const { limit, latency, control, controlToken, ...world } = options;
+  if (world.profile === 'list') {
+    const rows = PROFILES.map(({ name, sound, does }) => [name, sound ? 'sound' : 'unsound', does]);
+    io.out(table(['profile', '', 'what it does'], rows, io.colours.out));
+    return 0;
+  }
   const served = createSandbox({
     ...world,
     ...(limit !== undefined && { limit }),
     ...(latency !== undefined && { latencyMs: latency }),
+    ...(control !== undefined && {
+      control: { port: control, ...(controlToken !== undefined && { token: controlToken }) },
+    }),
   });
   try {
-    const { url, token } = await startOrExplain(served.start(), world.port);
+    const { url, token, control: lever } = await startOrExplain(served.start(), world.port);
     io.out(`sandbox listens: base URL ${url}  token ${token}`);
     io.err(`In another terminal: CHANGEFEED_BASE_URL=${url} CHANGEFEED_TOKEN=${token} changefeed sweep`);
+    if (lever !== null) io.err(`Control API: ${lever.url}  token ${lever.token}`);
     await untilAborted(io.signal);
   } finally {
     await served.stop();

@@ -13,9 +13,12 @@ export interface Answer {
 }
 
 export interface AnswerContext {
+  /** Opens the message: `Webhook "ops"`. */
+  who: string;
   subscription: string;
-  /** Host and path. */
   place: string;
+  /** By status: what a person can do about it. */
+  hints: Readonly<Record<number, string>>;
   /** ms since the epoch. */
   now: number;
 }
@@ -27,9 +30,9 @@ export function isAccepted(status: number): boolean {
 /** The error to throw for an answer that does not accept the event. */
 export function refusalError(
   { status, retryAfter, excerpt }: Answer,
-  { subscription, place, now }: AnswerContext,
+  { who, subscription, place, hints, now }: AnswerContext,
 ): Error {
-  const start = `Webhook "${subscription}": ${place} answered ${status}`;
+  const start = `${who}: ${place} answered ${status}`;
   const said = excerpt === '' ? '' : ` It said: ${excerpt}`;
   const refused = (message: string): ChangefeedError =>
     new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, status });
@@ -42,7 +45,7 @@ export function refusalError(
     const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.${said}`;
     return new RetryAfterError(message, { retryAfter: waitMs, cause: refused(message) });
   }
-  return refused(`${start}${hintOf(status)}.${said}`);
+  return refused(`${start}${hintOf(status, hints)}.${said}`);
 }
 
 /** `Retry-After` as ms from now: seconds or an HTTP date; undefined when it is neither. */
@@ -57,10 +60,9 @@ function httpDate(text: string): number {
   return /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-function hintOf(status: number): string {
+function hintOf(status: number, hints: Readonly<Record<number, string>>): string {
+  const hint = hints[status];
+  if (hint !== undefined) return `: ${hint}`;
   if (status >= 300 && status < 400) return ': redirects are not followed; put the final URL into the subscription';
-  if (status === 401 || status === 403)
-    return ': the receiver does not accept the signature or the sender; compare the secrets';
-  if (status === 413) return ': the event is too large for the receiver';
-  return '';
+  return status === 413 ? ': the event is too large for the receiver' : '';
 }

@@ -140,6 +140,3 @@ export const FIELDS: Readonly<Record<ListName, readonly Field[]>> = {
   history: seen(HISTORY),
   activity: seen(ACTIVITY),
 };
-
-/** Lists whose records carry the workspace's own fields as further keys (section 2, conventions). */
-export const HAS_CUSTOM_FIELDS: ReadonlySet<ListName> = new Set(['people', 'organization', 'todo']);

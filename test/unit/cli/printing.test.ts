@@ -94,7 +94,7 @@ describe('tables', () => {
   });
 
   it('tell a list without a baseline from one that has nothing new', () => {
-    const list = { enabled: true, intervalMs: 120_000, sweeping: null };
+    const list = { enabled: true, intervalMs: 120_000, sweeping: null, heldRemovals: null };
     const counts = { seen: 3, unchanged: 3, created: 0 };
     const status: Status = {
       at: '2026-01-01T00:01:00.000Z',
@@ -110,7 +110,7 @@ describe('tables', () => {
               list: 'todo',
               records: 3,
               baselineAt: '2026-01-01T00:00:00.000Z',
-              lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts },
+              lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts, muted: {} },
             },
           ],
         },

@@ -40,6 +40,11 @@ describe('a configuration that says little', () => {
       only: undefined,
       refreshed: [],
       baseline: 'quiet',
+      images: true,
+      removals: { confirm: 2, maxShare: 0.2, maxCount: 10 },
+      nullIsAbsent: true,
+      touch: false,
+      collapse: true,
     });
   });
 
@@ -175,7 +180,11 @@ describe('a wrong value is named with its path, what was found and what is allow
     ['ignore', withList({ ignore: [''] }), 'lists.people.ignore[0]: found an empty string; allowed: a field name'],
     ['only', withList({ only: [] }), 'lists.people.only: found an array of 0; allowed: an array of one or more'],
     ['refreshed', withList({ refreshed: [7] }), 'lists.people.refreshed[0]: found the number 7; allowed'],
-    ['baseline', withList({ baseline: 'loud' }), `lists.people.baseline: found "loud"; allowed: 'quiet' or 'emit'`],
+    [
+      'baseline',
+      withList({ baseline: 'loud' }),
+      `lists.people.baseline: found "loud"; allowed: 'quiet', 'emit' or { since: a time such as`,
+    ],
     [
       'subscriptions',
       { workspaces: [workspace], subscriptions: {} },

@@ -24,18 +24,18 @@ describe('an entry of subscriptions', () => {
     expect(ndjson).toMatchObject({ name: 'out', handler: 'ndjson', on: ['crm.*'] });
   });
 
-  const kinds = '"ndjson" or "webhook"';
+  const kinds = '"bullmq", "exec", "message", "ndjson", "postgres", or "webhook"';
   const own = 'handlers of your own need a configuration file in code';
   it.each<[string, unknown, string]>([
     [
       'text',
       'ops',
-      `subscriptions[3]: found a string of 3 characters; allowed: what defineHandler, webhook or ndjson return, or an object with "handler": ${kinds}.`,
+      `subscriptions[3]: found a string of 3 characters; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
     ],
     [
       'an array',
       [],
-      `subscriptions[3]: found an array of 0; allowed: what defineHandler, webhook or ndjson return, or an object with "handler": ${kinds}.`,
+      `subscriptions[3]: found an array of 0; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
     ],
     [
       'an unwrapped handler',
@@ -65,6 +65,6 @@ describe('an entry of subscriptions', () => {
   });
 
   it('finds every kind under its own word', () => {
-    expect(KINDS.map((kind) => kind.handler)).toEqual(['ndjson', 'webhook']);
+    expect(KINDS.map((kind) => kind.handler)).toEqual(['bullmq', 'exec', 'message', 'ndjson', 'postgres', 'webhook']);
   });
 });

@@ -164,9 +164,7 @@ describe('a webhook delivery that is not accepted', () => {
     expect(error.message).toBe(
       `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 410 (Gone): THE ENDPOINT NO LONGER EXISTS and says so for good. Its events become dead letters until the subscription is removed or given another URL.`,
     );
-    expect(said).toEqual([
-      [{ place: `127.0.0.1:${receiver.port}/`, status: 410 }, 'webhook endpoint is gone for good'],
-    ]);
+    expect(said).toEqual([[{ place: `127.0.0.1:${receiver.port}/`, status: 410 }, 'endpoint is gone for good']]);
   });
 
   it('fails when nobody answers in time', async () => {
@@ -218,7 +216,7 @@ describe('the options of webhook', () => {
   const url = 'https://ops.example/hooks';
   const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
   const keys =
-    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, url, secret, mode, allowHosts';
+    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, url, secret, mode, allowHosts, rate';
   it.each<[string, object, string]>([
     ['no url', { secret }, 'url of webhook "ops": found nothing; allowed: a URL that begins with https://.'],
     [

@@ -1,5 +1,5 @@
 /** Rows of the two lists that only grow, written by what happens elsewhere or on their own. */
-import { BURST, changeOf, contactDetails } from '../world/base-log.js';
+import { BURST, changeOf, connection, contactDetails } from '../world/base-log.js';
 import { DIRECTORY_SIZES, type Ref } from '../world/directory.js';
 import type { ActivityFacts, DealFacts, HistoryFacts } from '../world/facts.js';
 import type { Draft } from '../world/draft.js';
@@ -30,6 +30,8 @@ const CONTACTS = [
   'meeting',
   'kakaoAlimtalkSend',
   'recordingCreate',
+  // Nobody has seen this one: the set of types is open, and a client must not depend on it.
+  'chatbotReply',
 ] as const;
 
 /** A contact with a person. A mail that is opened and clicked writes several rows with the same ids. */
@@ -66,7 +68,15 @@ export function addHistory(context: LifeContext, deal: number, over?: Partial<Hi
   const { world, roll } = context;
   let row = -1;
   world.change('add-history', context.now(), (draft) => {
-    row = draft.create('history', { ...bornNow(draft.at), deal, ...changeOf(roll, null, world), ...over });
+    const facts = draft.get('deal', deal);
+    const connected = facts !== null && roll.chance(0.1) ? connection(facts) : {};
+    row = draft.create('history', {
+      ...bornNow(draft.at),
+      deal,
+      ...changeOf(roll, null, world),
+      ...connected,
+      ...over,
+    });
   });
   return row;
 }

@@ -2,7 +2,7 @@
 import { DIRECTORY_SIZES } from './directory.js';
 import type { BaseContext } from './base-context.js';
 import type { Directory } from './directory.js';
-import type { ActivityFacts, HistoryFacts } from './facts.js';
+import type { ActivityFacts, HistoryFacts, Links } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseLinks } from './layout.js';
 import type { Dice } from './random.js';
@@ -22,7 +22,16 @@ export function baseHistory(index: number, context: BaseContext): HistoryFacts {
   const bornAt = isBirth
     ? context.bornAt('history', group * BURST) + (index % BURST) * 40
     : context.bornAt('history', index);
-  return { bornAt, createdAt: bornAt, deal, ...changeOf(roll, isBirth ? index % BURST : null, context) };
+  const isConnection = !isBirth && roll.chance(0.1);
+  const change = changeOf(roll, isBirth ? index % BURST : null, context);
+  const connected = isConnection ? connection(baseLinks(deal, context.sizes)) : {};
+  return { bornAt, createdAt: bornAt, deal, ...change, ...connected };
+}
+
+/** Another person or organization was put on the deal. */
+export function connection({ person, organization }: Links): Partial<HistoryFacts> {
+  const type = person === null ? 'editOrganizationConnect' : 'editPeopleConnection';
+  return { type, person, organization: person === null ? organization : null, fieldName: null, fieldValue: null };
 }
 
 type Change = Omit<HistoryFacts, 'bornAt' | 'createdAt' | 'deal'>;

@@ -1,0 +1,16 @@
+import { defineConfig, postgres } from 'crm-changefeed';
+
+export default defineConfig({
+  workspaces: [{ name: 'acme', baseUrl: process.env['CRM_URL'] ?? '', token: process.env['CRM_TOKEN'] ?? '' }],
+  subscriptions: [
+    postgres({
+      name: 'mirror',
+      url: process.env['DATABASE_URL'] ?? '',
+      start: 'beginning',
+      columns: {
+        people: { 이름: 'text', 이메일: 'text', owner: { field: '담당자.name', type: 'text' } },
+        todo: { 제목: 'text', 완료: 'boolean', due: { field: '마지막 날짜', type: 'timestamptz' } },
+      },
+    }),
+  ],
+});

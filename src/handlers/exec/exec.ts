@@ -1,0 +1,147 @@
+/** `exec`: a program of your own for every event. */
+import { stat } from 'node:fs/promises';
+import { ChangefeedError, messageOf } from '../../errors.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { systemClock, type Clock } from '../../runtime/clock.js';
+import { formatDuration } from '../../runtime/duration.js';
+import { PermanentError } from '../errors.js';
+import { parseOptions } from '../explain.js';
+import type { HandlerContext, Subscription } from '../handler.js';
+import { defineKind } from '../kind.js';
+import { toSubscription } from '../options.js';
+import { environmentOf } from './environment.js';
+import { execSchema, type ExecOptions, type ExecSettings } from './options.js';
+import { runCommand, type Ending } from './run.js';
+import { Turns } from './turns.js';
+
+/** `EX_DATAERR` of sysexits.h: the program will never take this event. */
+const NEVER = 65;
+
+/**
+ * A subscription that runs a program for each event: the event on standard input as one line of JSON, its id and type in
+ * `CHANGEFEED_…` variables. Exit code 0 is success, 65 makes a dead letter at once, anything else is tried again (75 is the
+ * usual word for it). At the timeout and when the process stops, the program and all it started is told to stop, then killed.
+ * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_COMMAND_FAILED`
+ */
+export function exec(options: ExecOptions): Subscription {
+  return createExec(parseOptions(execSchema, options, { where: '', kind: 'exec' }));
+}
+
+export const execKind = defineKind('exec', execSchema, (options) => createExec(options));
+
+export interface ExecWorld {
+  clock: Clock;
+  env: NodeJS.ProcessEnv;
+}
+
+export function createExec(
+  settings: ExecSettings,
+  { clock = systemClock, env = process.env }: Partial<ExecWorld> = {},
+): Subscription {
+  const turns = new Turns();
+  const stopping = new AbortController();
+  return toSubscription(settings, {
+    handler: 'exec',
+    handle: (event, context) => {
+      const signal = AbortSignal.any([context.signal, stopping.signal]);
+      // A try that is given up at its timeout still has a program that is ending: the next must not meet it.
+      const lane = settings.order === 'record' ? `${event.source} ${event.subject}` : event.id;
+      return turns.take(lane, () => runFor(event, { ...context, signal }, { settings, clock, env }));
+    },
+    close: () => {
+      stopping.abort();
+      return turns.over();
+    },
+  });
+}
+
+interface Runner {
+  settings: ExecSettings;
+  clock: Clock;
+  env: NodeJS.ProcessEnv;
+}
+
+async function runFor(event: ChangeEvent, context: HandlerContext, runner: Runner): Promise<void> {
+  const { settings, clock } = runner;
+  const { signal, log } = context;
+  const startedAt = clock.now();
+  const ending = await start(event, context, runner);
+  const facts = { code: ending.code, killedBy: ending.killedBy, ms: clock.now() - startedAt };
+  log.debug({ ...facts, stdout: ending.stdout, stderr: ending.stderr }, 'program ended');
+  // Told to stop, it may have ended well all the same: then its work is done.
+  if (ending.code === 0) return;
+  throw signal.aborted ? stopped(settings) : failure(ending, settings);
+}
+
+async function start(event: ChangeEvent, context: HandlerContext, { settings, clock, env }: Runner): Promise<Ending> {
+  const { command, args, cwd } = settings;
+  if (context.signal.aborted) throw stopped(settings);
+  try {
+    return await runCommand(
+      {
+        command,
+        args,
+        cwd,
+        env: environmentOf(event, context, { inherited: env, own: settings.env }),
+        input: `${JSON.stringify(event)}\n`,
+      },
+      { signal: context.signal, killAfterMs: settings.killAfter, clock },
+    );
+  } catch (error) {
+    throw await unstartable(error as NodeJS.ErrnoException, settings);
+  }
+}
+
+async function unstartable(error: NodeJS.ErrnoException, { name, command, cwd }: ExecSettings): Promise<Error> {
+  const start = `Exec "${name}": could not start ${JSON.stringify(command)}`;
+  const failed = (message: string): ChangefeedError =>
+    new ChangefeedError('CF_COMMAND_FAILED', { message, subscription: name, cause: error });
+  const reason = await permanentReason(error.code, cwd);
+  if (reason === undefined) return failed(`${start} (${error.code ?? messageOf(error)}). The event is tried again.`);
+  const message = `${start}: ${reason}; then have the dead letters tried again.`;
+  return new PermanentError(message, { cause: failed(message) });
+}
+
+/** What no wait will mend. */
+async function permanentReason(code: string | undefined, cwd: string | undefined): Promise<string | undefined> {
+  // The system has one word for a missing program and for a missing folder to start it in.
+  if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(code ?? '') && cwd !== undefined && !(await isFolder(cwd)))
+    return `there is no folder ${JSON.stringify(cwd)} that it could run in. Create it or change cwd`;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such program. Install it or give its whole path';
+    case 'EACCES':
+    case 'EPERM':
+      return 'it may not be run. Make it executable (chmod +x) for the user of this process';
+    case 'ENOEXEC':
+      return 'it is not a program. Begin a script with #! and its interpreter';
+    default:
+      return undefined;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+function failure({ code, killedBy, stderr }: Ending, { name, command }: ExecSettings): Error {
+  const how = code === null ? `was ended by ${killedBy ?? 'a signal'}` : `exited with ${code}`;
+  const start = `Exec "${name}": ${JSON.stringify(command)} ${how}`;
+  const said = stderr === '' ? '' : ` It said: ${stderr}`;
+  const failed = (message: string): ChangefeedError =>
+    new ChangefeedError('CF_COMMAND_FAILED', { message, subscription: name, exitCode: code, killedBy });
+  if (code !== NEVER) return failed(`${start}. The event is tried again.${said}`);
+  const message = `${start}: it will never take this event.${said}`;
+  return new PermanentError(message, { cause: failed(message) });
+}
+
+function stopped({ name, command, timeout }: ExecSettings): ChangefeedError {
+  return new ChangefeedError('CF_COMMAND_FAILED', {
+    message: `Exec "${name}": ${JSON.stringify(command)} was told to stop before it had finished, by its timeout (${formatDuration(timeout)}) or because this process stops. The event is tried again.`,
+    subscription: name,
+  });
+}

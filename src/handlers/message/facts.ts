@@ -1,0 +1,80 @@
+/** What a template may speak of: the event, told in words. Pure. */
+import { listOf, workspaceOf } from '../../events/envelope.js';
+import type { ChangeEvent, CrmRecord, FieldChange } from '../../events/types.js';
+import { valueAtPath } from '../field-path.js';
+import { wordsOf } from './mrkdwn.js';
+
+/** Words that stand for themselves, and those that want a field behind them. */
+export const PLAIN_WORDS = [
+  'title',
+  'changes',
+  'object',
+  'verb',
+  'id',
+  'type',
+  'subject',
+  'time',
+  'workspace',
+  'list',
+  'class',
+  'sequence',
+] as const;
+export type PlainWord = (typeof PLAIN_WORDS)[number];
+export const RECORD_WORDS = ['before', 'after', 'record'] as const;
+export type RecordWord = (typeof RECORD_WORDS)[number];
+
+const TITLE_FIELDS = ['이름', '제목', 'name', 'title', 'text'];
+const LONGEST_TITLE = 80;
+const MOST_CHANGES = 10;
+const LONGEST_SIDE = 100;
+
+/** What a word stands for in this event, not yet escaped. */
+export function plainWord(event: ChangeEvent, word: PlainWord): string {
+  const [, object = '', ...verb] = event.type.split('.');
+  switch (word) {
+    case 'title':
+      return titleOf(event);
+    case 'changes':
+      return changesOf(event.data.changes);
+    case 'object':
+      return object.replaceAll('_', ' ');
+    case 'verb':
+      return verb.join(' ').replaceAll('_', ' ');
+    case 'workspace':
+      return workspaceOf(event);
+    case 'list':
+      return listOf(event) ?? '';
+    case 'class':
+    case 'sequence':
+      return String(event.data[word]);
+    default:
+      return event[word];
+  }
+}
+
+/** `record` is the image now, or the last one of a record that is gone. */
+export function recordField(event: ChangeEvent, word: RecordWord, path: string): string {
+  return wordsOf(valueAtPath(imageOf(event, word), path));
+}
+
+function imageOf({ data }: ChangeEvent, word: RecordWord): CrmRecord | null {
+  return word === 'record' ? (data.after ?? data.before) : data[word];
+}
+
+function titleOf(event: ChangeEvent): string {
+  const named = TITLE_FIELDS.map((field) => recordField(event, 'record', field)).find((text) => text !== '');
+  return wordsOf((named ?? event.subject).replace(/\s+/g, ' '), LONGEST_TITLE);
+}
+
+function changesOf(changes: readonly FieldChange[]): string {
+  const lines = changes
+    .slice(0, MOST_CHANGES)
+    .map(({ field, before, after }) => `• ${field}: ${sideOf(before)} → ${sideOf(after)}`);
+  const more = changes.length - lines.length;
+  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+}
+
+function sideOf(value: unknown): string {
+  const text = wordsOf(wordsOf(value).replace(/\s+/g, ' '), LONGEST_SIDE);
+  return text === '' ? '–' : text;
+}

@@ -1,0 +1,27 @@
+/** Values as a chat message shows them. Pure. The text format is Slack's mrkdwn, which others understand too. */
+
+/** In characters: a note in full would bury the message it stands in. */
+const LONGEST_VALUE = 500;
+
+/** Slack's three control characters; without this, a record could call `<!channel>` or disguise a link. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** A value as a person reads it, not yet escaped: a reference by its name, nothing as nothing. */
+export function wordsOf(value: unknown, longest = LONGEST_VALUE): string {
+  return shorten(textOf(value), longest);
+}
+
+export function shorten(text: string, longest: number): string {
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value.replaceAll('\0', '').trim();
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  const { name } = value as { name?: unknown };
+  return typeof name === 'string' ? name : JSON.stringify(value);
+}

@@ -1,0 +1,77 @@
+/**
+ * Templates: text with `{{…}}` in it. What stands between the braces is looked up, never run: a word (`{{title}}`), a field of
+ * the record (`{{after.이름}}`, `{{record.담당자.name}}`), and behind ` | ` what to say when there is nothing. Pure.
+ */
+import type { ChangeEvent } from '../../events/types.js';
+import { didYouMean } from '../explain.js';
+import { PLAIN_WORDS, RECORD_WORDS, plainWord, recordField, type PlainWord, type RecordWord } from './facts.js';
+import { escapeText } from './mrkdwn.js';
+
+export const DEFAULT_TEMPLATE = '*{{title}}* – {{object}} {{verb}}\n{{changes}}';
+
+/** In characters; Slack's own advice, and far below what it cuts by itself. */
+const LONGEST_TEXT = 4_000;
+
+type Piece =
+  | { kind: 'text'; text: string }
+  | { kind: 'word'; word: PlainWord; fallback: string }
+  | { kind: 'field'; word: RecordWord; path: string; fallback: string };
+
+export type Template = readonly Piece[];
+export type TemplateOutcome = { outcome: 'read'; template: Template } | { outcome: 'refused'; allowed: string };
+
+/** Read once, when the configuration is: a misspelled word is told then, and not by an empty place in every message. */
+export function readTemplate(source: string): TemplateOutcome {
+  const pieces: Piece[] = [];
+  let rest = source;
+  for (let open = rest.indexOf('{{'); open >= 0; open = rest.indexOf('{{')) {
+    const close = rest.indexOf('}}', open);
+    if (close < 0) return { outcome: 'refused', allowed: 'a template in which every {{ is closed by }}' };
+    if (open > 0) pieces.push({ kind: 'text', text: rest.slice(0, open) });
+    const piece = readPlaceholder(rest.slice(open + 2, close));
+    if (typeof piece === 'string') return { outcome: 'refused', allowed: piece };
+    pieces.push(piece);
+    rest = rest.slice(close + 2);
+  }
+  if (rest !== '') pieces.push({ kind: 'text', text: rest });
+  return { outcome: 'read', template: pieces };
+}
+
+/** Escapes what comes from the event, and leaves the template's own signs alone: links and emphasis are its to make. */
+export function renderTemplate(template: Template, event: ChangeEvent): string {
+  const text = template.map((piece) => renderPiece(piece, event)).join('');
+  return cut(text.replace(/[^\S\n]+$/gm, '').trim());
+}
+
+/** What to say instead when there is no such thing. */
+function readPlaceholder(source: string): Piece | string {
+  const [path = '', fallback = ''] = splitOnce(source, ' | ').map((part) => part.trim());
+  const [word = '', field = ''] = splitOnce(path, '.');
+  const plain = PLAIN_WORDS.find((one) => one === path);
+  if (plain !== undefined) return { kind: 'word', word: plain, fallback };
+  const record = RECORD_WORDS.find((one) => one === word);
+  if (record !== undefined && field !== '') return { kind: 'field', word: record, path: field, fallback };
+  const fields = RECORD_WORDS.map((one) => `{{${one}.<field>}}`).join(', ');
+  const words = PLAIN_WORDS.map((one) => `{{${one}}}`).join(', ');
+  const meant = record === undefined ? didYouMean(word, [...PLAIN_WORDS, ...RECORD_WORDS]) : '';
+  return `${fields}, ${words}${meant}; {{… | text}} says what stands for nothing`;
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+function renderPiece(piece: Piece, event: ChangeEvent): string {
+  if (piece.kind === 'text') return piece.text;
+  const text = piece.kind === 'word' ? plainWord(event, piece.word) : recordField(event, piece.word, piece.path);
+  return text === '' ? piece.fallback : escapeText(text);
+}
+
+/** Never in the middle of `&amp;` and its like, which would show as they are written. */
+function cut(text: string): string {
+  const characters = Array.from(text);
+  if (characters.length <= LONGEST_TEXT) return text;
+  const kept = characters.slice(0, LONGEST_TEXT - 1).join('');
+  return `${kept.replace(/&[a-z]{0,3}$/, '')}…`;
+}

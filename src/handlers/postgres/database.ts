@@ -1,0 +1,56 @@
+/** Connections to one database, opened when the first event needs one. Knows nothing of events. */
+import type { Pool, PoolConfig } from 'pg';
+import { placeOf, writePlace } from './address.js';
+import type { PostgresSettings } from './options.js';
+
+export interface Database {
+  /** Host and database, for messages. Never user or password. */
+  readonly place: string;
+  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+// More gain nothing: the database, not the waiting, is the limit by then.
+const MOST_CONNECTIONS = 10;
+const CONNECT_MS = 10_000;
+
+type DatabaseSettings = Pick<PostgresSettings, 'url' | 'connection' | 'concurrency' | 'timeout'>;
+
+export function openDatabase(settings: DatabaseSettings): Database {
+  let opening: Promise<Pool> | undefined;
+  return {
+    place: settings.url === undefined ? writePlace(settings.connection ?? {}) : placeOf(settings.url),
+    async query<Row extends object>(sql: string, values?: readonly unknown[]) {
+      const pool = await (opening ??= openPool(settings));
+      const { rows } = await pool.query<Row>(sql, values === undefined ? undefined : [...values]);
+      return rows;
+    },
+    async close() {
+      const closing = opening;
+      opening = undefined;
+      await (await closing)?.end();
+    },
+  };
+}
+
+async function openPool({ url, connection, concurrency, timeout }: DatabaseSettings): Promise<Pool> {
+  // Loaded only by those who mirror into PostgreSQL.
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({
+    ...(url === undefined ? given(connection ?? {}) : { connectionString: url }),
+    application_name: 'crm-changefeed',
+    max: Math.min(concurrency, MOST_CONNECTIONS),
+    connectionTimeoutMillis: Math.min(timeout, CONNECT_MS),
+    // Kept on this side: poolers refuse the setting that would end the statement at the server.
+    query_timeout: timeout,
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** The driver looks into `PGHOST` and its like only for what is not even named. */
+function given(connection: NonNullable<PostgresSettings['connection']>): PoolConfig {
+  return Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
+}

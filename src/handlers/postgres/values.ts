@@ -1,0 +1,90 @@
+/** Values as PostgreSQL takes them. Pure. What does not fit a column is null there; the whole record stands in `data`. */
+import type { ColumnType } from './table.js';
+
+/** Given to PostgreSQL as text, which the statement casts. `misfit`: there was a value, and it is not of that type. */
+export type ColumnValue = { outcome: 'fits'; text: string | null } | { outcome: 'misfit' };
+
+export function toColumnValue(value: unknown, type: ColumnType, timeZone: string): ColumnValue {
+  if (value === null || value === undefined) return { outcome: 'fits', text: null };
+  const text = READERS[type](value, timeZone);
+  return text === undefined ? { outcome: 'misfit' } : { outcome: 'fits', text };
+}
+
+/**
+ * JSON that `jsonb` accepts. It knows neither NUL nor halves of characters, of which the API sends both once in a while
+ * (texts cut in the middle of an emoji): these become U+FFFD, rather than that the record stays away.
+ */
+export function toJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  // JSON writes both of them as escapes, and little else: most records need no second look.
+  return /\\u(0000|d[89a-f])/.test(json) ? JSON.stringify(cleaned(value)) : json;
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleanText(key), cleaned(inner)]));
+}
+
+export function cleanText(text: string): string {
+  return text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
+}
+
+type Reader = (value: unknown, timeZone: string) => string | undefined;
+
+const READERS: Readonly<Record<ColumnType, Reader>> = {
+  text: readText,
+  integer: (value) => readInteger(value, 2n ** 31n),
+  bigint: (value) => readInteger(value, 2n ** 63n),
+  numeric: readNumber,
+  boolean: (value) => (typeof value === 'boolean' ? String(value) : undefined),
+  timestamptz: (value) => readMoment(value)?.toISOString(),
+  date: readDay,
+  jsonb: toJson,
+};
+
+function readText(value: unknown): string {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const name = (value as { name?: unknown }).name;
+  return typeof name === 'string' ? cleanText(name) : toJson(value);
+}
+
+function readInteger(value: unknown, bound: bigint): string | undefined {
+  const text = typeof value === 'number' && Number.isInteger(value) ? BigInt(value).toString() : value;
+  if (typeof text !== 'string' || !/^-?\d{1,19}$/.test(text)) return undefined;
+  const whole = BigInt(text);
+  return whole >= -bound && whole < bound ? text : undefined;
+}
+
+function readNumber(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+  return typeof value === 'string' && /^-?\d{1,100}(\.\d{1,100})?$/.test(value) ? value : undefined;
+}
+
+/** A day is a moment in the wild: midnight in the workspace's time zone. */
+function readDay(value: unknown, timeZone: string): string | undefined {
+  if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)) {
+    return readMoment(value)?.toISOString().startsWith(value) === true ? value : undefined;
+  }
+  const moment = readMoment(value);
+  return moment === undefined ? undefined : daysIn(timeZone).format(moment);
+}
+
+const days = new Map<string, Intl.DateTimeFormat>();
+function daysIn(timeZone: string): Intl.DateTimeFormat {
+  const known = days.get(timeZone);
+  if (known !== undefined) return known;
+  // The one locale that writes a day as SQL does.
+  const made = new Intl.DateTimeFormat('sv-SE', { timeZone });
+  days.set(timeZone, made);
+  return made;
+}
+
+function readMoment(value: unknown): Date | undefined {
+  // Years of four digits: what PostgreSQL and ISO 8601 write alike.
+  if (typeof value !== 'string' || !/^[1-9]\d{3}-\d{2}-\d{2}(T|$)/.test(value)) return undefined;
+  const moment = new Date(value);
+  return Number.isNaN(moment.getTime()) ? undefined : moment;
+}

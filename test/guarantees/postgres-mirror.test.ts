@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import { useChain, type Chain } from '../support/chain.js';
+import { eventually } from '../support/eventually.js';
+import { quoted, useMirrors } from '../support/mirror.js';
+import { useProcesses } from '../support/process.js';
+import { useRedis } from '../support/redis.js';
+import { readEverything } from '../support/truth.js';
+
+const all = new URL('../../workers/all.ts', import.meta.url);
+const { absent, admin, rows, schemaName, schema, url } = await useMirrors();
+
+/** Without the stamps: a stamp that moved alone is no change, and no event. */
+const STAMPS = ['수정 날짜', 'updatedAt'];
+const withoutStamps = (record: object): object =>
+  Object.fromEntries(Object.entries(record).filter(([field]) => !STAMPS.includes(field)));
+
+describe.skipIf(absent !== null)('the tables of a mirror', () => {
+  const redis = useRedis();
+  const chain = useChain();
+  const spawn = useProcesses();
+
+  async function starter(world: Chain) {
+    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-mirrored-'));
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: '1s', baseline: 'emit' }]));
+    const budget = { requests: 10_000, perSeconds: 1 };
+    const retry = { attempts: 50, delay: '50ms', maxDelay: '500ms' };
+    const config = {
+      workspaces: [{ name: 'acme', baseUrl: world.url, token: world.token, budget, lists }],
+      subscriptions: [{ handler: 'postgres', name: 'mirror', url, schema: schemaName(), start: 'beginning', retry }],
+      redis: { prefix: redis.keys.prefix },
+    };
+    await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
+    return () => spawn(all, { cwd, env: { REDIS_URL: redis.url } });
+  }
+
+  async function mirrored(list: string): Promise<Map<string, object>> {
+    const found = (await rows('id, data, deleted', list)) as { id: string; data: object | null; deleted: boolean }[];
+    expect(found.filter(({ data, deleted }) => deleted !== (data === null))).toEqual([]);
+    return new Map(found.flatMap(({ id, data }) => (data === null ? [] : [[id, withoutStamps(data)]])));
+  }
+
+  it(
+    'hold what the CRM shows after a life of changes, removals, kills and broken connections',
+    { timeout: 180_000 },
+    async () => {
+      const world = await chain({ sandbox: { people: 80, seed: 11 } });
+      const start = await starter(world);
+      let running = start();
+      await eventually(async () => expect((await mirrored('people')).size).toBe(80), { timeoutMs: 40_000 });
+
+      for (let round = 0; round < 3; round += 1) {
+        const written = await newest();
+        world.sandbox.life.step(40);
+        world.sandbox.life.delete('todo');
+        // In the midst of it: something of this round is written, and something is not yet.
+        await eventually(async () => expect(await newest()).not.toBe(written), { timeoutMs: 40_000 });
+        await admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'crm-changefeed' AND query LIKE $1`,
+          [`%${schema()}%`],
+        );
+        await running.kill();
+        running = start();
+      }
+
+      await eventually(
+        async () => {
+          const shown = await readEverything(world);
+          for (const list of LIST_NAMES) {
+            const truth = [...shown[list]].map(([id, record]) => [id, withoutStamps(record)] as const);
+            expect({ list, rows: await mirrored(list) }).toEqual({ list, rows: new Map(truth) });
+          }
+        },
+        { timeoutMs: 60_000, intervalMs: 500 },
+      );
+      const { rows: gone } = await admin.query(`SELECT 1 FROM ${schema()}.${quoted('todo')} WHERE deleted`);
+      expect(gone.length).toBeGreaterThanOrEqual(3);
+    },
+  );
+
+  /** What was written last, over all tables. */
+  async function newest(): Promise<string> {
+    const each = LIST_NAMES.map(
+      (list) => `SELECT max(observed_at) AS at, sum(sequence) AS n FROM ${schema()}.${quoted(list)}`,
+    );
+    const { rows: found } = await admin.query(
+      `SELECT max(at)::text || sum(n)::text AS at FROM (${each.join(' UNION ALL ')}) AS t`,
+    );
+    return (found as { at: string }[])[0]?.at ?? '';
+  }
+});

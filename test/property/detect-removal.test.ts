@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { vanished } from '../../src/detect/removal.js';
+import { packKeys, unpackKeys } from '../../src/state/packed-keys.js';
+
+const key = fc.oneof(fc.uuid(), fc.stringMatching(/^[0-9a-f]{24}$/u), fc.string({ minLength: 1, unit: 'grapheme' }));
+const pages = fc.array(fc.array(key, { maxLength: 5 }), { maxLength: 8 });
+
+it('who has vanished is exactly who stood somewhere before and stands nowhere now, however pages moved', () => {
+  fc.assert(
+    fc.property(pages, pages, fc.array(fc.boolean(), { maxLength: 8 }), (before, now, kept) => {
+      // Some pages stay as they were; those are not told of again.
+      const after = now.map((keys, index) => (kept[index] === true ? (before[index] ?? keys) : keys));
+      const changed = after
+        .map((keys, index) => [index + 1, keys] as const)
+        .filter(([page, keys]) => keys !== before[page - 1]);
+      const change = {
+        before: new Map(before.map((keys, index) => [index + 1, keys])),
+        changed: new Map(changed),
+        pages: after.length,
+      };
+      const present = new Set(after.flat());
+      const expected = new Set(before.flat().filter((one) => !present.has(one)));
+      expect(new Set(vanished(change))).toEqual(expected);
+    }),
+  );
+});
+
+it('packed keys are the keys, whatever they look like, blind to their order', () => {
+  fc.assert(
+    fc.property(fc.array(key), (keys) => {
+      expect(unpackKeys(packKeys(keys)).sort()).toEqual([...keys].sort());
+      expect(packKeys([...keys].reverse())).toEqual(packKeys(keys));
+    }),
+  );
+});

@@ -1,0 +1,51 @@
+/** The parts of docs/cli.md that are made from the commands, and the shapes it promises for `--json`. */
+import { readFileSync } from 'node:fs';
+import { noColours } from '../../src/cli/colours.js';
+import { buildProgram } from '../../src/cli/program.js';
+
+const PAGE = new URL('../../docs/cli.md', import.meta.url);
+
+const program = buildProgram(
+  {
+    out: () => undefined,
+    err: () => undefined,
+    interactive: false,
+    colours: { out: noColours, err: noColours },
+    columns: undefined,
+    live: () => ({ show: () => undefined, end: () => undefined }),
+    env: {},
+    cwd: '.',
+    signal: new AbortController().signal,
+  },
+  () => undefined,
+);
+
+export const commandNames = program.commands.map((command) => command.name());
+
+/** The page as it should be: what people wrote as it stands, what the commands say as they say it. */
+export function cliPage(): string {
+  return readFileSync(PAGE, 'utf8').replace(
+    /(<!-- options: ([\w-]+) -->\n)[^]*?(<!-- end -->)/g,
+    (_, start: string, name: string, end: string) => `${start}${commandText(name)}\n${end}`,
+  );
+}
+
+function commandText(name: string): string {
+  const command = name === 'changefeed' ? program : program.commands.find((one) => one.name() === name);
+  if (command === undefined) throw new Error(`docs/cli.md names a command "${name}" that does not exist`);
+  return `\n\`\`\`\n${command.helpInformation().trimEnd()}\n\`\`\`\n`;
+}
+
+/** The example that stands behind `<!-- shape: … -->`. */
+export function promisedShape(name: 'sweep' | 'status'): unknown {
+  const found = new RegExp(`<!-- shape: ${name} -->\n\`\`\`json\n([^]*?)\n\`\`\``).exec(readFileSync(PAGE, 'utf8'));
+  return shapeOf(JSON.parse(found?.[1] ?? 'null'));
+}
+
+/** Names and types: of an array its first element, of counts only that they are numbers. */
+export function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, key === 'counts' ? 'counts' : shapeOf(inner)]);
+  return Object.fromEntries(entries) as object;
+}

@@ -1,0 +1,111 @@
+/** Mirrors in a schema of each test's own, and the events they are fed with. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { buildEvent, type EventDraft } from '../../src/events/envelope.js';
+import type { ChangeData, ChangeEvent, CrmRecord } from '../../src/events/types.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import type { PostgresOptions } from '../../src/handlers/postgres/options.js';
+import { postgres } from '../../src/handlers/postgres/postgres.js';
+import { handlerContext } from './handler-fixtures.js';
+import { obtainPostgres } from './postgres.js';
+
+export interface TestMirrors {
+  /** Why there is no PostgreSQL here; null when there is. */
+  readonly absent: string | null;
+  readonly url: string;
+  readonly admin: pg.Pool;
+  /** A subscription that writes into this test's schema. */
+  mirror: (options?: Partial<PostgresOptions>) => Subscription;
+  /** This test's schema as it is called, then the schema and a table in it as statements write them. */
+  schemaName: () => string;
+  schema: () => string;
+  table: (name?: string) => string;
+  rows: (columns?: string, name?: string) => Promise<unknown[]>;
+}
+
+/** Call it once at the top of a file, awaited. */
+export async function useMirrors(): Promise<TestMirrors> {
+  const server = await obtainPostgres();
+  const url = server.outcome === 'found' ? server.url : '';
+  if (server.outcome === 'none') process.stderr.write(`Tests on PostgreSQL are skipped: ${server.reason}.\n`);
+  const admin = new pg.Pool({ connectionString: url, max: 2 });
+  let schema = '';
+  let made: Subscription[] = [];
+  beforeEach(() => {
+    schema = `cf "테스트" ${randomBytes(6).toString('hex')}`;
+  });
+  afterEach(async () => {
+    for (const one of made) await one.close?.();
+    made = [];
+    if (url !== '') await admin.query(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
+  });
+  afterAll(async () => {
+    await admin.end();
+    if (server.outcome === 'found') await server.close();
+  });
+  const table = (name = 'people'): string => `${quoted(schema)}.${quoted(name)}`;
+  return {
+    absent: server.outcome === 'none' ? server.reason : null,
+    url,
+    admin,
+    mirror(options = {}) {
+      const subscription = postgres({ name: 'mirror', schema, ...(options.connection ? {} : { url }), ...options });
+      made.push(subscription);
+      return subscription;
+    },
+    schemaName: () => schema,
+    schema: () => quoted(schema),
+    table,
+    async rows(columns = '*', name = 'people') {
+      const { rows } = await admin.query(`SELECT ${columns} FROM ${table(name)} ORDER BY workspace, id`);
+      return rows as unknown[];
+    },
+  };
+}
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const at = (second: number): string =>
+  new Date(Date.parse('2026-03-02T04:10:00.000Z') + second * 1_000).toISOString();
+
+export interface Step {
+  verb?: EventDraft['verb'];
+  id?: string;
+  after?: object | null;
+  before?: object | null;
+  sequence: number;
+  /** Seconds after the beginning; as the sequence unless told. */
+  observed?: number;
+  workspace?: string;
+  list?: EventDraft['list'];
+}
+
+export function step({
+  verb = 'updated',
+  id = 'p1',
+  after = {},
+  before = null,
+  sequence,
+  observed,
+  ...rest
+}: Step): ChangeEvent {
+  const image = (fields: object | null): CrmRecord | null => (fields === null ? null : { id, ...fields });
+  const observedAt = at(observed ?? sequence * 10);
+  const data: ChangeData = {
+    before: image(before),
+    after: verb === 'deleted' ? null : image(after),
+    changes: [],
+    sequence,
+    class: 'edited',
+    detectedBy: 'content',
+    observedAt,
+    sweep: 'sweep-1',
+  };
+  const { workspace = 'acme', list = 'people' } = rest;
+  return buildEvent({ workspace, list, verb, recordId: id, time: observedAt, contentDigest: String(sequence), data });
+}
+
+export async function send(subscription: Subscription, ...events: ChangeEvent[]): Promise<void> {
+  for (const event of events) await subscription.handle(event, handlerContext());
+}

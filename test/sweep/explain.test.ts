@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { previewRules } from '../../src/detect/preview.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { explainRecord } from '../../src/sweep/explain.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (id: string, name: string, deals = 0, stamp = '2026-03-01T00:00:00.123Z') => ({
+  id,
+  이름: name,
+  '딜 개수': deals,
+  '수정 날짜': stamp,
+});
+
+describe('the story of a record', () => {
+  const redis = useRedis();
+  const rules = compileRules('people', { ignore: ['딜*'] });
+
+  it('tells what was seen, compared, left out and decided, and where the record stands', async () => {
+    const api = listedApi([person('x', 'x'), person('y', 'y'), person('a', '1')]);
+    const { sweep, store } = sweptList(redis, api);
+    const look = (record: ReturnType<typeof person>) => {
+      api.records = [person('x', 'x'), person('y', 'y'), record];
+      return sweep({ rules: { ignore: ['딜*'] } });
+    };
+    await sweep();
+    await look(person('a', '2'));
+    await look(person('a', '2', 1));
+    await look(person('a', '2', 2));
+    await look(person('a', '1', 2, '2026-02-01T00:00:00.123Z'));
+    const story = await explainRecord(store, { list: 'people', id: 'a', rules });
+    expect(story).toMatchObject({
+      known: true,
+      sequence: 1,
+      kept: 'image',
+      page: 2,
+      missing: null,
+      gone: null,
+      suspect: { looks: 1 },
+      waits: false,
+      compared: ['id', '이름'],
+      leftOut: [
+        { field: '딜 개수', rule: 'ignore: 딜*' },
+        { field: '수정 날짜', rule: 'stamp' },
+      ],
+    });
+    expect(story.trail.map(({ what, rule, fields, times }) => ({ what, rule, fields, times }))).toEqual([
+      { what: 'edited', fields: ['이름'] },
+      { what: 'muted', rule: 'ignore: 딜*', times: 2 },
+      { what: 'stale' },
+    ]);
+
+    api.records = [person('x', 'x'), person('y', 'y')];
+    await sweep();
+    expect(await explainRecord(store, { list: 'people', id: 'a', rules })).toMatchObject({
+      page: null,
+      missing: { sweeps: 1 },
+    });
+    await sweep();
+    expect(await explainRecord(store, { list: 'people', id: 'a', rules })).toMatchObject({
+      kept: 'nothing',
+      missing: null,
+      sequence: 2,
+    });
+    expect(await explainRecord(store, { list: 'people', id: 'nobody', rules })).toMatchObject({
+      known: false,
+      trail: [],
+    });
+  });
+});
+
+describe('other rules', () => {
+  const redis = useRedis();
+
+  it('are shown with what they would have said of the events that were sent', async () => {
+    const api = listedApi([person('a', '1'), person('b', '1'), person('c', '1'), person('d', '1')]);
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('a', '1', 7), person('b', '2', 7), person('c', '2'), person('d', '1'), person('new', '1')];
+    await sweep();
+    const sent = await events();
+    const preview = (options: Parameters<typeof compileRules>[1]) => {
+      const { looked, counts, events: changed } = previewRules(sent, compileRules('people', options));
+      return {
+        looked,
+        counts,
+        changed: changed.map(({ subject, outcome, after, rule }) => [subject, outcome, after, rule]),
+      };
+    };
+    expect(preview({})).toEqual({ looked: 4, counts: { same: 4, different: 0, muted: 0 }, changed: [] });
+    expect(preview({ ignore: ['딜*'] })).toEqual({
+      looked: 4,
+      counts: { same: 2, different: 1, muted: 1 },
+      changed: [
+        ['a', 'muted', [], 'ignore: 딜*'],
+        ['b', 'different', ['이름'], 'ignore: 딜*'],
+      ],
+    });
+    expect(preview({ refreshed: ['이름'] }).changed).toEqual([
+      ['b', 'different', ['딜 개수', '이름'], undefined],
+      ['c', 'different', ['이름'], undefined],
+    ]);
+  });
+});

@@ -1,0 +1,56 @@
+/** A living workspace, swept again and again: its journal decides what should have been told, and what should not. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createReadApi } from '../../src/api/client.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { createSandbox } from '../../src/server/sandbox/sandbox.js';
+import { scoreEvents } from '../../src/server/verify/score.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { sweepList } from '../../src/sweep/runner.js';
+import { useRedis } from '../support/redis.js';
+
+const unlimited = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
+
+describe('what a living workspace shows', () => {
+  const redis = useRedis();
+
+  it.each(['calm', 'restless', 'wild', 'churn', 'still-stamps'])(
+    'is told, all of it and nothing else: %s',
+    { timeout: 120_000 },
+    async (profile) => {
+      const seed = 5;
+      const sandbox = createSandbox({ people: 80, history: 40, activity: 40, limit: null, seed, profile });
+      const { url, token } = await sandbox.start();
+      const same = { workspace: 'acme', log: silentLog, clock: systemClock };
+      const api = createReadApi({ ...same, baseUrl: url, token, budget: unlimited });
+      onTestFinished(() => Promise.all([api.close(), sandbox.stop()]).then(() => undefined));
+      const store = createSweepStore(redis.redis, redis.keys, 'acme');
+      // Half a minute from round to round, so that nothing is too new to be told.
+      let rounds = 0;
+      const clock = { ...systemClock, now: () => systemClock.now() + rounds * 30_000 };
+      const round = async (): Promise<void> => {
+        rounds += 1;
+        for (const list of LIST_NAMES) {
+          await sweepList({ ...same, clock, api, store }, { list, rules: compileRules(list), baseline: 'quiet' });
+        }
+      };
+      await round();
+      for (let time = 0; time < 5; time += 1) {
+        sandbox.life.step(10);
+        await round();
+      }
+      sandbox.behave({ churn: 0 });
+      for (let time = 0; time < 3; time += 1) await round();
+
+      const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+      const events = entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
+      const score = scoreEvents({ journal: sandbox.journal.lines(), events });
+      expect({ missed: score.missed, inventions: score.inventions }).toEqual({ missed: [], inventions: [] });
+      expect(score).toMatchObject({ recall: 1, falseEvents: 0, orderViolations: 0, sequenceGaps: 0, duplicates: 0 });
+      expect(score.found).toBeGreaterThan(50);
+    },
+  );
+});
