@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Config } from './config/schema.js';
 import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import type { DeadLetters } from './dispatch/dead-letters.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
+import { createOperations } from './dispatch/operations.js';
+import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
 import { isoTime, systemClock, type Clock } from './runtime/clock.js';
@@ -20,6 +23,7 @@ import { runLoop } from './runtime/loop.js';
 import { RedisRecordGate } from './state/gate.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
+import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
@@ -28,6 +32,8 @@ import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.j
 import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
+export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
@@ -70,6 +76,14 @@ export interface Changefeed {
   waitUntilHandled(options: Omit<WaitOptions, 'upTo'>): Promise<WaitResult>;
   /** The log of events, as it is and as it grows. */
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  /** Events whose handling was given up. What is retried is handled by whichever process has the role `handle`. */
+  readonly deadLetters: DeadLetters;
+  /**
+   * Sends a stretch of the log to one subscription again: the same events with the same ids, `replay: true` in the
+   * handler's context, in order per record. Resolves when all are in the queue.
+   * @throws ChangefeedError CF_USAGE
+   */
+  replay(call: ReplayCall): Promise<Replayed>;
   status(): Promise<Status>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
@@ -125,12 +139,9 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const logReader = new RedisLogReader(house);
   const sweeper = createSweeper(house);
   const workspaces = config.workspaces.map(({ name }) => name);
-  const dispatcher = createDispatcher({
-    ...fanOut(house),
-    log: logReader,
-    places: new RedisPlaceStore(redis, keys),
-    workspaces,
-  });
+  const reading = { log: logReader, places: new RedisPlaceStore(redis, keys), workspaces };
+  const dispatcher = createDispatcher({ ...fanOut(house), ...reading });
+  const operations = createOperations({ ...fanOut(house), ...reading });
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
     dispatch: dispatchPart(house, dispatcher),
@@ -143,7 +154,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     try {
       await running?.stop();
       if (running === undefined) await dispatcher.stop();
-      await Promise.all([sweeper.close(), logReader.close()]);
+      await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
     } finally {
       await closeRedis();
     }
@@ -164,6 +175,10 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
       return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
     },
+    get deadLetters() {
+      return operations.deadLetters;
+    },
+    replay: (call) => operations.replay(call),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     async status() {
       const [shown, subscriptions] = await Promise.all([
@@ -181,6 +196,7 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
     keys,
     connect,
     gate: new RedisRecordGate(redis, keys),
+    once: new RedisOnceStore(redis, keys),
     logger: log,
     clock,
   };

@@ -7,10 +7,16 @@ export { openChangefeed, ROLES } from './app.js';
 export type {
   Changefeed,
   ChangefeedOptions,
+  DeadLetter,
+  DeadLetterFilter,
+  DeadLetters,
+  ListOptions,
+  ListSweep,
+  ReplayCall,
+  Replayed,
   FieldRules,
   Inspector,
   ListSchema,
-  ListSweep,
   PreviewOptions,
   RecordStory,
   Role,
@@ -35,9 +41,10 @@ export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.
 export { defineHandler } from './handlers/define.js';
 export type { EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { PermanentError, RetryAfterError } from './handlers/errors.js';
+export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
+export type { Comparison, Conditions } from './handlers/where.js';
 export { exec } from './handlers/exec/exec.js';
 export type { ExecOptions } from './handlers/exec/options.js';
-export type { HandlerContext, Subscription } from './handlers/handler.js';
 export { message } from './handlers/message/message.js';
 export type { MessageOptions } from './handlers/message/options.js';
 export { ndjson } from './handlers/ndjson/ndjson.js';

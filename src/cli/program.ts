@@ -17,7 +17,9 @@ import {
   theWord,
   wholeNumber,
 } from './arguments.js';
+import { dead, DEAD_ACTIONS } from './commands/dead.js';
 import { demo } from './commands/demo.js';
+import { replay } from './commands/replay.js';
 import { acceptRemovals, explain, resync, rulesTest, schema } from './commands/lists.js';
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
@@ -82,6 +84,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       });
   addServiceCommands(command);
   addLookingCommands(command);
+  addDeliveryCommands(command);
   addListCommands(command);
   addSandboxCommands(command);
   return program;
@@ -111,6 +114,26 @@ function addLookingCommands(command: AddCommand): void {
     .option('--workspace <name>', 'only this workspace')
     .option('--no-follow', 'stop at the end of the log');
   command('status', 'lists, freshness, budget, queues, dead letters', status).option('--json', 'print it as JSON');
+}
+
+function addDeliveryCommands(command: AddCommand): void {
+  command('dead', 'dead letters: events whose handling was given up', dead)
+    .argument('<action>', DEAD_ACTIONS.join(', '))
+    .argument('[ids...]', 'ids of events')
+    .option('--all', 'retry or drop: all there are')
+    .option('--subscription <name>', 'only those of this subscription')
+    .option(
+      '--limit <number>',
+      'list: how many at most, newest first (default: 100)',
+      wholeNumber('--limit', { least: 1 }),
+    )
+    .option('--json', 'list and show: one dead letter per line as JSON; retry and drop: the count');
+  command('replay', 'send a stretch of the log to one subscription again', replay)
+    .requiredOption('--subscription <name>', 'the subscription')
+    .requiredOption('--from <place>', 'a log id, a time or "beginning"')
+    .option('--to <id>', 'a log id, the last one (default: as far as the subscription has read)')
+    .option('--workspace <name>', 'only this workspace')
+    .option('--json', 'print the count as JSON');
 }
 
 /** What there is to ask and to decide about one list. */

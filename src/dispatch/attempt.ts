@@ -1,11 +1,13 @@
 /** One try of a handler: bounded in time even when the handler ignores its signal. */
 import { ChangefeedError, describe } from '../errors.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Handle, Subscription } from '../handlers/handler.js';
+import type { Handle, Once, Subscription } from '../handlers/handler.js';
 import type { Interrupt } from './interrupt.js';
-import type { Delivery } from './ports.js';
+import { createOnce } from './once.js';
+import type { Delivery, OnceStore } from './ports.js';
 
 export interface AttemptOptions {
   subscription: Subscription;
@@ -16,6 +18,7 @@ export interface AttemptOptions {
   interrupt: Interrupt;
   logger: Log;
   clock: Clock;
+  once: OnceStore;
 }
 
 /**
@@ -25,7 +28,7 @@ export interface AttemptOptions {
  */
 export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
   try {
-    const given = callHandler(options);
+    const given = shape(options);
     // One that is done when it returns needs no timer, and most of the cost of a try is the timer.
     return isThenable(given) ? await withinTimeout(given, options) : given;
   } catch (error) {
@@ -33,11 +36,37 @@ export async function attemptDelivery(options: AttemptOptions): Promise<unknown>
   }
 }
 
-function callHandler({ subscription, delivery, attempt, interrupt, logger }: AttemptOptions): unknown {
+/** What stands before the handler: a `where` that could not be decided when the event was read, and `transform`. */
+function shape(options: AttemptOptions): unknown {
+  const { subscription, delivery } = options;
+  const { event } = delivery;
+  const { where, transform } = subscription;
+  // Most that come here have passed it; it is asked again for those for which it threw.
+  if (where !== undefined && !where(event)) return undefined;
+  if (transform === undefined) return callHandler(options, event);
+  const reshaped = transform(event);
+  return isThenable(reshaped)
+    ? Promise.resolve(reshaped).then((given) => callHandler(options, withIdentity(given, options)))
+    : callHandler(options, withIdentity(reshaped, options));
+}
+
+/** The id is the idempotency key of everything behind: it stays what it is. */
+function withIdentity(given: unknown, { subscription, delivery: { event }, attempt }: AttemptOptions): ChangeEvent {
+  if (typeof given === 'object' && given !== null) return { ...(given as ChangeEvent), id: event.id };
+  throw new ChangefeedError('CF_HANDLER_FAILED', {
+    subscription: subscription.name,
+    attempt,
+    message: `The transform of "${subscription.name}" gave ${describe(given)}. It must give an event.`,
+  });
+}
+
+function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
+  const { subscription, delivery, attempt, interrupt, logger, once: store } = options;
   let log: Log | undefined;
+  let once: Once | undefined;
   // Typed to give nothing; what it gives all the same is for the caller to remark on.
   const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
-  return handle.call(subscription, delivery.event, {
+  return handle.call(subscription, event, {
     // Made when asked for: most handlers never log.
     get log() {
       return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
@@ -45,9 +74,18 @@ function callHandler({ subscription, delivery, attempt, interrupt, logger }: Att
     get signal() {
       return interrupt.signal;
     },
+    get once() {
+      return (once ??= createOnce({
+        store,
+        subscription: subscription.name,
+        eventId: delivery.event.id,
+        log: () => this.log,
+      }));
+    },
     attempt,
     subscription: subscription.name,
     workspace: delivery.workspace,
+    replay: delivery.replay !== undefined,
   });
 }
 

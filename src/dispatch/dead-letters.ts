@@ -1,17 +1,20 @@
 /**
  * Dead letters: events whose handling was given up. BullMQ's set of failed jobs is the store. A dead letter has left its
- * record's lane; when it is tried again it goes to the end of it, and runs when nothing else of its record does.
+ * record's lane; when it is tried again it goes to the end of it, and runs when nothing else of its record does. One that
+ * is held (`whenDead: 'hold'`) still stands at the head of its lane: retried it runs there, dropped it lets the others go.
  */
 import type { Job, Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
-import type { Delivery } from './ports.js';
+import { promoteParked } from './parking.js';
+import type { Delivery, RecordGate } from './ports.js';
+import { entryOf } from './queue-layout.js';
 import type { Queues } from './queues.js';
 
 export interface DeadLetter {
-  /** The event's id. One event may be a dead letter of several subscriptions. */
+  /** The event's id, with `.r…` behind it when a replay sent it. One event may be a dead letter of several subscriptions. */
   id: string;
   subscription: string;
   workspace: string;
@@ -23,6 +26,8 @@ export interface DeadLetter {
   /** Every failed try, oldest first; the newest 20 at most. */
   attempts: readonly FailedAttempt[];
   event: ChangeEvent;
+  /** Sent by a replay. */
+  replay: boolean;
 }
 
 export interface DeadLetterFilter {
@@ -39,9 +44,11 @@ export interface ListOptions extends DeadLetterFilter {
 
 export class DeadLetters {
   readonly #queues: Queues;
+  readonly #gate: Pick<RecordGate, 'drop'>;
 
-  constructor(queues: Queues) {
+  constructor(queues: Queues, gate: Pick<RecordGate, 'drop'>) {
     this.#queues = queues;
+    this.#gate = gate;
   }
 
   /** Newest first. */
@@ -71,27 +78,38 @@ export class DeadLetters {
 
   /** Forgets them for good. Returns how many. */
   drop(filter: DeadLetterFilter = {}): Promise<number> {
-    return this.#each(filter, (job) => job.remove());
+    return this.#each(filter, async (job, queue) => {
+      // The lane first: the other way round, a crash between the two would leave it waiting for a job that is gone.
+      const { next } = await this.#gate.drop(queue.name, entryOf(job.data));
+      await job.remove();
+      if (next !== null) await promoteParked(queue, next);
+    });
   }
 
   #chosen({ subscription }: { subscription?: string | undefined }): [string, Queue<Delivery>][] {
     return subscription === undefined ? [...this.#queues.all] : [[subscription, this.#queues.of(subscription)]];
   }
 
-  async #each(filter: DeadLetterFilter, act: (job: Job<Delivery>) => Promise<unknown>): Promise<number> {
+  async #each(
+    filter: DeadLetterFilter,
+    act: (job: Job<Delivery>, queue: Queue<Delivery>) => Promise<unknown>,
+  ): Promise<number> {
     let done = 0;
     for (const [, queue] of this.#chosen(filter)) {
-      if (filter.ids !== undefined) done += await eachOf(await jobsById(queue, filter.ids), act);
-      else done += await eachFailed(queue, act);
+      const actOn = (job: Job<Delivery>): Promise<unknown> => act(job, queue);
+      if (filter.ids !== undefined) done += await eachOf(await jobsById(queue, filter.ids), actOn);
+      else done += await eachFailed(queue, actOn);
     }
     return done;
   }
 }
 
+type Act = (job: Job<Delivery>) => Promise<unknown>;
+
 const CHUNK = 200;
 
 /** Those dead when it begins; one that dies again meanwhile is not taken twice. */
-async function eachFailed(queue: Queue<Delivery>, act: (job: Job<Delivery>) => Promise<unknown>): Promise<number> {
+async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
   let left = await queue.getFailedCount();
   let done = 0;
   while (left > 0) {
@@ -106,7 +124,7 @@ async function eachFailed(queue: Queue<Delivery>, act: (job: Job<Delivery>) => P
 }
 
 /** In the order given, one by one: retried dead letters of one record keep the order in which they died. */
-async function eachOf(jobs: readonly Job<Delivery>[], act: (job: Job<Delivery>) => Promise<unknown>): Promise<number> {
+async function eachOf(jobs: readonly Job<Delivery>[], act: Act): Promise<number> {
   let done = 0;
   for (const job of jobs) {
     try {
@@ -139,7 +157,7 @@ async function jobsById(queue: Queue<Delivery>, ids: readonly string[]): Promise
 
 function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
   if (job.id === undefined) throw new ChangefeedError('CF_INTERNAL', { message: 'A dead letter without an id.' });
-  const { event, workspace, logId } = job.data;
+  const { event, workspace, logId, replay } = job.data;
   return {
     id: job.id,
     subscription,
@@ -149,5 +167,6 @@ function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
     diedAt: isoTime(job.finishedOn ?? job.timestamp),
     attempts: (job.stacktrace ?? []).flatMap((text) => parseFailedAttempt(text) ?? []),
     event,
+    replay: replay !== undefined,
   };
 }

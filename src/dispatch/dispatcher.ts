@@ -10,6 +10,7 @@ import { findUnhandled, measureLag, type Unhandled } from './progress.js';
 import { Pump } from './pump.js';
 import type { QueueKeys } from './queue-layout.js';
 import { openQueues, type Queues } from './queues.js';
+import { shareReading } from './shared-log.js';
 import { createLogBell, type LogBell } from './wake.js';
 
 export interface DispatcherOptions {
@@ -107,12 +108,15 @@ interface Reader {
 function readersOf({ workspaces, highWater = HIGH_WATER, ...options }: Settled, queues: Queues): Reader[] {
   return workspaces.map((workspace) => {
     const bell = createLogBell({ ...options, workspace });
+    const shared = shareReading(options.log);
+    const log = { read: shared.read, tail: (name: string) => options.log.tail(name) };
     const pumps = options.subscriptions
       .filter((subscription) => readsWorkspace(subscription, workspace))
       .map((subscription) => {
         const selects = compileSelection(subscription);
         return new Pump({
           ...options,
+          log,
           workspace,
           subscription,
           bell,

@@ -14,6 +14,8 @@ export interface Death {
   /** BullMQ's count of processes lost while handling it. */
   stalls: number;
   failure: FailedAttempt;
+  /** It had been a dead letter before. */
+  revived: boolean;
 }
 
 export interface JobHistory {
@@ -37,12 +39,14 @@ export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): 
     attempt: counted ? attemptsMade - death.tries + 1 : attemptsMade + 1,
     stalls: counted ? stalledCounter - death.stalls : stalledCounter,
     dying: counted ? null : death.failure,
-    revived: counted,
+    // A second death under way: its place in the lane is the one it got when it was tried again.
+    revived: counted || death.revived,
   };
 }
 
-export function deathAfter({ attemptsMade, stalledCounter }: Counted, failure: FailedAttempt): { death: Death } {
-  return { death: { tries: attemptsMade + 1, stalls: stalledCounter, failure } };
+export function deathAfter(job: Counted, failure: FailedAttempt): { death: Death } {
+  const { revived } = historyOf(job);
+  return { death: { tries: job.attemptsMade + 1, stalls: job.stalledCounter, failure, revived } };
 }
 
 function deathOf(progress: unknown): Death | undefined {
@@ -50,5 +54,6 @@ function deathOf(progress: unknown): Death | undefined {
   const { death } = progress as { death?: Partial<Death> };
   if (typeof death?.tries !== 'number' || typeof death.stalls !== 'number') return undefined;
   const failure = parseFailedAttempt(JSON.stringify(death.failure));
-  return failure === undefined ? undefined : { tries: death.tries, stalls: death.stalls, failure };
+  if (failure === undefined) return undefined;
+  return { tries: death.tries, stalls: death.stalls, failure, revived: death.revived === true };
 }

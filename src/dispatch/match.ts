@@ -6,8 +6,11 @@ import type { Selection } from '../handlers/handler.js';
 
 type Test = (event: ChangeEvent) => boolean;
 
-/** Field patterns speak of updated events: what was created or deleted has changed as a whole, and passes. */
-export function compileSelection({ on, workspaces, lists, class: wanted, fields }: Selection): Test {
+/**
+ * Field patterns speak of updated events: what was created or deleted has changed as a whole, and passes. A `where` that
+ * throws selects: the event must not be lost; it is asked again before handling, where a failure is retried.
+ */
+export function compileSelection({ on, workspaces, lists, class: wanted, fields, where }: Selection): Test {
   const tests: Test[] = [anyPattern(on, (event) => [event.type])];
   if (workspaces !== undefined) tests.push((event) => workspaces.includes(workspaceOf(event)));
   if (lists !== undefined) tests.push((event) => lists.some((list) => list === listOf(event)));
@@ -15,6 +18,15 @@ export function compileSelection({ on, workspaces, lists, class: wanted, fields 
   if (fields !== undefined) {
     const changedOne = anyPattern(fields, (event) => event.data.changes.map(({ field }) => field));
     tests.push((event) => !event.type.endsWith('.updated') || changedOne(event));
+  }
+  if (where !== undefined) {
+    tests.push((event) => {
+      try {
+        return where(event);
+      } catch {
+        return true;
+      }
+    });
   }
   return (event) => tests.every((test) => test(event));
 }

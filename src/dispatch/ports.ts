@@ -31,6 +31,7 @@ export interface PlaceStore {
 export interface Entry {
   workspace: string;
   logId: string;
+  /** The id of its job: the event's, with the replay's behind it if one sent it. */
   eventId: string;
   /** The record whose events keep their order; null when the subscription does not ask for any. */
   lane: string | null;
@@ -47,12 +48,14 @@ export interface Standing {
 export interface Claim extends Entry {
   /** Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. */
   holder: string;
-  /** A dead letter that is tried again: it has left its lane, and goes to the end of it. */
+  /** A dead letter that is tried again, or a replay: it goes to the end of its lane. */
   revived: boolean;
 }
 
 export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'left'; next: string | null };
 export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
+/** A held event keeps the head of its lane, and is no longer pending. */
+export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
 
 export interface Pending {
   /** Events entered and neither handled nor dead. */
@@ -68,11 +71,32 @@ export interface Pending {
 export interface RecordGate {
   /** Puts events, in the order of the log, at the end of their lanes; says of each where it stands. */
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
+  /** Puts events that are sent again at the end of their lanes, in the order given; says of each where it stands. */
+  enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]>;
   /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
   leave(subscription: string, claim: Claim): Promise<Leave>;
+  /** The event is dead, and its followers shall wait until it is tried again or dropped. */
+  hold(subscription: string, claim: Claim): Promise<Hold>;
+  /** A dead letter is dropped: if it held its lane, the lane moves on. Answers the event then at the head. */
+  drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
   pending(subscription: string, workspace: string): Promise<Pending>;
+}
+
+/** One side effect of one event's handling. */
+export interface OnceMark {
+  subscription: string;
+  eventId: string;
+  key: string;
+}
+
+/** Remembers which side effects were begun and which are done. */
+export interface OnceStore {
+  /** `begun`: nobody had, and now this caller has. */
+  begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
+  finish(mark: OnceMark): Promise<void>;
+  forget(mark: OnceMark): Promise<void>;
 }
 
 /** What travels in a BullMQ job of a subscription's queue. */
@@ -82,4 +106,6 @@ export interface Delivery {
   logId: string;
   /** As it was when the event was entered: a changed `order` holds for events read from then on. */
   lane: string | null;
+  /** The replay that sent it, if one did. */
+  replay?: string;
 }

@@ -6,6 +6,7 @@
  * A slow subscription fills its own queue up to the high-water mark and then stops reading; the log keeps the rest.
  */
 import type { Queue } from 'bullmq';
+import { parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
@@ -23,7 +24,7 @@ export interface PumpOptions {
   subscription: Subscription;
   selects: (event: ChangeEvent) => boolean;
   queue: Queue<Delivery>;
-  log: LogReader;
+  log: Pick<LogReader, 'read' | 'tail'>;
   places: PlaceStore;
   gate: RecordGate;
   bell: LogBell;
@@ -97,7 +98,7 @@ export class Pump {
     const { workspace, subscription, log, places } = this.#options;
     const known = await places.get(workspace, subscription.name);
     if (known !== null) return known;
-    const first = subscription.start === 'beginning' ? '0' : await log.tail(workspace);
+    const first = parseBeginning(subscription.start) ?? (await log.tail(workspace));
     return places.begin(workspace, subscription.name, first);
   }
 

@@ -70,6 +70,12 @@ export function laneOf(
   return order === 'none' ? null : `${workspace}/${listOf(event) ?? '-'}/${encodeURIComponent(event.subject)}`;
 }
 
-export function entryOf({ workspace, logId, lane, event }: Delivery): Entry {
-  return { workspace, logId, lane, eventId: event.id };
+export function entryOf(delivery: Delivery): Entry {
+  const { workspace, logId, lane } = delivery;
+  return { workspace, logId, lane, eventId: jobIdOf(delivery) };
+}
+
+/** A replayed event is a job of its own beside the first one, which BullMQ may still know. */
+export function jobIdOf({ event, replay }: Delivery): string {
+  return replay === undefined ? event.id : `${event.id}.${replay}`;
 }

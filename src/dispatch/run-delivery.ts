@@ -5,7 +5,7 @@
  *    │ └───left──> done before (a repeat after a crash): nothing to run
  *    go
  *    handler ──fails──> judge ──retry──> BullMQ delays it; it stays the head of its lane
- *    │                    └─────dead──> write the death, leave the lane, become a dead letter
+ *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
  *    leave the lane, wake the follower, complete
  *
  * The lane is left before BullMQ is told, never after: a process killed in between comes back as a stalled job, finds
@@ -21,7 +21,7 @@ import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttemp
 import { deathAfter, historyOf, type JobHistory } from './history.js';
 import type { Interrupt } from './interrupt.js';
 import { promote, promoteParked, type Store } from './parking.js';
-import type { Claim, Delivery, RecordGate } from './ports.js';
+import type { Claim, Delivery, OnceStore, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf } from './queue-layout.js';
 
 /**
@@ -34,6 +34,7 @@ export interface RunContext {
   subscription: Subscription;
   gate: RecordGate;
   store: Store;
+  once: OnceStore;
   logger: Log;
   clock: Clock;
   random: () => number;
@@ -62,7 +63,7 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
     ...entryOf(job.data),
     // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
     holder: `${token}/${job.attemptsStarted}`,
-    revived: history.revived,
+    revived: history.revived || job.data.replay !== undefined,
   };
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.
@@ -81,7 +82,9 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
   try {
     const { attempt } = history;
-    const returned = await attemptDelivery({ subscription, delivery: job.data, attempt, interrupt, logger, clock });
+    const { once } = context;
+    const parts = { subscription, delivery: job.data, attempt, interrupt, logger, clock, once };
+    const returned = await attemptDelivery(parts);
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
     return afterFailure(error, going, context);
@@ -117,8 +120,16 @@ async function die(going: Going, context: RunContext, failure: FailedAttempt): P
     if ((await job.extendLock(token, context.lockMs)) !== 1) throw takenOver(context.subscription, job);
     await job.updateProgress(deathAfter(job, failure));
   }
-  await leave(going, context);
+  if (context.subscription.whenDead === 'hold') await hold(going, context);
+  else await leave(going, context);
   throw deadLetter(failure);
+}
+
+async function hold({ job, claim }: Going, { gate, subscription }: RunContext): Promise<void> {
+  // Without an order nobody waits for it.
+  const held =
+    claim.lane === null ? await gate.leave(subscription.name, claim) : await gate.hold(subscription.name, claim);
+  if (held.outcome === 'taken-over') throw takenOver(subscription, job);
 }
 
 async function leave({ job, claim }: Going, { gate, store, subscription }: RunContext): Promise<void> {

@@ -23,7 +23,7 @@ const NEVER_TOO_STALLED = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random'
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once'
 > {
   redis: Redis;
   keys: QueueKeys;
@@ -99,7 +99,8 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
   return {
     connection,
     ...(prefix === undefined ? {} : { prefix }),
-    ...keptJobs(retention),
+    // One that others wait for must not vanish by its age.
+    ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
     concurrency: subscription.concurrency,
     lockDuration: timing.lockMs,

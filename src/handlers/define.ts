@@ -3,6 +3,7 @@ import type { ChangeData, ChangeEvent, CrmRecord, EventType } from '../events/ty
 import { ChangefeedError, describe } from '../errors.js';
 import { parseOptions } from './explain.js';
 import type { Handle, HandlerContext, Subscription } from './handler.js';
+import type { Conditions } from './where.js';
 import { subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
 
 /** An event of one type. `after` is there for everything but `deleted`, for which it is null. */
@@ -22,9 +23,11 @@ type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}
 /** The event that a handler with this `on` receives. */
 export type EventOf<On extends readonly string[]> = TypedEvent<Selected<On[number]>>;
 
-export interface HandlerOptions<On extends readonly string[]> extends Omit<SubscriptionOptions, 'on'> {
+export interface HandlerOptions<On extends readonly string[]> extends Omit<SubscriptionOptions, 'on' | 'where'> {
   /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
   on?: On | undefined;
+  /** Conditions as data, or a function of the event. @defaultValue all */
+  where?: Conditions | ((event: EventOf<On>) => boolean) | undefined;
   /**
    * Handles one event. Resolving is success; throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
    * dead letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.

@@ -12,7 +12,19 @@ export interface HandlerContext {
   readonly attempt: number;
   readonly subscription: string;
   readonly workspace: string;
+  /** Sent again by a replay; the event and its id are the same as the first time. */
+  readonly replay: boolean;
+  /**
+   * Runs a side effect at most once per event and subscription, over retries, crashes, retried dead letters and replays, for
+   * 30 days. Begun and never ended (a crash, a timeout) it is not run again and the answer is `unknown`.
+   * @throws what `effect` throws; it counts as not done then, and runs at the next try
+   */
+  readonly once: Once;
 }
+
+/** `ran` now, done `before`, or `unknown`: begun before, and nobody knows how it ended. */
+export type OnceOutcome = 'ran' | 'before' | 'unknown';
+export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 
 /**
  * Handles one event. Resolving is success. Throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
@@ -38,7 +50,12 @@ export interface Selection {
   readonly class?: ChangeClass;
   /** Field patterns (`*` allowed): an updated event must have changed at least one of them; created and deleted pass. */
   readonly fields?: readonly string[];
+  /** Asked of events that all else selects. */
+  readonly where?: (event: ChangeEvent) => boolean;
 }
+
+/** Reshapes an event before it is handled. */
+export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEvent>;
 
 /** A subscription, ready to run: what `defineHandler`, `webhook` and the other factories make. */
 export interface Subscription extends Selection {
@@ -49,11 +66,14 @@ export interface Subscription extends Selection {
   /** Events handled at the same time by one process. */
   readonly concurrency: number;
   readonly order: 'record' | 'none';
+  readonly transform?: Transform;
   readonly retry: RetryPolicy;
+  /** `hold`: a dead letter keeps its record's later events waiting until it is retried or dropped. */
+  readonly whenDead: 'release' | 'hold';
   /** A try that takes longer is aborted and counts as failed; ms. */
   readonly timeoutMs: number;
-  /** Where a new subscription starts reading the log. */
-  readonly start: 'now' | 'beginning';
+  /** Where a new subscription starts reading the log: `now`, `beginning`, a time, or a log id (that event first). */
+  readonly start: string;
   readonly handle: Handle;
   /** Lets go of what the handler holds (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;

@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { EVENT_TYPES, VERBS } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean, strictOptions } from './explain.js';
-import type { Handle, RetryPolicy, Subscription } from './handler.js';
+import type { Handle, RetryPolicy, Subscription, Transform } from './handler.js';
 import { compilePattern } from './pattern.js';
+import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
 /** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
 export interface SubscriptionOptions {
@@ -22,16 +24,28 @@ export interface SubscriptionOptions {
   class?: ChangeClass | undefined;
   /** Field patterns: an updated event must have changed one of them. @defaultValue all */
   fields?: readonly string[] | undefined;
+  /** Conditions on what the event carries (see docs/fan-out.md), or in code a function `(event) => boolean`. @defaultValue all */
+  where?: Conditions | Predicate | undefined;
+  /** In code: reshapes the event before the handler gets it. Its id stays as it is. @defaultValue as it is */
+  transform?: Transform | undefined;
   /** `record`: one event of a record at a time, in sequence. `none`: as they come. @defaultValue 'record' */
   order?: 'record' | 'none' | undefined;
   /** Events handled at the same time by one process, 1 to 1000. @defaultValue 10 */
   concurrency?: number | undefined;
   /** How often a failed event is tried, and when. */
   retry?: RetryOptions | undefined;
+  /**
+   * What a dead letter does to its record's later events: `release` lets them go on; `hold` keeps them waiting until it is
+   * retried or dropped (only with `order: 'record'`). @defaultValue 'release'
+   */
+  whenDead?: 'release' | 'hold' | undefined;
   /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
   timeout?: string | undefined;
-  /** Where a new subscription starts reading the log. @defaultValue 'now' */
-  start?: 'now' | 'beginning' | undefined;
+  /**
+   * Where a new subscription starts reading the log: `now`, `beginning`, a time (`2026-03-01T09:00:00+09:00`) or a log id
+   * (that event first). It does not move one that has begun; `changefeed replay` does. @defaultValue 'now'
+   */
+  start?: 'now' | 'beginning' | (string & {}) | undefined;
 }
 
 /** Durations are `'250ms'`, `'30s'`, `'15m'`, `'4h'`, `'7d'`. */
@@ -52,6 +66,8 @@ const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', 
 const A_NAME = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
 const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}`;
+const A_START = `'now', 'beginning', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
+const A_TRANSFORM = 'in code, a function (event) => event';
 const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
 const retry = strictOptions({
@@ -71,11 +87,17 @@ export const subscriptionShape = {
   lists: listOf(z.string({ error: A_LIST }).transform(toListName), 'lists').optional(),
   class: z.enum(['edited', 'refreshed'], { error: `'edited' or 'refreshed'` }).optional(),
   fields: listOf(text('the name of a field, or a pattern with *'), 'field names').optional(),
+  where: whereSchema.optional(),
+  transform: z.custom<Transform>((value) => typeof value === 'function', { error: A_TRANSFORM }).optional(),
   order: z.enum(['record', 'none'], { error: `'record' or 'none'` }).default('record'),
   concurrency: wholeNumber(1, 1_000).default(10),
   retry: retry.optional(),
+  whenDead: z.enum(['release', 'hold'], { error: `'release' or 'hold'` }).default('release'),
   timeout: duration(1).default(30_000),
-  start: z.enum(['now', 'beginning'], { error: `'now' or 'beginning'` }).default('now'),
+  start: z
+    .string({ error: A_START })
+    .refine((text) => text === 'now' || parseBeginning(text) !== undefined, { error: A_START })
+    .default('now'),
 };
 
 export const subscriptionSchema = strictOptions(subscriptionShape) satisfies z.ZodType<unknown, SubscriptionOptions>;
@@ -94,7 +116,7 @@ export interface SubscriptionParts {
 
 /** Joins checked options and a handler into what the rest of the product runs. */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
-  const { workspaces, lists, class: changeClass, fields } = settings;
+  const { workspaces, lists, class: changeClass, fields, where, transform } = settings;
   return {
     name: settings.name,
     handler: parts.handler,
@@ -103,9 +125,12 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(lists && { lists }),
     ...(changeClass && { class: changeClass }),
     ...(fields && { fields }),
+    ...(where && { where: compileWhere(where) }),
+    ...(transform && { transform }),
     order: settings.order,
     concurrency: settings.concurrency,
     retry: toRetryPolicy(settings.retry, parts.retry ?? DEFAULT_RETRY),
+    whenDead: settings.whenDead,
     timeoutMs: settings.timeout,
     start: settings.start,
     handle: parts.handle,

@@ -6,14 +6,17 @@
 import type { Redis } from 'ioredis';
 import { ChangefeedError, describe } from '../errors.js';
 import { gather } from '../runtime/gather.js';
-import type { Claim, Entry, Leave, Pending, RecordGate, Standing, Turn } from '../dispatch/ports.js';
+import type { Claim, Entry, Hold, Leave, Pending, RecordGate, Standing, Turn } from '../dispatch/ports.js';
 import { unexpectedAnswer } from './answer.js';
 import type { Keys } from './keys.js';
 import { loadScript, type Script } from './scripts.js';
 
 const enterScript = loadScript('lane-enter');
+const againScript = loadScript('lane-again');
 const turnScript = loadScript('lane-turn');
 const leaveScript = loadScript('lane-leave');
+const holdScript = loadScript('lane-hold');
+const dropScript = loadScript('lane-drop');
 
 /** Separates the parts of a member; an escaped lane and a place never contain it. */
 const SEPARATOR = '\x1f';
@@ -46,12 +49,47 @@ export class RedisRecordGate implements RecordGate {
     }));
   }
 
+  async enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]> {
+    const { lanes, pending, entered, revived } = this.#keys;
+    const keys = [lanes, pending, entered, revived].map((key) => key(subscription));
+    const args = entries.flatMap(({ workspace, lane, logId, eventId }) => {
+      return [workspace, lane ?? '', placeOf(logId), eventId];
+    });
+    const words = wordsOf(
+      againScript,
+      await againScript.run(this.#redis, keys, [entries.length, ...args]),
+      entries.length,
+    );
+    return words as ('head' | 'behind')[];
+  }
+
   turn(subscription: string, claim: Claim): Promise<Turn> {
     return this.#askers(subscription).turn(claim);
   }
 
   leave(subscription: string, claim: Claim): Promise<Leave> {
     return this.#askers(subscription).leave(claim);
+  }
+
+  async hold(subscription: string, claim: Claim): Promise<Hold> {
+    const { workspace, lane, logId, eventId, holder, revived } = claim;
+    const args = [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
+    if (word === 'held' || word === 'taken-over') return { outcome: word };
+    throw unexpectedAnswer(holdScript, describe(word));
+  }
+
+  async drop(subscription: string, { workspace, lane, logId, eventId }: Entry): Promise<{ next: string | null }> {
+    if (lane === null) return { next: null };
+    const args = [workspace, lane, placeOf(logId), eventId];
+    const answer = await dropScript.run(this.#redis, this.#laneKeys(subscription), args);
+    const next = wordsOf(dropScript, answer, 2)[1] ?? '';
+    return { next: next === '' ? null : next };
+  }
+
+  #laneKeys(subscription: string): string[] {
+    const { lanes, pending, holders, revived } = this.#keys;
+    return [lanes, pending, holders, revived].map((key) => key(subscription));
   }
 
   async pending(subscription: string, workspace: string): Promise<Pending> {
@@ -89,9 +127,7 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #leaves(subscription: string, claims: readonly Claim[]): Promise<Leave[]> {
-    const { lanes, pending, holders, revived } = this.#keys;
-    const keys = [lanes, pending, holders, revived].map((key) => key(subscription));
-    const pairs = await this.#ask(leaveScript, keys, claims);
+    const pairs = await this.#ask(leaveScript, this.#laneKeys(subscription), claims);
     return pairs.map(([word, head]) => {
       if (word === 'left') return { outcome: 'left', next: head === '' ? null : head };
       if (word === 'taken-over') return { outcome: 'taken-over' };

@@ -56,7 +56,7 @@ function deadLetters(): DeadLetters {
   const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
   const queues = openQueues({ ...deps, subscriptions: [{ name: 's' }] });
   onTestFinished(() => queues.close());
-  return new DeadLetters(queues);
+  return new DeadLetters(queues, deps.gate);
 }
 
 describe('a dispatcher killed', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription } from '../support/fan-out.js';
+import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -67,5 +67,56 @@ describe('dead letters', () => {
       code: 'CF_USAGE',
       message: 'There is no subscription "x". Known: "s".',
     });
+  });
+});
+
+describe("with whenDead: 'hold'", () => {
+  /** Fails for good on the first change of r1 while told so. */
+  const holding = (whenDead: 'hold' | 'release', fail: { now: boolean }, seen: string[]): Subscription =>
+    aSubscription(
+      's',
+      ({ subject, data }) => {
+        if (subject === 'r1' && data.sequence === 1 && fail.now) throw new PermanentError('not now');
+        seen.push(`${subject} ${data.sequence}`);
+      },
+      { whenDead },
+    );
+  const started = async (whenDead: 'hold' | 'release') => {
+    const [fail, seen] = [{ now: true }, [] as string[]];
+    const running = await runFanOut(test, [holding(whenDead, fail, seen)]);
+    const [first] = await running.append(1, 2, 3);
+    await eventuallyDead(running.dead, 1);
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'r2', sequence: 1 })]);
+    await eventually(() => expect(seen).toContain('r2 1'));
+    return { ...running, fail, seen, first };
+  };
+
+  it('the later events of its record wait, and go on in order when it has been retried', async () => {
+    const { dead, fail, seen, settled } = await started('hold');
+    expect(seen).toEqual(['r2 1']);
+
+    fail.now = false;
+    expect(await dead.retry()).toBe(1);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual(['r2 1', 'r1 1', 'r1 2', 'r1 3']);
+  });
+
+  it('they wait on when it dies again, and go on without it when it is dropped', async () => {
+    const { dead, seen, settled } = await started('hold');
+    await dead.retry();
+    await eventually(async () => expect((await dead.list())[0]?.attempts).toHaveLength(2));
+    expect(seen).toEqual(['r2 1']);
+
+    expect(await dead.drop()).toBe(1);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual(['r2 1', 'r1 2', 'r1 3']);
+  });
+
+  it("the control: with 'release' they do not wait", async () => {
+    const { seen, settled } = await started('release');
+    await settled();
+    expect(seen.filter((one) => one.startsWith('r1'))).toEqual(['r1 2', 'r1 3']);
   });
 });

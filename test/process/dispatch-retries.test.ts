@@ -97,6 +97,7 @@ describe('a delivery', () => {
         diedAt: expect.any(String) as string,
         attempts: [expect.objectContaining({ attempt: 1, error: 'PermanentError', message: 'endpoint gone' })],
         event,
+        replay: false,
       },
     ]);
   });

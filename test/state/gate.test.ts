@@ -145,3 +145,32 @@ describe('the record gate', () => {
     expect(await test.redis.keys(`${test.keys.prefix}:*`)).toEqual([test.keys.entered(SUB)]);
   });
 });
+
+describe('a held dead letter in the record gate', () => {
+  it('keeps its followers waiting, is pending no more, and runs first when it is tried again', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1));
+
+    expect(await gate.hold(SUB, claim(a1))).toEqual({ outcome: 'held' });
+    expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-2' });
+    expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'wait', behind: 'evt_1' });
+    expect(await gate.turn(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'go' });
+    expect(await gate.leave(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'left', next: 'evt_2' });
+  });
+
+  it('cannot be held by a run that lost its job, nor dropped while somebody runs it', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1, 'lost'));
+    await gate.turn(SUB, claim(a1, 'successor'));
+
+    expect(await gate.hold(SUB, claim(a1, 'lost'))).toEqual({ outcome: 'taken-over' });
+    expect(await gate.drop(SUB, a1)).toEqual({ next: null });
+    await gate.hold(SUB, claim(a1, 'successor'));
+    expect(await gate.drop(SUB, a1)).toEqual({ next: 'evt_2' });
+    expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'go' });
+  });
+});

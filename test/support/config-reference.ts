@@ -272,6 +272,6 @@ Beside the options of every subscription; only in a file in code.
 ${table(
   ['option', 'meaning', 'allowed', 'default'],
   optionDocs('handlers/define.ts', 'HandlerOptions')
-    .filter(({ name }) => name !== 'on')
+    .filter(({ name }) => name !== 'on' && name !== 'where')
     .map(({ name, meaning, required }) => [`\`${name}\``, meaning, 'a function', required ? '**required**' : 'none']),
 )}`;

@@ -1,6 +1,7 @@
 /** A whole fan-out for tests: a log to append to, a dispatcher, handlers that keep a record of what they saw. */
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
+import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ListName } from '../../src/events/lists.js';
@@ -10,6 +11,7 @@ import { silentLog } from '../../src/runtime/log.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
+import { RedisOnceStore } from '../../src/state/once.js';
 import { RedisPlaceStore } from '../../src/state/places.js';
 
 export const WORKSPACE = 'acme';
@@ -62,6 +64,7 @@ export function aSubscription(name: string, handle: Handle, changes: Partial<Sub
     concurrency: 10,
     order: 'record',
     retry: { attempts: 10, delayMs: 10, maxDelayMs: 50 },
+    whenDead: 'release',
     timeoutMs: 10_000,
     start: 'beginning',
     handle,
@@ -89,13 +92,18 @@ export interface FanOutParts {
 }
 
 /** What `createDispatcher` and `createHandlerPool` need, but for the subscriptions. */
-export function fanOutDeps({ redis, keys, connect }: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> {
+export function fanOutDeps({
+  redis,
+  keys,
+  connect,
+}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once'> {
   return {
     connect,
     keys,
     log: new RedisLogReader({ redis, keys, connect }),
     places: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
+    once: new RedisOnceStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
   };
@@ -105,8 +113,11 @@ export function fanOutDeps({ redis, keys, connect }: FanOutParts): Omit<Dispatch
 export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
+  enterAgain: (_subscription, entries) => Promise.resolve(entries.map(() => 'head' as const)),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
+  hold: () => Promise.resolve({ outcome: 'held' }),
+  drop: () => Promise.resolve({ next: null }),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
@@ -114,8 +125,11 @@ export const openGate: RecordGate = {
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
+    enterAgain: (...args) => gate.enterAgain(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
+    hold: (...args) => gate.hold(...args),
+    drop: (...args) => gate.drop(...args),
     pending: (...args) => gate.pending(...args),
     ...changes,
   };

@@ -35,6 +35,11 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     attempt: 1,
     subscription: 'ops',
     workspace: 'acme',
+    replay: false,
+    once: async (_key: string, effect: () => unknown) => {
+      await effect();
+      return 'ran' as const;
+    },
   };
   return { ...base, ...overrides };
 }

@@ -50,7 +50,7 @@ export async function runFanOut(
     dispatcher,
     pool,
     queues,
-    dead: new DeadLetters(queues),
+    dead: new DeadLetters(queues, deps.gate),
     append: (...sequences) =>
       appendEvents(
         test.redis,

@@ -1,6 +1,7 @@
 --[[ lane-turn: may these events run now? Whoever is told "go" is from then on the holder of the lane.
   Atomic because: between finding an event at the head and naming its holder, another run of it could do the same.
-  A dead letter that is tried again gets a place of its own behind all that were entered, once.
+  A dead letter that is tried again gets a place of its own behind all that were entered, once; one that held its lane
+  still stands at its head, and runs there.
   KEYS 1 lanes · 2 pending · 3 entered · 4 holders · 5 revived
   ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "1" if revived else "0")
   RETURN n × ("go" | "wait" | "left", id of the event at the head or "")    Cost O(n log pending). Never calls TIME. ]]
@@ -23,7 +24,14 @@ end
 -- Behind the furthest place entered, before all that will be: that place with a counter of revivals.
 local function revive(workspace, lane, place, id)
   local known = redis.call('HGET', KEYS[5], id)
-  if known then return known end
+  if known then
+    redis.call('ZADD', KEYS[2], 0, workspace .. SEP .. known)
+    return known
+  end
+  if lane ~= '' and redis.call('ZSCORE', KEYS[1], lane .. SEP .. place .. SEP .. id) then
+    redis.call('ZADD', KEYS[2], 0, workspace .. SEP .. place)
+    return place
+  end
   local furthest = redis.call('HGET', KEYS[3], workspace) or place
   local count = redis.call('HINCRBY', KEYS[5], '', 1)
   local given = string.sub(furthest, 1, PLACE_WIDTH - 8) .. string.format('%08d', count % 100000000)

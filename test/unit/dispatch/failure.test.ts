@@ -87,6 +87,12 @@ describe("a job's history", () => {
     expect(historyOf(dying)).toEqual({ attempt: 3, stalls: 1, dying: failure, revived: false });
   });
 
+  it('knows at its second death that it had been tried again: its place in the lane is another', () => {
+    const dead = { attemptsMade: 3, stalledCounter: 0, progress: deathAfter(job, failure) };
+    const again = { ...dead, progress: deathAfter(dead, failure) };
+    expect(historyOf(again)).toMatchObject({ dying: failure, revived: true });
+  });
+
   it('counts anew once a dead letter is tried again', () => {
     const dead = { attemptsMade: 3, stalledCounter: 1, progress: deathAfter(job, failure) };
     expect(historyOf(dead)).toEqual({ attempt: 1, stalls: 0, dying: null, revived: true });

@@ -168,7 +168,8 @@ describe('ndjson to standard output', () => {
 });
 
 describe('the options of ndjson', () => {
-  const keys = 'name, on, workspaces, lists, class, fields, order, concurrency, retry, timeout, start, path, rotate';
+  const keys =
+    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, path, rotate';
   it.each<[string, object, string]>([
     [
       'an empty path',

@@ -28,6 +28,7 @@ describe('the options every subscription shares', () => {
       order: 'record',
       concurrency: 10,
       retry: { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 },
+      whenDead: 'release',
       timeoutMs: 30_000,
       start: 'now',
       handle: noop,
@@ -45,6 +46,7 @@ describe('the options every subscription shares', () => {
       order: 'none',
       concurrency: 3,
       retry: { attempts: 4, delay: '250ms', maxDelay: '15m' },
+      whenDead: 'hold',
       timeout: '1.5h',
       start: 'beginning',
     };
@@ -76,7 +78,8 @@ const types =
 const duration =
   "a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
-const keys = 'name, on, workspaces, lists, class, fields, order, concurrency, retry, timeout, start';
+const keys =
+  'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start';
 
 describe('a bad option is refused in one sentence with path, subscription, what was found and what is allowed', () => {
   it.each<[string, unknown, string]>([
@@ -201,7 +204,7 @@ describe('a bad option is refused in one sentence with path, subscription, what 
     [
       'an unknown start',
       { name: 'a', start: 'yesterday' },
-      `subscriptions[2].start of webhook "a": found "yesterday"; allowed: 'now' or 'beginning'.`,
+      `subscriptions[2].start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
     ],
     [
       'a misspelled option',

@@ -1,0 +1,172 @@
+/**
+ * Conditions as data: which events a subscription wants, by what they carry. Every entry must hold.
+ *
+ *   { "after.유형": "전화" }                      equal
+ *   { "data.class": ["edited", "refreshed"] }      one of them
+ *   { "after.담당자.name": { "not": "가나" } }      a field of a reference
+ *   { "after.금액": { "gte": 100, "lt": 500 } }     numbers, or texts by their order (dates in ISO 8601)
+ *   { "after.태그": { "contains": "VIP" } }         in a list, or in a text
+ *   { "after.이메일": { "matches": "*@example.com" } }
+ *   { "before.완료": { "exists": false } }          absent or null
+ *   { "changed": "담당자" }                         one of the changed fields is so called (patterns allowed)
+ *
+ * Values are never turned from one type into another: "3" is not 3.
+ */
+import { z } from 'zod';
+import type { ChangeEvent } from '../events/types.js';
+import { compilePattern } from './pattern.js';
+
+type Plain = string | number | boolean | null;
+
+export interface Comparison {
+  not?: Plain | readonly Plain[] | undefined;
+  gt?: number | string | undefined;
+  gte?: number | string | undefined;
+  lt?: number | string | undefined;
+  lte?: number | string | undefined;
+  contains?: Plain | undefined;
+  matches?: string | undefined;
+  exists?: boolean | undefined;
+}
+
+export type Conditions = Readonly<Record<string, Plain | readonly Plain[] | Comparison>>;
+export type Predicate = (event: ChangeEvent) => boolean;
+
+const ROOTS = ['before', 'after', 'data', 'type', 'subject', 'time', 'changed'] as const;
+const A_CONDITION =
+  'a value, an array of values, or an object of not, gt, gte, lt, lte, contains, matches, exists (before., after. and data. lead to fields)';
+const NO_OPERATOR = 'there is no such operator; allowed: not, gt, gte, lt, lte, contains, matches, exists';
+const A_WHERE = `conditions such as { "after.<field>": <value> }, or in code a function (event) => boolean`;
+
+const plain = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const ordered = z.union([z.string(), z.number()]);
+const comparison = z
+  .strictObject(
+    {
+      not: z.union([plain, z.array(plain)]),
+      gt: ordered,
+      gte: ordered,
+      lt: ordered,
+      lte: ordered,
+      contains: plain,
+      matches: z.string(),
+      exists: z.boolean(),
+    },
+    { error: (issue) => (issue.code === 'unrecognized_keys' ? NO_OPERATOR : A_CONDITION) },
+  )
+  .partial()
+  .refine((value) => Object.keys(value).length > 0);
+
+/** Code or data; data is checked word by word, because a condition that can never hold is a silence without a cause. */
+export const whereSchema = z.union(
+  [
+    z.custom<Predicate>((value) => typeof value === 'function'),
+    z.record(
+      z.string().refine((path) => ROOTS.some((root) => path === root || path.startsWith(`${root}.`))),
+      z.union([plain, z.array(plain), comparison], { error: A_CONDITION }),
+    ),
+  ],
+  { error: A_WHERE },
+);
+
+export function compileWhere(where: Predicate | Conditions): Predicate {
+  if (typeof where === 'function') return where;
+  const tests = Object.entries(where).map(([path, condition]) => {
+    const valuesOf = path === 'changed' ? changedFields : single(path);
+    const holds = compileCondition(condition, path === 'changed');
+    return (event: ChangeEvent) => holds(valuesOf(event));
+  });
+  return (event) => tests.every((test) => test(event));
+}
+
+/** Of `changed` one of several values must do; any other path leads to one. */
+type Values = readonly unknown[];
+
+const changedFields = ({ data }: ChangeEvent): Values => data.changes.map(({ field }) => normal(field));
+
+function single(path: string): (event: ChangeEvent) => Values {
+  const [root = '', ...rest] = path.split('.');
+  const inner = rest.join('.');
+  return (event) => {
+    if (root === 'before' || root === 'after') return [follow(event.data[root], inner)];
+    if (root === 'data') return [follow(event.data, inner)];
+    return [follow(event, path)];
+  };
+}
+
+/** A field's own name may contain dots: the longest name that is there wins. */
+function follow(value: unknown, path: string): unknown {
+  if (path === '') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const parts = path.split('.');
+  for (let taken = parts.length; taken > 0; taken -= 1) {
+    const found = ownField(value, parts.slice(0, taken).join('.'));
+    if (found !== undefined) return follow(found.value, parts.slice(taken).join('.'));
+  }
+  return undefined;
+}
+
+function ownField(object: object, name: string): { value: unknown } | undefined {
+  if (Object.hasOwn(object, name)) return { value: (object as Record<string, unknown>)[name] };
+  // The same name to the eye, composed otherwise.
+  const same = Object.keys(object).find((key) => normal(key) === normal(name));
+  return same === undefined ? undefined : { value: (object as Record<string, unknown>)[same] };
+}
+
+function compileCondition(condition: Conditions[string], patterns: boolean): (values: Values) => boolean {
+  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
+    const entries = Object.entries(condition) as [keyof Comparison, Operand | undefined][];
+    const tests = entries.flatMap(([operator, operand]) =>
+      operand === undefined ? [] : [OPERATORS[operator](operand)],
+    );
+    return (values) => (values.length === 0 ? [undefined] : values).some((value) => tests.every((test) => test(value)));
+  }
+  const wanted = (Array.isArray(condition) ? condition : [condition]) as readonly Plain[];
+  const tests = wanted.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
+  return (values) => values.some((value) => tests.some((test) => test(value)));
+}
+
+type Operand = NonNullable<Comparison[keyof Comparison]> | null;
+type Test = (value: unknown) => boolean;
+
+const equal = (wanted: Plain): Test => {
+  if (typeof wanted === 'string') return (value) => typeof value === 'string' && normal(value) === normal(wanted);
+  return wanted === null ? (value) => value === null || value === undefined : (value) => value === wanted;
+};
+
+const matches = (pattern: string): Test => {
+  const fits = compilePattern(normal(pattern));
+  return (value) => typeof value === 'string' && fits(normal(value));
+};
+
+function compare(operand: Operand, holds: (order: number) => boolean): Test {
+  return (value) => {
+    if (typeof value === 'number' && typeof operand === 'number') return holds(value - operand);
+    if (typeof value !== 'string' || typeof operand !== 'string') return false;
+    return holds(value < operand ? -1 : Number(value > operand));
+  };
+}
+
+const OPERATORS: Readonly<Record<keyof Comparison, (operand: Operand) => Test>> = {
+  not(operand) {
+    const refused = ((Array.isArray(operand) ? operand : [operand]) as readonly Plain[]).map(equal);
+    return (value) => !refused.some((test) => test(value));
+  },
+  gt: (operand) => compare(operand, (order) => order > 0),
+  gte: (operand) => compare(operand, (order) => order >= 0),
+  lt: (operand) => compare(operand, (order) => order < 0),
+  lte: (operand) => compare(operand, (order) => order <= 0),
+  contains(operand) {
+    const same = equal(operand as Plain);
+    return (value) => {
+      if (Array.isArray(value)) return value.some(same);
+      return typeof value === 'string' && typeof operand === 'string' && normal(value).includes(normal(operand));
+    };
+  },
+  matches: (operand) => matches(String(operand)),
+  exists: (operand) => (value) => (value !== undefined && value !== null) === operand,
+};
+
+function normal(text: string): string {
+  return text.normalize('NFC');
+}

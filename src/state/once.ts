@@ -1,0 +1,41 @@
+/** Marks of side effects: one hash per subscription and event, a field per effect, forgotten after a while. */
+import type { Redis } from 'ioredis';
+import type { OnceMark, OnceStore } from '../dispatch/ports.js';
+import type { Keys } from './keys.js';
+
+/** Longer than any retry schedule and than dead letters are kept; then even a replay would run the effect again. */
+const KEPT_MS = 30 * 86_400_000;
+
+export class RedisOnceStore implements OnceStore {
+  readonly #redis: Redis;
+  readonly #keys: Keys;
+
+  constructor(redis: Redis, keys: Keys) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async begin({ subscription, eventId, key }: OnceMark): Promise<'begun' | 'started' | 'done'> {
+    const hash = this.#keys.once(subscription, eventId);
+    const answers = await this.#redis
+      .multi()
+      .hsetnx(hash, key, 'started')
+      .hget(hash, key)
+      .pexpire(hash, KEPT_MS)
+      .exec();
+    const [first, state] = (answers ?? []).map(([error, answer]) => {
+      if (error) throw error;
+      return answer;
+    });
+    if (first === 1) return 'begun';
+    return state === 'done' ? 'done' : 'started';
+  }
+
+  async finish({ subscription, eventId, key }: OnceMark): Promise<void> {
+    await this.#redis.hset(this.#keys.once(subscription, eventId), key, 'done');
+  }
+
+  async forget({ subscription, eventId, key }: OnceMark): Promise<void> {
+    await this.#redis.hdel(this.#keys.once(subscription, eventId), key);
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createOperations, type Operations } from '../../src/dispatch/operations.js';
+import type { RecordGate } from '../../src/dispatch/ports.js';
+import { placeBefore } from '../../src/events/log-id.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
+import { eventually } from '../support/eventually.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+function operationsOf(subscriptions: readonly Subscription[], extras: { gate?: RecordGate } = {}): Operations {
+  const connect = () => test.connect({ maxRetriesPerRequest: null });
+  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const operations = createOperations({ ...deps, ...extras, subscriptions });
+  onTestFinished(() => operations.close());
+  return operations;
+}
+
+const RECORDS = 5;
+const EACH = 12;
+const EVENTS = Array.from({ length: EACH * RECORDS }, (_, n) =>
+  changeEvent({ record: `r${n % RECORDS}`, sequence: Math.floor(n / RECORDS) + 1 }),
+);
+
+describe('a replay', () => {
+  it('sends a stretch again, to one subscription alone, with the same ids and marked as such', async () => {
+    const seen: string[] = [];
+    const subscriptions = ['a', 'b'].map((name) =>
+      aSubscription(name, ({ id }, { replay }) => void seen.push(`${name} ${id} ${replay}`)),
+    );
+    const { append, settled } = await runFanOut(test, subscriptions);
+    const logIds = await append(1, 2, 3, 4);
+    await settled();
+    const operations = operationsOf(subscriptions);
+    seen.length = 0;
+
+    const result = await operations.replay({ subscription: 'b', from: logIds[1]!, to: logIds[2]! });
+    await settled();
+
+    const ids = [2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }).id);
+    expect(result).toEqual({ events: 2, reached: { acme: logIds[2] }, interrupted: false });
+    expect(seen).toEqual(ids.map((id) => `b ${id} true`));
+    await operations.replay({ subscription: 'b', from: 'beginning' });
+    await settled();
+    expect(seen).toHaveLength(2 + 4);
+  });
+
+  /** Replays everything while newer changes of the same records come in; gives what was handled, per record. */
+  async function replayBesideNews(extras: { gate?: RecordGate } = {}) {
+    const handled = new Map<string, string[]>();
+    const running = new Set<string>();
+    const together: string[] = [];
+    const subscription = aSubscription('s', async ({ subject, data }, { replay }) => {
+      if (running.has(subject)) together.push(subject);
+      running.add(subject);
+      // As long as it takes others to overtake it, if nothing keeps them from it.
+      for (let turns = (data.sequence * 7) % 5; turns >= 0; turns -= 1) await test.redis.ping();
+      handled.set(subject, [...(handled.get(subject) ?? []), `${replay ? 'again ' : ''}${data.sequence}`]);
+      running.delete(subject);
+    });
+    const { settled } = await runFanOut(test, [subscription], extras);
+    await appendEvents(test.redis, test.keys, EVENTS);
+    const count = (): number => [...handled.values()].flat().length;
+    await settled();
+    await eventually(() => expect(count()).toBe(EVENTS.length));
+    const news = Array.from({ length: RECORDS }, (_, n) => changeEvent({ record: `r${n}`, sequence: EACH + 1 }));
+
+    await Promise.all([
+      operationsOf([subscription], extras).replay({ subscription: 's', from: 'beginning', to: `${Date.now()}-0` }),
+      appendEvents(test.redis, test.keys, news),
+    ]);
+    await eventually(() => expect(count()).toBeGreaterThanOrEqual(2 * EVENTS.length + RECORDS));
+    return { handled, together };
+  }
+  const replayed = (handled: ReadonlyMap<string, string[]>): string[][] =>
+    [...handled.values()].map((all) => all.filter((one) => one.startsWith('again')).slice(0, EACH));
+  const inOrder = Array.from({ length: RECORDS }, () => Array.from({ length: EACH }, (_, n) => `again ${n + 1}`));
+
+  it('keeps the order per record, and runs nothing beside newer changes of it', async () => {
+    const { handled, together } = await replayBesideNews();
+    expect(together).toEqual([]);
+    expect(replayed(handled)).toEqual(inOrder);
+  });
+
+  it('would not without the gate: the control', async () => {
+    const { handled, together } = await replayBesideNews({ gate: openGate });
+    expect(together.length + Number(JSON.stringify(replayed(handled)) !== JSON.stringify(inOrder))).toBeGreaterThan(0);
+  });
+
+  it('that is interrupted says how far it came; one from nowhere is refused', async () => {
+    const subscription = aSubscription('s', () => undefined);
+    const { append, settled } = await runFanOut(test, [subscription]);
+    await append(1, 2);
+    await settled();
+    const operations = operationsOf([subscription]);
+
+    const stopped = await operations.replay({ subscription: 's', from: 'beginning', signal: AbortSignal.abort() });
+    expect(stopped).toEqual({ events: 0, reached: {}, interrupted: true });
+    await expect(operations.replay({ subscription: 's', from: 'lunch' })).rejects.toMatchObject({
+      code: 'CF_USAGE',
+      message: 'replay, from: found "lunch"; allowed: "beginning", a time (2026-03-01T09:00:00Z) or a log id.',
+    });
+    await expect(operations.replay({ subscription: 'x', from: 'beginning' })).rejects.toMatchObject({
+      message: 'There is no subscription "x". Known: "s".',
+    });
+  });
+});
+
+describe('a new subscription', () => {
+  it('starts where it is told: at an event of the log, or at a time', async () => {
+    const logIds = await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
+    );
+    const seen: string[] = [];
+    const starts = { from: logIds[1]!, always: '2020-01-01T00:00:00Z', later: '2200-01-01', never: 'now' };
+    const subscriptions = Object.entries(starts).map(([name, start]) =>
+      aSubscription(name, ({ data }) => void seen.push(`${name} ${data.sequence}`), { start }),
+    );
+
+    const { append, settled } = await runFanOut(test, subscriptions);
+    await append(4);
+
+    await settled();
+    await eventually(() =>
+      expect(seen.toSorted()).toEqual([
+        ...[1, 2, 3, 4].map((sequence) => `always ${sequence}`),
+        ...[2, 3, 4].map((sequence) => `from ${sequence}`),
+        'never 4',
+      ]),
+    );
+    expect(placeBefore('5-0')).toBe('4-4294967295');
+  });
+});
