@@ -56,10 +56,19 @@ function titleOf({ data }: ChangeEvent, { places }: Fit, { bold }: Colours): str
   return bold(formatValue(record[field], places));
 }
 
+/** Two long texts that begin alike are shown from where they part: cut at the end, they would look the same. */
+function difference(before: unknown, after: unknown, places: number): string {
+  const [old, now] = [formatValue(before, places), formatValue(after, places)];
+  if (old !== now || typeof before !== 'string' || typeof after !== 'string') return `${old} → ${now}`;
+  const same = Array.from(before).findIndex((character, at) => character !== after[at]);
+  const from = Math.max(0, (same === -1 ? before.length : same) - 4);
+  return `${formatValue(`…${before.slice(from)}`, places)} → ${formatValue(`…${after.slice(from)}`, places)}`;
+}
+
 function changesText(changes: readonly FieldChange[], fit: Fit, { dim }: Colours): string {
   const { places } = fit;
   const shown = changes.slice(0, fit.changes).map(({ field, before, after }) => {
-    return `${dim(`${printable(field)}:`)} ${formatValue(before, places)} → ${formatValue(after, places)}`;
+    return `${dim(`${printable(field)}:`)} ${difference(before, after, places)}`;
   });
   const more = changes.length - shown.length;
   return [...shown, ...(more > 0 ? [dim(`and ${more} more`)] : [])].join(dim(' · '));

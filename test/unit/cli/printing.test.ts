@@ -46,6 +46,12 @@ describe('an event on a line', () => {
     expect(line).toMatch(/이름: a\[2Jb → c d$/);
   });
 
+  it('shows two long texts that begin alike from where they part', () => {
+    const alike = '견적서 전달. 의사결정자는 이사님, 실무자는 긍정적이고 다음 주에 다시 연락하기로 했으며 ';
+    const line = lineOf(edited({ text: [`${alike}예산은 미정`, `${alike}계약함`] }));
+    expect(line).toContain('text: …했으며 예산은 미정 → …했으며 계약함');
+  });
+
   it('shows less where less fits', () => {
     const long = '가'.repeat(200);
     const event = edited({ a: [long, long], b: [long, long], c: [long, long] });
