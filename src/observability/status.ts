@@ -17,6 +17,11 @@ export interface ListStatus {
     /** Rule → records it kept quiet. */
     muted: Readonly<Record<string, number>>;
   } | null;
+  /**
+   * Why the list's quiet looks wrong, null when it does not. `unchanged`: nothing changed for far longer than it is used
+   * to. `empty`: it had records and shows none. `since` is ISO 8601; the longest pause it used to make is in ms.
+   */
+  silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
   /** Removals that wait for a person; null when there are none. */
   heldRemovals: { count: number; of: number; since: string } | null;
   /** The sweep under way or interrupted; null when there is none. */
