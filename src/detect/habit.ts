@@ -47,14 +47,19 @@ export interface WatchedSweep {
   at: string;
   /** ISO 8601: the end of the complete sweep before it; null for the first. */
   previousAt: string | null;
+  /** What that one said. */
+  told: Silence | undefined;
 }
 
-export function habitAfter(before: Habit | undefined, { changed, at, previousAt }: WatchedSweep): Habit {
+export function habitAfter(before: Habit | undefined, { changed, at, previousAt, told }: WatchedSweep): Habit {
   if (before === undefined || previousAt === null)
     return { since: at, changes: 0, changedAt: at, pausesMs: [0, 0], month: at };
   if (!changed) return before;
   // Known to be silent is only what was looked at: a change found after a week in which nobody looked was no pause of a week.
-  const pauseMs = Math.max(0, Date.parse(previousAt) - Date.parse(before.changedAt));
+  const silentMs = Math.max(0, Date.parse(previousAt) - Date.parse(before.changedAt));
+  // A silence that was told was perhaps a fault: it teaches little, and a list that has become quieter is learnt step by step.
+  const pauseMs =
+    told === undefined ? silentMs : Math.min(silentMs, Math.max(DAY_MS, 2 * Math.max(...before.pausesMs)));
   const [now, earlier] = before.pausesMs;
   const isOver = Date.parse(at) - Date.parse(before.month) >= MONTH_MS;
   return {
@@ -74,13 +79,13 @@ export interface Shown {
   /** Records the complete sweep before it saw; null for the first. */
   seenBefore: number | null;
   /** What that one said. */
-  before: Silence | undefined;
+  told: Silence | undefined;
 }
 
-export function silenceOf(habit: Habit, { at, seen, seenBefore, before }: Shown): Silence | undefined {
+export function silenceOf(habit: Habit, { at, seen, seenBefore, told }: Shown): Silence | undefined {
   const { since, changes, changedAt } = habit;
   const longestPauseMs = Math.max(...habit.pausesMs);
-  if (seen === 0 && before?.kind === 'empty') return before;
+  if (seen === 0 && told?.kind === 'empty') return told;
   if (seen === 0 && seenBefore !== null && seenBefore > 0) return { kind: 'empty', since: at, longestPauseMs };
   const isKnown = changes >= LEARNING_CHANGES && Date.parse(changedAt) - Date.parse(since) >= LEARNING_MS;
   const silentMs = Date.parse(at) - Date.parse(changedAt);

@@ -60,13 +60,9 @@ export function summarise(
 ): SweepSummary {
   const { sweepId, startedAt, mode, pages, counts, muted = {}, decided } = checkpoint;
   const changed = isAlive(counts, muted);
-  const habit = habitAfter(lastSweep?.habit, { changed, at: completedAt, previousAt: lastSweep?.completedAt ?? null });
-  const silence = silenceOf(habit, {
-    at: completedAt,
-    seen: counts.seen,
-    seenBefore: lastSweep?.counts.seen ?? null,
-    before: lastSweep?.silence,
-  });
+  const ended = { at: completedAt, told: lastSweep?.silence };
+  const habit = habitAfter(lastSweep?.habit, { ...ended, changed, previousAt: lastSweep?.completedAt ?? null });
+  const silence = silenceOf(habit, { ...ended, seen: counts.seen, seenBefore: lastSweep?.counts.seen ?? null });
   return {
     sweepId,
     startedAt,

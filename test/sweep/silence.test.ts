@@ -48,7 +48,7 @@ describe('a list that falls silent', () => {
     expect((await swept.sweep({ ...HALF_A_DAY, log })).silence).toBeUndefined();
     expect((await status()).silence).toBeNull();
     expect(warnings).toHaveLength(1);
-    for (let look = 0; look < 3; look += 1) await swept.sweep({ ...HALF_A_DAY, log });
+    for (let look = 0; look < 15; look += 1) await swept.sweep({ ...HALF_A_DAY, log });
     expect(warnings).toHaveLength(2);
   });
 
@@ -85,7 +85,7 @@ describe('a list that falls silent', () => {
     api.records = [];
     expect((await swept.sweep({ log })).silence).toMatchObject({ kind: 'empty' });
     await swept.sweep({ log });
-    expect(await swept.told()).toEqual(['deleted a 1', 'deleted b 1']);
+    expect((await swept.told()).sort()).toEqual(['deleted a 1', 'deleted b 1']);
     expect((await status()).silence).toMatchObject({ kind: 'empty' });
     expect(warnings).toEqual(['list shows no records any more: is the token still allowed to see it?']);
     api.records = [{ id: 'a' }];
