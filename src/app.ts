@@ -3,9 +3,10 @@
  */
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Config } from './config/schema.js';
+import { WORKSPACE_NAME, type Config } from './config/schema.js';
 import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
+import { forgetWorkspace, type Forgotten } from './dispatch/forget.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
 import { createOperations } from './dispatch/operations.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
@@ -27,12 +28,14 @@ import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
-import { createPoller } from './sweep/poller.js';
+import { createTraceStore } from './state/traces.js';
+import { countPollers, createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { Forgotten } from './dispatch/forget.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
@@ -87,6 +90,13 @@ export interface Changefeed {
   status(): Promise<Status>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
+  /**
+   * Removes everything Redis keeps of a workspace, also of one that the configuration does not name (any more): records,
+   * log, places, and its events in the subscriptions' queues, dead letters included. What handlers delivered stays
+   * where it is. May be repeated. Handlers at work on its events are waited for.
+   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
+   */
+  forget(workspace: string): Promise<Forgotten>;
 }
 
 /** What every part needs of the process. */
@@ -180,6 +190,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     },
     replay: (call) => operations.replay(call),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
+    forget: (workspace) => forget(house, workspace),
     async status() {
       const [shown, subscriptions] = await Promise.all([
         Promise.all(config.workspaces.map((workspace) => readWorkspaceStatus(redis, keys, workspace))),
@@ -200,6 +211,20 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
     logger: log,
     clock,
   };
+}
+
+async function forget(house: House, workspace: string): Promise<Forgotten> {
+  const { redis, keys, connect } = house;
+  if (!WORKSPACE_NAME.test(workspace))
+    throw new ChangefeedError('CF_USAGE', {
+      message:
+        'forget: this is no name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
+    });
+  return await forgetWorkspace(workspace, {
+    ...fanOut(house),
+    traces: createTraceStore(redis, keys),
+    pollers: (name) => countPollers(connect, keys.sweepQueuePrefix(name)),
+  });
 }
 
 function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
