@@ -8,6 +8,7 @@ import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } 
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { forgetWorkspace, type Forgotten } from './dispatch/forget.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
+import { readsWorkspace } from './dispatch/match.js';
 import { createOperations } from './dispatch/operations.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
@@ -247,8 +248,12 @@ function dispatchPart(house: House, dispatcher: Dispatcher): Part {
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   const trimAll = async (): Promise<number> => {
-    for (const { name } of config.workspaces) {
-      await trimLog(redis, keys, { workspace: name, retention: config.log.retention, nowMs: clock.now() });
+    for (const { name: workspace } of config.workspaces) {
+      const readers = config.subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
+      const options = { workspace, readers, retention: config.log.retention, nowMs: clock.now() };
+      const { givenUp } = await trimLog(redis, keys, options);
+      for (const subscription of givenUp)
+        log.warn({ workspace, subscription }, 'unknown to every dispatcher for a week: it holds the log no longer');
     }
     return TRIM_INTERVAL_MS;
   };

@@ -19,6 +19,8 @@ export class Keys {
   log = (workspace: string): string => this.#workspace(workspace, 'log');
   /** hash subscription → log id: how far each has read. */
   places = (workspace: string): string => this.#workspace(workspace, 'places');
+  /** hash subscription → ms: since when nobody who dispatches has known it. */
+  strays = (workspace: string): string => this.#workspace(workspace, 'strays');
   /** counter: fencing tokens. */
   fence = (workspace: string): string => this.#workspace(workspace, 'fence');
   /** hash record key → digest of the record's text. */
