@@ -1,4 +1,5 @@
 /** What there is to know about a running Changefeed, as plain data: the CLI, the page and the health check read this one. */
+import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../events/lists.js';
 
 export interface ListStatus {
@@ -43,25 +44,11 @@ export interface WorkspaceStatus {
   lists: ListStatus[];
 }
 
-export interface SubscriptionStatus {
-  name: string;
-  handler: string;
-  on: readonly string[];
-  waiting: number;
-  active: number;
-  /** Waiting for a retry or for their turn. */
-  delayed: number;
-  dead: number;
-  paused: boolean;
-  /** Events in the log this subscription has not read yet, over all its workspaces. */
-  lagEvents: number;
-  /** Age of the oldest of these, in seconds; 0 without lag. */
-  lagSeconds: number;
-}
+export type { SubscriptionStatistics as SubscriptionStatus };
 
 export interface Status {
   /** ISO 8601. */
   at: string;
   workspaces: WorkspaceStatus[];
-  subscriptions: SubscriptionStatus[];
+  subscriptions: SubscriptionStatistics[];
 }
