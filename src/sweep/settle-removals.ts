@@ -5,7 +5,7 @@ import { appearedAt } from '../detect/known.js';
 import { rememberGone } from '../detect/remember.js';
 import { removalEvent } from '../detect/happening.js';
 import { isKnownByContent } from '../detect/identity.js';
-import { heirOf, mergeMentions, movedLinks, survivorOf } from '../detect/merge.js';
+import { mergeMentions, survivorOf } from '../detect/merge.js';
 import {
   DEFAULT_REMOVALS,
   decideRemovals,
@@ -15,7 +15,6 @@ import {
   type Missing,
 } from '../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
-import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { countedForms, knownRecord } from './judge-record.js';
 import type { SweepDeps, SweepOptions } from './options.js';
@@ -27,8 +26,6 @@ const RECORDS_PER_STEP = 100;
 /** A merge is told by an activity at most this long before its record was first missed. */
 const MERGE_LEAD_MS = 86_400_000;
 const MERGE_EVENTS_LOOKED_AT = 5_000;
-/** How far the clock of the API may stand from ours. */
-const MERGE_CLOCK_SLACK_MS = 10_000;
 
 export interface SettledRemovals {
   checkpoint: Checkpoint;
@@ -161,37 +158,22 @@ async function removalWrites(
 async function mergeSurvivors(
   { store }: SweepDeps,
   { list }: SweepOptions,
-  { deleted, missing, checkpoint }: Steps,
+  { deleted, missing }: Steps,
 ): Promise<Map<string, string>> {
   const survivors = new Map<string, string>();
   if (deleted.length === 0 || (list !== 'people' && list !== 'organization')) return survivors;
   const since = Math.min(...deleted.map((key) => Date.parse(missing.get(key)?.since ?? '')));
   const events = await store.recentEvents(since - MERGE_LEAD_MS, MERGE_EVENTS_LOOKED_AT);
   const mentions = mergeMentions(events, new Set(deleted));
-  // With a hole in what is looked at, somebody else could be meant.
-  const isWhole = list === 'people' && events.length < MERGE_EVENTS_LOOKED_AT;
-  const heirs = isWhole ? heirsOf(deleted, events, { missing, checkpoint }) : new Map<string, string>();
-  const named = [...new Set([...[...mentions.values()].flatMap((ids) => [...ids]), ...heirs.values()])];
+  const named = [...new Set([...mentions.values()].flatMap((ids) => [...ids]))];
   const digests = await store.digests(list, named);
   const gone = new Set(deleted);
   const present = new Set(
     named.filter((key, index) => ![null, GONE].includes(digests[index] ?? null) && !gone.has(key)),
   );
-  for (const [key, heir] of heirs) if (present.has(heir)) survivors.set(key, heir);
   for (const [key, ids] of mentions) {
     const survivor = survivorOf(ids, (id) => present.has(id));
     if (survivor !== undefined) survivors.set(key, survivor);
   }
   return survivors;
-}
-
-function heirsOf(
-  deleted: readonly string[],
-  events: readonly ChangeEvent[],
-  { missing, checkpoint }: Pick<Steps, 'missing' | 'checkpoint'>,
-): Map<string, string> {
-  const links = movedLinks(events);
-  const beforeMs = Date.parse(checkpoint.startedAt) - MERGE_CLOCK_SLACK_MS;
-  const found = deleted.map((key) => [key, heirOf(key, links, { missing: missing.keys(), beforeMs })] as const);
-  return new Map(found.flatMap(([key, heir]) => (heir === undefined ? [] : [[key, heir]])));
 }
