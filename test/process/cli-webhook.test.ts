@@ -24,7 +24,7 @@ const configOf = (url: string, changes: object = {}): object => ({
 });
 
 describe('changefeed webhook test', () => {
-  it('sends one signed test event and tells what came of it, without any Redis', { timeout: 60_000 }, async () => {
+  it('sends one signed test event and tells what came of it, without any Redis', { timeout: 120_000 }, async () => {
     const answers: Reply[] = [
       { status: 200, body: 'hello\nthere' },
       { status: 200 },
@@ -68,7 +68,7 @@ describe('changefeed webhook test', () => {
     expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
   });
 
-  it('fails with a sentence when nobody is there, and sends nothing inwards', { timeout: 60_000 }, async () => {
+  it('fails with a sentence when nobody is there, and sends nothing inwards', { timeout: 120_000 }, async () => {
     const receiver = await startReceiver();
     const folder = await cli({
       'changefeed.config.json': configOf('http://127.0.0.1:1/in'),
@@ -84,7 +84,7 @@ describe('changefeed webhook test', () => {
     expect([code, receiver.connections()]).toEqual([1, 0]);
   });
 
-  it('says what there is to test when the name is of something else', { timeout: 60_000 }, async () => {
+  it('says what there is to test when the name is of something else', { timeout: 120_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
     const cases: [string[], string][] = [
       [['test', 'opps'], 'There is no subscription "opps" (did you mean ops?). Webhooks: ops. [CF_USAGE]'],
@@ -152,7 +152,7 @@ describe('an endpoint that answers 410', () => {
     },
   );
 
-  it('and a subscription can be disabled by hand', { timeout: 60_000 }, async () => {
+  it('and a subscription can be disabled by hand', { timeout: 120_000 }, async () => {
     const folder = await cli({
       'changefeed.config.json': { ...configOf('https://ops.example/in'), redis: { prefix: redis.keys.prefix } },
     });
