@@ -76,9 +76,8 @@ describe('changefeed webhook test', () => {
     });
     expect(await folder.run(['webhook', 'test', 'ops'])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining(
+      stdout:
         'unreachable  ops: no answer from 127.0.0.1:1/in\nWebhook "ops": 127.0.0.1:1/in could not be reached (ECONNREFUSED).\n',
-      ) as string,
     });
     const { code } = await folder.run(['--config', 'inwards.json', 'webhook', 'test', 'ops']);
     expect([code, receiver.connections()]).toEqual([1, 0]);
