@@ -68,19 +68,14 @@ describe('changefeed webhook test', () => {
     expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
   });
 
-  it('fails with a sentence when nobody is there, and sends nothing inwards', { timeout: 120_000 }, async () => {
-    const receiver = await startReceiver();
-    const folder = await cli({
-      'changefeed.config.json': configOf('http://127.0.0.1:1/in'),
-      'inwards.json': configOf(`https://localhost.example:${receiver.port}/in`, { allowHosts: [] }),
-    });
-    expect(await folder.run(['webhook', 'test', 'ops'])).toMatchObject({
+  it('fails with a sentence when nobody is there', { timeout: 120_000 }, async () => {
+    const folder = await cli({ 'changefeed.config.json': configOf('http://127.0.0.1:1/in') });
+    expect(await folder.run(['webhook', 'test', 'ops'])).toEqual({
       code: 1,
       stdout:
         'unreachable  ops: no answer from 127.0.0.1:1/in\nWebhook "ops": 127.0.0.1:1/in could not be reached (ECONNREFUSED).\n',
+      stderr: '',
     });
-    const { code } = await folder.run(['--config', 'inwards.json', 'webhook', 'test', 'ops']);
-    expect([code, receiver.connections()]).toEqual([1, 0]);
   });
 
   it('says what there is to test when the name is of something else', { timeout: 120_000 }, async () => {
