@@ -10,6 +10,8 @@ export interface SpawnOptions {
   /** Added to this process's environment; undefined takes a variable away. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
+  /** Another program that runs the script. @defaultValue node, with tsx */
+  program?: string;
 }
 
 export interface ExitOutcome {
@@ -32,9 +34,13 @@ export interface TestProcess {
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 /** `node --import tsx script`; whoever starts it sees to its end. */
-export function startProcess(script: string | URL, { args = [], env = {}, cwd }: SpawnOptions = {}): TestProcess {
+export function startProcess(
+  script: string | URL,
+  { args = [], env = {}, cwd, program }: SpawnOptions = {},
+): TestProcess {
   const entry = script instanceof URL ? fileURLToPath(script) : script;
-  const child = spawn(process.execPath, ['--import', tsx, entry, ...args], {
+  const [command, ...first] = program === undefined ? [process.execPath, '--import', tsx] : [program];
+  const child = spawn(command, [...first, entry, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
