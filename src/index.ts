@@ -11,6 +11,7 @@ export type {
   DeadLetterFilter,
   DeadLetters,
   Forgotten,
+  Disabled,
   ListOptions,
   ListSweep,
   ReplayCall,
@@ -41,7 +42,7 @@ export { bullmq } from './handlers/bullmq/bullmq.js';
 export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
 export type { EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
-export { PermanentError, RetryAfterError } from './handlers/errors.js';
+export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { exec } from './handlers/exec/exec.js';

@@ -1,5 +1,6 @@
 /**
- * How long the log is kept. Never shorter than a subscription needs it: the log is the outbox.
+ * How long the log is kept. Never shorter than a subscription needs it: the log is the outbox. But for those that are
+ * disabled: for them it is kept as long as the retention says.
  *
  * Which subscriptions count is told by those who dispatch, each for its own configuration. A place whose subscription this
  * process does not know may be another's, of another configuration, which is perhaps only being restarted. So it is noted as
@@ -22,6 +23,8 @@ export interface TrimOptions {
   /** The subscriptions that read this log, as far as this process knows. */
   readers: readonly string[];
   nowMs: number;
+  /** Subscriptions that hold nothing back: one that nobody enables must not fill Redis, which would stop all the others. */
+  disabled: readonly string[];
 }
 
 export interface Trimmed {
@@ -29,6 +32,8 @@ export interface Trimmed {
   dropped: number;
   /** Subscriptions whose place was given up. Should one come back, it begins as a new one. */
   givenUp: string[];
+  /** The disabled subscriptions that had not read some of what was dropped. */
+  missedBy: string[];
 }
 
 const CHUNK = 1_000;
@@ -37,12 +42,23 @@ const STRAY_LIFE_MS = 7 * 86_400_000;
 
 /** Trims a workspace's log. */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): Promise<Trimmed> {
-  const { workspace, retention, nowMs } = options;
-  const places = await redis.hgetall(keys.places(workspace));
-  const givenUp = await settleStrays(redis, keys, { ...options, known: Object.keys(places) });
-  const holding = Object.entries(places).filter(([subscription]) => !givenUp.includes(subscription));
-  const keepFrom = holding.map(([, place]) => place).reduce(olderId, `${nowMs}-0`);
-  return { dropped: await trimTo(redis, keys.log(workspace), { retention, nowMs, keepFrom }), givenUp };
+  const { workspace, retention, nowMs, disabled } = options;
+  const log = keys.log(workspace);
+  const places = Object.entries(await redis.hgetall(keys.places(workspace)));
+  const givenUp = await settleStrays(redis, keys, { ...options, known: places.map(([name]) => name) });
+  const standing = places.filter(([name]) => !givenUp.includes(name));
+  const nextOf = async ([name, place]: [string, string]) => ({ name, next: await firstId(redis, log, `(${place}`) });
+  const waiting = await Promise.all(standing.filter(([name]) => disabled.includes(name)).map(nextOf));
+  const holding = standing.filter(([name]) => !disabled.includes(name)).map(([, place]) => place);
+  const dropped = await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
+  const first = await firstId(redis, log, '-');
+  const missed = waiting.filter(({ next }) => next !== null && (first === null || compareLogIds(next, first) < 0));
+  return { dropped, givenUp, missedBy: missed.map(({ name }) => name) };
+}
+
+async function firstId(redis: Redis, log: string, from: string): Promise<string | null> {
+  const [first] = await redis.xrange(log, from, '+', 'COUNT', 1);
+  return first?.[0] ?? null;
 }
 
 /** Notes who is a stray, strikes off who is none, and gives up those who were one for too long. */
