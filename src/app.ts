@@ -4,12 +4,11 @@
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { WORKSPACE_NAME, type Config } from './config/schema.js';
-import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import { createDispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { forgetWorkspace, type Forgotten } from './dispatch/forget.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
-import { readsWorkspace } from './dispatch/match.js';
-import { createOperations, type Operations } from './dispatch/operations.js';
+import { createOperations } from './dispatch/operations.js';
 import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
@@ -22,18 +21,17 @@ import { createMirrorStore } from './state/mirror-store.js';
 import { stampOf } from './detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
 import { silentLog, type Log } from './runtime/log.js';
-import { runLoop } from './runtime/loop.js';
 import { RedisRecordGate } from './state/gate.js';
 import { RedisHealthStore } from './state/health.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
 import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
-import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { createTraceStore } from './state/traces.js';
 import { countPollers, createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
+import { dispatchPart } from './dispatch-part.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
@@ -49,9 +47,6 @@ export type { TailedEvent, TailOptions } from './dispatch/tail.js';
 /** What a process may do: sweep lists, move the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
-
-/** How often the log is trimmed to its retention. */
-const TRIM_INTERVAL_MS = 60_000;
 
 export interface ChangefeedOptions {
   config: Config;
@@ -257,39 +252,6 @@ function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part
   }));
   const poller = createPoller({ workspaces, connect, sweep: (...tick) => sweeper.tick(...tick), log });
   return { name: 'poller', start: () => poller.start(), stop: () => poller.stop() };
-}
-
-/** The dispatcher, and beside it the trimming of the logs it reads. */
-function dispatchPart(
-  house: House,
-  { dispatcher, operations }: { dispatcher: Dispatcher; operations: Operations },
-): Part {
-  const { config, redis, keys, clock, log } = house;
-  const stopping = new AbortController();
-  let trimming: Promise<void> | undefined;
-  const trimAll = async (): Promise<number> => {
-    const disabled = await operations.enforceDisabled();
-    for (const { name: workspace } of config.workspaces) {
-      const readers = config.subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
-      const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
-      const { missedBy, givenUp } = await trimLog(redis, keys, trim);
-      await operations.noteMissing(missedBy);
-      for (const subscription of givenUp)
-        log.warn({ workspace, subscription }, 'unknown to every dispatcher for a week: it holds the log no longer');
-    }
-    return TRIM_INTERVAL_MS;
-  };
-  return {
-    name: 'dispatcher',
-    async start() {
-      await dispatcher.start();
-      trimming = runLoop({ name: 'log retention', run: trimAll, signal: stopping.signal, log, clock });
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all([trimming, dispatcher.stop()]);
-    },
-  };
 }
 
 /** The six endpoints over what is remembered; nothing, where the configuration has no `serve`. */
