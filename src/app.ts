@@ -35,6 +35,7 @@ import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './s
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
+export { keysOfForm } from './detect/form.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
