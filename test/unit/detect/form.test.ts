@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formOf, isEmptyForm } from '../../../src/detect/form.js';
+import { formOf, isEmptyForm, keysOfForm } from '../../../src/detect/form.js';
 
 describe('the form of a value', () => {
   it.each([
@@ -66,6 +66,20 @@ describe('the form of a value', () => {
     '2026-03-01T10:00:00+09:ab',
   ])('%s is a text like any other', (text) => {
     expect(formOf(text)).toBe('string');
+  });
+});
+
+describe('the form of an object', () => {
+  it.each([
+    [[], '{}'],
+    [['a'], '{a}'],
+    [['first name', '담당자', 'x-y'], '{first name, x-y, 담당자}'],
+    [['a, b', 'c'], '{"a, b", c}'],
+    [['', ' a', 'b '], '{"", " a", b }'],
+    [['q"', '{', '}', '\\', 'a\tb', '\\"'], String.raw`{\, "\\\"", "a\tb", "q\"", "{", "}"}`],
+  ])('tells the keys %j, whatever they hold, and they are read from it again', (keys, form) => {
+    expect(formOf(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(form);
+    expect(keysOfForm(form)).toEqual([...keys].sort());
   });
 });
 

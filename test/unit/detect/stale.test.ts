@@ -55,7 +55,7 @@ describe('an answer that is older by its stamp', () => {
     const first = look({ known: known(), record: personAt(4, { 이름: '옛이름' }) });
     const second = look({ known: first.next, record: personAt(4, { 이름: '또다른' }) });
     expect(second.detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', looks: 1 } });
-    const both = [first, second].map(({ detection }) => 'suspect' in detection && detection.suspect?.content);
+    const both = [first, second].map(({ detection }) => 'suspect' in detection && detection.suspect.content);
     expect(both[0]).not.toBe(both[1]);
   });
 
