@@ -130,7 +130,7 @@ export function decideDrift(drift: DriftTally): DriftDecision {
 /** Of the rows after the first that moved, nearly all of those that could did. */
 function movedFromThereOn(seen: DriftField, rows: number, couldMove: number): boolean {
   const sinceThen = (rows - seen.after) * shareOf(seen, couldMove);
-  return sinceThen > 0 && seen.moved >= NEARLY_ALL * sinceThen;
+  return seen.moved >= NEARLY_ALL * sinceThen;
 }
 
 /** In mid-sweep: so many rows have not moved that no field can come to "nearly all", nor to "all from there on". */

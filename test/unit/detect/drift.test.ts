@@ -224,7 +224,10 @@ describe('in mid-sweep', () => {
 
 describe('rows that follow a drift', () => {
   it('are those of its field that come from one of its old forms', () => {
-    const past = [{ field: '출처', from: ['absent', 'null'], sweeps: 3 }];
+    const past = [
+      { field: '출처', from: ['absent', 'null'], sweeps: 3 },
+      { field: '부서', from: ['string'], sweeps: 1 },
+    ];
     const moved = [
       appears,
       { field: '등급', from: 'absent', to: 'string' },

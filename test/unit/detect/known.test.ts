@@ -156,9 +156,10 @@ describe('the trail of decisions', () => {
   });
 
   it('counts the same silence up instead of repeating it, with the time of the last', () => {
-    const once = [entry('created', { event: 'evt_1' }), entry('muted', { rule: 'only' })];
+    const events = [entry('created', { event: 'evt_1' }), entry('edited', { event: 'evt_2' })];
+    const once = [...events, entry('muted', { rule: 'only' })];
     const twice = trailWith(once, entry('muted', { rule: 'only', ...later }));
-    expect(twice).toEqual([once[0], entry('muted', { rule: 'only', ...later, times: 2 })]);
+    expect(twice).toEqual([...events, entry('muted', { rule: 'only', ...later, times: 2 })]);
     expect(trailWith(twice, entry('muted', { rule: 'only' })).at(-1)?.times).toBe(3);
   });
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { removalEvent } from '../../../src/detect/happening.js';
 import { previewRules } from '../../../src/detect/preview.js';
 import { compileRules, type FieldRules } from '../../../src/detect/rules.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { look } from '../../support/one-look.js';
+import { look, observation } from '../../support/one-look.js';
 
 const before = { id: 'p1', 이름: '김민수', 등급: 'A', '딜 개수': 1 };
 const [renamed, counted] = [
@@ -33,6 +34,7 @@ describe('what other rules would have made of an event', () => {
       { outcome: 'muted', before: ['등급', '이름'], after: [], rule: 'ignore: 등*' },
     ]);
     expect(preview(sent(renamed), { only: ['담당자'] })).toMatchObject([{ outcome: 'muted', rule: 'only' }]);
+    expect(preview(sent(renamed), { ignore: ['*'], touch: true })).toMatchObject([{ outcome: 'muted' }]);
   });
 
   it('is an event of fewer fields, by the rule that leaves one out', () => {
@@ -83,17 +85,31 @@ describe('a touch', () => {
     expect(preview(touch(), { touch: true })).toMatchObject([]);
     expect(preview(touch(), {})).toEqual([{ outcome: 'muted', before: [], after: [], rule: 'touch' }]);
   });
+
+  it('is an update where the rules tell apart what it hid', () => {
+    const event = sent(
+      { '수정 날짜': '2026-03-02T00:00:00.000Z', 비고: null },
+      { rules: { touch: true }, before: { '수정 날짜': '2026-03-01T00:00:00.000Z' } },
+    );
+    const { events } = previewRules([event], compileRules('people', { nullIsAbsent: false }));
+    const { id, type, subject } = event;
+    expect(events).toStrictEqual([{ id, type, subject, outcome: 'different', before: [], after: ['비고'] }]);
+  });
 });
 
 describe('events of other kinds', () => {
   it('are the same under any rules', () => {
     const created = look({ record: before }).detection.event!;
+    const deleted = removalEvent(
+      { key: 'p1', record: before, sequence: 2 },
+      { rules: compileRules('people'), observation },
+    );
     const baselined = look({
       record: { ...before, '수정 날짜': '2026-03-01T00:00:00.000Z' },
       baseline: { since: '2026-03-01T00:00:00.000Z' },
     }).detection.event!;
     expect(baselined.type).toBe('crm.person.updated');
-    expect([created, baselined].flatMap((event) => preview(event, { only: [] }))).toEqual([]);
+    expect([created, baselined, deleted].flatMap((event) => preview(event, { only: [] }))).toEqual([]);
   });
 });
 

@@ -13,7 +13,7 @@ const known = (given: Partial<KnownRecord> = {}): KnownRecord => ({ sequence: 4,
 
 describe('what is remembered of a record', () => {
   it('after its first event: the image and the decision', () => {
-    expect(look({ record: personAt(5) }).next).toEqual({
+    expect(look({ record: personAt(5) }).next).toStrictEqual({
       sequence: 1,
       record: personAt(5),
       trail: [{ at, sweep, what: 'created', event }],
@@ -21,17 +21,17 @@ describe('what is remembered of a record', () => {
   });
 
   it('after a quiet baseline: the image, and no decision worth telling', () => {
-    expect(look({ record: personAt(5), baseline: 'quiet' }).next).toEqual({ sequence: 0, record: personAt(5) });
+    expect(look({ record: personAt(5), baseline: 'quiet' }).next).toStrictEqual({ sequence: 0, record: personAt(5) });
   });
 
   it('after a baseline that speaks: that it was created', () => {
     const { next } = look({ record: personAt(5), baseline: 'emit' });
-    expect(next?.trail).toEqual([{ at, sweep, what: 'created', event }]);
+    expect(next?.trail).toStrictEqual([{ at, sweep, what: 'created', event }]);
   });
 
   it('after a change: the new image, a digest of the one before, and which fields', () => {
     const record = personAt(6, { 이름: '새이름', '딜 개수': 1 });
-    expect(look({ known: known(), record }).next).toEqual({
+    expect(look({ known: known(), record }).next).toStrictEqual({
       sequence: 5,
       record,
       earlier: [digest],
@@ -44,26 +44,30 @@ describe('what is remembered of a record', () => {
   it('after silence: the image moves along, and the rule that kept it quiet is told', () => {
     const muting = compileRules('people', { ignore: ['이름'] });
     const record = personAt(5, { 이름: '새이름' });
-    expect(look({ known: known(), record, rules: muting }).next).toEqual({
+    expect(look({ known: known(), record, rules: muting }).next).toStrictEqual({
       sequence: 4,
       record,
       trail: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
     });
     const touched = look({ known: known(), record: personAt(6) }).next;
-    expect(touched?.trail).toEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
+    expect(touched?.trail).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
   });
 
   it('after a touch that is wanted: that it was touched, by an event without fields', () => {
     const touch = compileRules('people', { touch: true });
     const { detection, next } = look({ known: known(), record: personAt(6), rules: touch });
-    expect([detection.kind, detection.sequence, detection.event?.data.detectedBy]).toEqual(['touched', 5, 'timestamp']);
-    expect(next?.trail).toEqual([{ at, sweep, what: 'touched', event }]);
+    expect([detection.kind, detection.sequence, detection.event?.data.detectedBy]).toStrictEqual([
+      'touched',
+      5,
+      'timestamp',
+    ]);
+    expect(next?.trail).toStrictEqual([{ at, sweep, what: 'touched', event }]);
   });
 
   it('after an answer that means what is known: the new image, the old trail, the old contents', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     const record = { ...personAt(5), 비고: null };
-    expect(look({ known: known({ earlier: ['x'], trail }), record }).next).toEqual({
+    expect(look({ known: known({ earlier: ['x'], trail }), record }).next).toStrictEqual({
       sequence: 4,
       record,
       earlier: ['x'],
@@ -73,7 +77,7 @@ describe('what is remembered of a record', () => {
 
   it('after a stale answer: all that was known, the doubt, and that there was one', () => {
     const { next } = look({ known: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
-    expect(next).toEqual({
+    expect(next).toStrictEqual({
       ...known({ earlier: ['x'] }),
       suspect: { content: digest, sweep, looks: 1 },
       trail: [{ at, sweep, what: 'stale' }],
@@ -102,7 +106,7 @@ describe('without images', () => {
 
   it('prints and stamp are kept, and digests of the contents before', () => {
     const record = personAt(6, { 이름: '새이름' });
-    expect(look({ known: printed(), record, images: false }).next).toEqual({
+    expect(look({ known: printed(), record, images: false }).next).toStrictEqual({
       sequence: 5,
       record: null,
       fields: fields(record),
@@ -115,9 +119,9 @@ describe('without images', () => {
   it('a switch of images forgets the contents before: they were told apart in other terms', () => {
     const record = personAt(6, { 이름: '새이름' });
     const off = look({ known: known({ earlier: ['x'] }), record, images: false });
-    expect([off.detection.kind, off.next?.earlier, off.next?.record]).toEqual(['edited', undefined, null]);
+    expect([off.detection.kind, off.next?.earlier, off.next?.record]).toStrictEqual(['edited', undefined, null]);
     const on = look({ known: printed({ earlier: ['x'] }), record });
-    expect([on.detection.kind, on.next?.earlier, on.next?.record]).toEqual(['edited', undefined, record]);
+    expect([on.detection.kind, on.next?.earlier, on.next?.record]).toStrictEqual(['edited', undefined, record]);
   });
 });
 
@@ -128,7 +132,7 @@ describe('a record that is reported as deleted', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     expect(
       rememberGone(known({ earlier: ['x'], trail, suspect: { content: 'y', sweep: 's', looks: 1 } }), step, rules()),
-    ).toEqual({
+    ).toStrictEqual({
       sequence: 5,
       record: null,
       gone: { at, stamp: '2026-03-01T10:05:05.000Z', content: digest },
@@ -140,7 +144,7 @@ describe('a record that is reported as deleted', () => {
   it('leaves the same where prints were all there was', () => {
     const fields = printsOf(personAt(5), rules());
     const gone = rememberGone({ sequence: 1, record: null, fields, stamp: '2026-03-01T10:05:05.000Z' }, step, rules());
-    expect(gone).toEqual({
+    expect(gone).toStrictEqual({
       sequence: 2,
       record: null,
       gone: { at, stamp: '2026-03-01T10:05:05.000Z', content: digest },
@@ -152,7 +156,7 @@ describe('a record that is reported as deleted', () => {
   it('is a record like any other when it is back, and says that it reappeared', () => {
     const gone = rememberGone(known({ earlier: ['x'] }), step, rules());
     const { next } = look({ known: gone, record: personAt(6) });
-    expect(next).toEqual({
+    expect(next).toStrictEqual({
       sequence: 6,
       record: personAt(6),
       earlier: ['x'],

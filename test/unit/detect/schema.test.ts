@@ -48,6 +48,7 @@ describe('the schema of a list', () => {
     ['null\t메모', 0],
     ['string\t메모', -1],
     ['{id, name}\t담\t당', 20],
+    ['string\tid', 20],
     ['other', 5],
   ] as const;
   const schema = () => schemaFrom(counters);
@@ -57,6 +58,7 @@ describe('the schema of a list', () => {
     expect(Object.fromEntries([...schema().fields].map(([field, of]) => [field, Object.fromEntries(of)]))).toEqual({
       등급: { string: 6, number: 9 },
       '담\t당': { '{id, name}': 20 },
+      id: { string: 20 },
     });
   });
 
@@ -70,6 +72,7 @@ describe('the schema of a list', () => {
     expect(listSchema(schema())).toEqual({
       rows: 20,
       fields: [
+        { field: 'id', share: 1, forms: [{ form: 'string', rows: 20 }] },
         { field: '담\t당', share: 1, forms: [{ form: '{id, name}', rows: 20 }] },
         {
           field: '등급',

@@ -59,6 +59,12 @@ describe('an answer that is older by its stamp', () => {
     expect(both[0]).not.toBe(both[1]);
   });
 
+  it('keeps the looks of the sweeps before, however often one sweep shows it', () => {
+    const suspect = { content: 'x', sweep: 'people-2', looks: 2 };
+    const { detection } = look({ known: known({ suspect }), record: personAt(4, { 이름: '옛이름' }) });
+    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', looks: 2 } });
+  });
+
   it('is believed at the third look when it differs from look to look', () => {
     const [a, b, c] = ['A', 'B', 'C'].map((name) => personAt(4, { 이름: name }));
     expect(looks(known(), [a!, b!, c!])).toEqual(['stale', 'stale', 'edited']);
