@@ -50,6 +50,9 @@ export class Keys {
   /** hash event id → the place a dead letter got when it was tried again. */
   revived = (subscription: string): string => this.#subscription(subscription, 'revived');
 
+  /** hash: since when all tries fail, the last failure; why and since when it is disabled, what it missed since. */
+  health = (subscription: string): string => this.#subscription(subscription, 'health');
+
   /** hash with TTL, effect → started or done: what `once` has seen of an event. */
   once = (subscription: string, eventId: string): string => this.#subscription(subscription, `once:${eventId}`);
 

@@ -5,7 +5,7 @@
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import { PermanentError } from '../../src/handlers/errors.js';
+import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
 
@@ -50,6 +50,7 @@ const subscription = aSubscription(
       say('holding');
       await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
     }
+    if (process.env['FAN_OUT_GONE'] === String(sequence)) throw new DisableSubscriptionError('gone');
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
     await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
   },
@@ -74,6 +75,16 @@ if (role === 'dispatch') {
   await createDispatcher({ ...deps, log, places, gate, subscriptions: [subscription] }).start();
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
-  await createHandlerPool({ ...deps, gate, timing, subscriptions: [subscription] }).start();
+  const health: typeof deps.health = {
+    read: (...args) => deps.health.read(...args),
+    failed: (...args) => deps.health.failed(...args),
+    enable: (...args) => deps.health.enable(...args),
+    missed: (...args) => deps.health.missed(...args),
+    async disable(...args) {
+      const switched = await deps.health.disable(...args);
+      return freezeAt === 'marked' ? await freeze() : switched;
+    },
+  };
+  await createHandlerPool({ ...deps, gate, health, timing, subscriptions: [subscription] }).start();
 }
 say('running');

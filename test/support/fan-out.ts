@@ -9,6 +9,7 @@ import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
+import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
 import { RedisOnceStore } from '../../src/state/once.js';
@@ -96,7 +97,7 @@ export function fanOutDeps({
   redis,
   keys,
   connect,
-}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once'> {
+}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once' | 'health'> {
   return {
     connect,
     keys,
@@ -104,6 +105,7 @@ export function fanOutDeps({
     places: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
     once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
   };
