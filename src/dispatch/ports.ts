@@ -46,13 +46,24 @@ export interface Standing {
 
 /** Somebody about to run an event, or done with it. */
 export interface Claim extends Entry {
-  /** Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. */
+  /**
+   * Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. Ends in
+   * `/n`, the number of the job's start: of two runs the one started later counts, whoever asks last.
+   */
   holder: string;
   /** A dead letter that is tried again, or a replay: it goes to the end of its lane. */
   revived: boolean;
+  /** Where a revived one stands, as `revive` told. */
+  place?: string;
 }
 
-export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'left'; next: string | null };
+export type Revival = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
+
+export type Turn =
+  | { outcome: 'go' }
+  | { outcome: 'wait'; behind: string }
+  | { outcome: 'left'; next: string | null }
+  | { outcome: 'taken-over' };
 export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
 /** A held event keeps the head of its lane, and is no longer pending. */
 export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
@@ -73,6 +84,11 @@ export interface RecordGate {
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
   /** Puts events that are sent again at the end of their lanes, in the order given; says of each where it stands. */
   enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]>;
+  /**
+   * Gives a dead letter that is tried again, or a replay, its place in its lane: once per life, and only to whoever holds
+   * its job by this token.
+   */
+  revive(subscription: string, entry: Entry, by: { token: string; life: number }): Promise<Revival>;
   /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */

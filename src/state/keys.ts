@@ -47,6 +47,10 @@ export class Keys {
   entered = (subscription: string): string => this.#subscription(subscription, 'entered');
   /** hash record → who runs the head of its lane. */
   holders = (subscription: string): string => this.#subscription(subscription, 'holders');
+  /** BullMQ's own: hash of a job, and the lock of whoever runs it. */
+  job = (subscription: string, jobId: string): string => this.#subscription(subscription, `${subscription}:${jobId}`);
+  jobLock = (subscription: string, jobId: string): string => `${this.job(subscription, jobId)}:lock`;
+
   /** hash event id → the place a dead letter got when it was tried again. */
   revived = (subscription: string): string => this.#subscription(subscription, 'revived');
 

@@ -116,6 +116,7 @@ export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   enterAgain: (_subscription, entries) => Promise.resolve(entries.map(() => 'head' as const)),
+  revive: () => Promise.resolve({ outcome: 'placed', place: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -128,6 +129,7 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
   return {
     enter: (...args) => gate.enter(...args),
     enterAgain: (...args) => gate.enterAgain(...args),
+    revive: (...args) => gate.revive(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),
