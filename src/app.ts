@@ -40,6 +40,7 @@ export type { Forgotten } from './dispatch/forget.js';
 export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
+export { keysOfForm } from './detect/form.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';

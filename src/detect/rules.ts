@@ -24,11 +24,11 @@ export interface Rules {
   readonly touch: boolean;
   readonly collapse: boolean;
   /** Does the field take part in the comparison? */
-  compares(field: string): boolean;
+  readonly compares: (field: string) => boolean;
   /** Does the system keep the field by itself? */
-  isSystemKept(field: string): boolean;
+  readonly isSystemKept: (field: string) => boolean;
   /** The rule that keeps a field out of the comparison, as a person would name it; null when it takes part. */
-  mutedBy(field: string): string | null;
+  readonly mutedBy: (field: string) => string | null;
 }
 
 export function compileRules(list: ListName, options: FieldRules = {}): Rules {
