@@ -1,5 +1,5 @@
 /**
- * What a handler throws is its retry policy. Both errors are recognised by `name` and fields, never by `instanceof`:
+ * What a handler throws is its retry policy. These errors are recognised by `name` and fields, never by `instanceof`:
  * a configuration file may bring its own copy of this package.
  */
 import { ChangefeedError, describe } from '../errors.js';
@@ -29,6 +29,27 @@ export class RetryAfterError extends Error {
 /** Throw it when no further try can help: the event becomes a dead letter at once. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
+}
+
+/**
+ * Throw it from `handleBatch` when only some of the events failed: each by its id, with the error that it would have been
+ * handled with alone (`RetryAfterError`, `PermanentError` or any other). The events that are not named are done.
+ */
+export class BatchError extends Error {
+  override readonly name = 'BatchError';
+  readonly failures: ReadonlyMap<string, unknown>;
+
+  constructor(message: string, failures: Iterable<readonly [eventId: string, error: unknown]>) {
+    super(message);
+    this.failures = new Map(failures);
+  }
+}
+
+/** What a `BatchError` says of each event by its id; undefined for anything else. */
+export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (nameOf(error) !== 'BatchError') return undefined;
+  const { failures } = error as { failures?: unknown };
+  return failures instanceof Map ? (failures as ReadonlyMap<string, unknown>) : undefined;
 }
 
 export function isPermanent(error: unknown): boolean {

@@ -39,6 +39,9 @@ export class Keys {
   // Of a subscription.
   /** The prefix BullMQ gets for a subscription's queue. */
   subscriptionQueuePrefix = (subscription: string): string => `${this.prefix}:sub:{${subscription}}`;
+  /** hash, BullMQ's own: a job of its queue. */
+  job = (subscription: string, id: string): string =>
+    `${this.subscriptionQueuePrefix(subscription)}:${subscription}:${id}`;
   /** sorted set, by name: record, place and id of every event whose record's order is kept; the first of a record runs. */
   lanes = (subscription: string): string => this.#subscription(subscription, 'lanes');
   /** sorted set, by name: workspace and place of every event entered and neither handled nor dead. */

@@ -34,7 +34,7 @@ export interface Endpoint {
 
 export interface Post {
   /** Makes the message when its turn has come: `now` is the time it is sent. */
-  send(encode: (now: number) => Message, context: HandlerContext): Promise<void>;
+  send(encode: (now: number) => Message, context: Pick<HandlerContext, 'log' | 'signal'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,7 +61,11 @@ interface Sender {
   agent: Dispatcher;
 }
 
-async function deliver(message: Message, { log, signal }: HandlerContext, sender: Sender): Promise<void> {
+async function deliver(
+  message: Message,
+  { log, signal }: Pick<HandlerContext, 'log' | 'signal'>,
+  sender: Sender,
+): Promise<void> {
   const { clock, endpoint } = sender;
   const { place } = endpoint;
   const startedAt = clock.now();

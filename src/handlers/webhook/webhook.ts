@@ -3,6 +3,7 @@ import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
+import { encodeBatch } from './batch.js';
 import { encodeMessage } from './message.js';
 import { WEBHOOK_RETRY, webhookSchema, type WebhookOptions, type WebhookSettings } from './options.js';
 import { createPost, type EndpointWorld } from './post.js';
@@ -45,6 +46,10 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
         const { headers, body } = encodeMessage(event, mode);
         return { headers: { ...headers, ...sign({ id: event.id, body, now }) }, body };
       }, context),
+    handleBatch: (events, context) => {
+      const { id, headers, body } = encodeBatch(events);
+      return post.send((now) => ({ headers: { ...headers, ...sign({ id, body, now }) }, body }), context);
+    },
     close: () => post.close(),
   });
 }
