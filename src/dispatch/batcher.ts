@@ -6,10 +6,15 @@
  */
 import type { Parked } from './parking.js';
 import { attemptBatch, type BatchOptions, type Passenger, type RunOutcome } from './batch-attempt.js';
+import { systemClock } from '../runtime/clock.js';
 import { Interrupt } from './interrupt.js';
 
 /** The head of a lane, and how to get at what stands behind it. */
 export interface Head extends Passenger {
+  /** Until when nobody else can have its job, in real time; ms. */
+  heldUntil: number;
+  /** Makes sure of it, and answers until when. @throws when another process has it */
+  holdOn(): Promise<number>;
   /** Ids of the jobs right behind it. */
   followers(most: number): Promise<readonly string[]>;
   read(ids: readonly string[]): Promise<readonly Parked[]>;
@@ -101,15 +106,42 @@ async function travel(group: readonly Waiting[], options: BatchOptions): Promise
   try {
     const heads = group.map(({ head }) => head);
     const riders = await ridersOf(heads, options.batch.size - heads.length);
-    const runs = heads.map((head, index) => [head, ...(riders[index] ?? []).map(asPassenger)]);
+    const seated = await stillHeld(group.map((one, index) => ({ ...one, riders: riders[index] ?? [] })));
+    const runs = seated.map(({ head, riders }) => [head, ...riders.map(asPassenger)]);
     const results = await attemptBatch(runs, options);
-    group.forEach(({ resolve }, index) => {
+    seated.forEach(({ resolve, riders }, index) => {
       const result = results[index];
-      if (result !== undefined) resolve({ riders: riders[index] ?? [], result });
+      if (result !== undefined) resolve({ riders, result });
     });
   } catch (error) {
     for (const { reject } of group) reject(error);
   }
+}
+
+type Seated = Waiting & { riders: readonly Parked[] };
+
+/**
+ * A process that was stopped for a while may have lost events, and their records may be far ahead by now: those stay
+ * behind. Between the last look at the time and the handler nothing is waited for but users' `transform`.
+ */
+async function stillHeld(given: readonly Seated[]): Promise<readonly Seated[]> {
+  const isHeld = ({ head }: Seated): boolean => systemClock.now() < head.heldUntil;
+  let seated = given;
+  while (!seated.every(isHeld)) {
+    const kept = await Promise.all(
+      seated.map(async (one): Promise<Seated | undefined> => {
+        if (isHeld(one)) return one;
+        try {
+          return { ...one, head: { ...one.head, heldUntil: await one.head.holdOn() } };
+        } catch (error) {
+          one.reject(error);
+          return undefined;
+        }
+      }),
+    );
+    seated = kept.filter((one) => one !== undefined);
+  }
+  return seated;
 }
 
 /** A rider has not been tried: what has a past does not come along. */

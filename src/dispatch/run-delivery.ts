@@ -4,9 +4,10 @@
  *   turn ──wait──> park: back into the delayed set until the event ahead has left
  *    │ └───left──> done before (a repeat after a crash): nothing to run
  *    go ──settling──> back into the delayed set until the record has been still; then those behind it are merged into it
- *    │                (src/dispatch/settle.ts)
- *    handler, alone or in a batch with others (src/dispatch/batcher.ts)
- *    │ └──────fails──> judge ──retry──> BullMQ delays it; it stays the head of its lane
+ *    │                (settle.ts)
+ *    handler, alone or in a batch with others (batcher.ts)
+ *    │ └──────fails──> disabled? back to the front of the paused queue, see outage.ts
+ *    │                  judge ──retry──> BullMQ delays it; it stays the head of its lane
  *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
  *    leave the lane, wake the follower, complete
  *
@@ -15,16 +16,17 @@
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
-import type { Clock } from '../runtime/clock.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Subscription } from '../handlers/handler.js';
 import { attemptDelivery } from './attempt.js';
-import type { Batcher } from './batcher.js';
+import type { Batcher, Journey } from './batcher.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
-import { deathAfter, historyOf, type JobHistory, type Ridden } from './history.js';
+import { deathAfter, historyOf, lifeOf, type JobHistory, type Ridden } from './history.js';
 import type { Interrupt } from './interrupt.js';
+import { noteFailure } from './outage.js';
 import { promote, promoteParked, readParked, type Store } from './parking.js';
-import type { Claim, Delivery, Leave, OnceStore, RecordGate } from './ports.js';
+import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf } from './queue-layout.js';
 import { endRide } from './ride.js';
 import { settle } from './settle.js';
@@ -40,6 +42,7 @@ export interface RunContext {
   gate: RecordGate;
   store: Store;
   once: OnceStore;
+  health: HealthStore;
   logger: Log;
   clock: Clock;
   random: () => number;
@@ -75,9 +78,11 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.
   if (claim.lane === null) return proceed(going, context);
+  if (claim.revived) claim.place = await placeOf(going, context);
   const turn = await context.gate.turn(context.subscription.name, claim);
-  if (turn.outcome === 'go') return settled(going, context);
+  if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
   if (turn.outcome === 'wait') return park(going, context);
+  if (turn.outcome === 'go') return settled(going, context);
   if (turn.next !== null) await promoteParked(context.store, turn.next);
   if (history.dying !== null) throw deadLetter(history.dying);
 }
@@ -95,6 +100,19 @@ async function settled(going: Going, context: RunContext): Promise<void> {
   throw new DelayedError();
 }
 
+async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
+  const revival = await gate.revive(subscription.name, claim, { token, life: lifeOf(job) });
+  if (revival.outcome === 'placed') return revival.place;
+  throw takenOver(subscription, job);
+}
+
+/** Until when nobody else can have the job: its lock lives for `lockMs` in real time, whatever clock we were given. */
+async function holdOn({ job, token }: Going, { subscription, lockMs }: RunContext): Promise<number> {
+  const askedAt = systemClock.now();
+  if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, job);
+  return askedAt + lockMs;
+}
+
 async function proceed(going: Going, context: RunContext): Promise<void> {
   const { job, interrupt, history } = going;
   const { subscription, logger, clock } = context;
@@ -102,6 +120,10 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
   if (history.ridden !== null) return fail(going, context, history.ridden);
   if (context.batcher !== undefined) return proceedInBatch(going, context, context.batcher);
+  // A process that was stopped since it was told "go" may have lost the event, and its record may be far ahead by now.
+  // Between the last look at the time and the handler there must be no `await`.
+  let heldUntil = (job.processedOn ?? 0) + context.lockMs;
+  while (systemClock.now() >= heldUntil) heldUntil = await holdOn(going, context);
   try {
     const { attempt } = history;
     const { once } = context;
@@ -115,37 +137,47 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
 }
 
 async function proceedInBatch(going: Going, context: RunContext, batcher: Batcher): Promise<void> {
-  const { job, claim, history, interrupt } = going;
-  const { gate, store, subscription } = context;
-  const { riders, result } = await batcher
-    .join({
-      delivery: job.data,
-      attempt: history.attempt,
-      // What has to settle first does not ride along.
-      followers: async (most) =>
-        subscription.settle !== undefined ? [] : await gate.followers(subscription.name, claim, most),
-      read: (ids) => readParked(store, ids),
-    })
-    .catch((error: unknown) => ({ riders: [], result: { outcome: 'failed' as const, done: 0, error } }));
+  const { claim, interrupt } = going;
+  const { riders, result } = await travel(going, context, batcher);
   if (result.outcome === 'failed' && result.done === 0) return afterFailure(result.error, going, context);
   const done = result.outcome === 'done' ? riders.length + 1 : result.done;
   const rider = riders[done - 1];
-  const failed =
-    result.outcome === 'failed' && rider !== undefined && interrupt.cause === null
-      ? { rider, ridden: judge(result.error, 1, context) }
-      : undefined;
+  // Interrupted by us, or the subscription disabled by it: that is no failed try.
+  const counts =
+    result.outcome === 'failed' && interrupt.cause === null && (await noteFailure(result.error, context)) === 'failing';
+  const failed = counts && rider !== undefined ? { rider, ridden: judge(result.error, 1, context) } : undefined;
   await passOn(await endRide({ claim, handled: riders.slice(0, done - 1), failed }, context), going, context);
 }
 
+async function travel(going: Going, context: RunContext, batcher: Batcher): Promise<Journey> {
+  const { job, claim, history, interrupt } = going;
+  const { gate, store, subscription, lockMs } = context;
+  try {
+    return await batcher.join({
+      delivery: job.data,
+      attempt: history.attempt,
+      heldUntil: (job.processedOn ?? 0) + lockMs,
+      holdOn: () => holdOn(going, context),
+      // What has to settle first does not ride along.
+      followers: async (most) =>
+        subscription.settle === undefined ? await gate.followers(subscription.name, claim, most) : [],
+      read: (ids) => readParked(store, ids),
+    });
+  } catch (error) {
+    // It has not set out.
+    if (interrupt.cause === 'stopping') return giveBack(going);
+    throw error;
+  }
+}
+
 async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
-  const { job, token, interrupt, history } = going;
+  const { job, interrupt, history } = going;
   const { subscription } = context;
   if (interrupt.cause === 'lost') throw takenOver(subscription, job);
-  if (interrupt.cause === 'stopping') {
-    // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
-    await job.moveToWait(token);
-    throw new WaitingError();
-  }
+  // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
+  if (interrupt.cause === 'stopping') return giveBack(going);
+  // Nor is this one: it is the first to be handled when the subscription is enabled.
+  if ((await noteFailure(error, context)) === 'disabled') return giveBack(going);
   return fail(going, context, judge(error, history.attempt, context));
 }
 
@@ -167,6 +199,11 @@ async function fail(going: Going, context: RunContext, { failure, verdict }: Rid
   }
   logger.warn({ ...facts, retryInMs: verdict.waitMs }, 'a handler failed; the event will be tried again');
   throw new FailedTry(failure, verdict.waitMs);
+}
+
+async function giveBack({ job, token }: Going): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
 }
 
 async function die(going: Going, context: RunContext, failure: FailedAttempt): Promise<never> {

@@ -6,6 +6,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { createBatcher } from './batcher.js';
 import { FailedTry } from './failure.js';
 import { Interrupt } from './interrupt.js';
+import { keepDisabled } from './outage.js';
 import type { Delivery } from './ports.js';
 import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queue-layout.js';
 import { runDelivery, type RunContext } from './run-delivery.js';
@@ -24,7 +25,7 @@ const NEVER_TOO_STALLED = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once'
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once' | 'health'
 > {
   redis: Redis;
   keys: QueueKeys;
@@ -86,6 +87,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     subscription,
     async start() {
       await worker.waitUntilReady();
+      await keepDisabled(context);
       worker.run().catch((error: unknown) => {
         logger.error({ ...facts, error: messageOf(error) }, 'a worker ended');
       });
@@ -112,6 +114,7 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
     ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
     concurrency: jobsAtOnce(subscription),
+    ...limiterOf(subscription),
     lockDuration: timing.lockMs,
     stalledInterval: timing.stalledCheckMs,
     maxStalledCount: NEVER_TOO_STALLED,
@@ -124,6 +127,17 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
 /** Of a batch handler every event waits in a job of its own: those of the batches under way, and of the one that is collected. */
 function jobsAtOnce({ concurrency, batch }: Subscription): number {
   return batch === undefined ? concurrency : batch.size * (concurrency + 1);
+}
+
+/** Finer than this, a limit costs more waiting than sending. */
+const LEAST_WINDOW_MS = 50;
+
+/** BullMQ counts in Redis, for all workers of the queue together. Short windows, so that a rate is spread and no burst. */
+function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
+  if (rate === undefined) return {};
+  const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
+  const max = Math.max(1, Math.round(LEAST_WINDOW_MS / intervalMs));
+  return { limiter: { max, duration: Math.ceil(max * intervalMs) } };
 }
 
 /** For what failed outside the handler (Redis was away in mid-run): soon, for nothing is wrong with the event. */

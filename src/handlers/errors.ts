@@ -52,6 +52,19 @@ export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | 
   return failures instanceof Map ? (failures as ReadonlyMap<string, unknown>) : undefined;
 }
 
+/**
+ * Throw it when nothing can be delivered to this subscription any more, whatever the event: the subscription is disabled,
+ * in all processes, until a person enables it (`changefeed enable`, `feed.enable`). The event is no dead letter and the try
+ * does not count: it is the first of its record to be handled then. The message is the reason that people are shown.
+ */
+export class DisableSubscriptionError extends Error {
+  override readonly name = 'DisableSubscriptionError';
+}
+
+export function isDisabling(error: unknown): boolean {
+  return nameOf(error) === 'DisableSubscriptionError';
+}
+
 export function isPermanent(error: unknown): boolean {
   return nameOf(error) === 'PermanentError';
 }

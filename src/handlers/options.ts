@@ -5,9 +5,9 @@ import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '..
 import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
-import { didYouMean, strictOptions } from './explain.js';
-import type { Handle, HandleBatch, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
 import { ChangefeedError } from '../errors.js';
+import { didYouMean, strictOptions } from './explain.js';
+import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
 import { compilePattern } from './pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
@@ -165,11 +165,18 @@ export interface SubscriptionParts {
   close?: (() => Promise<void>) | undefined;
   /** What an option left out of `retry` becomes. */
   retry?: RetryPolicy;
+  rate?: Rate;
+  disableAfterMs?: number;
+  ping?: Ping;
 }
 
-/** Joins checked options and a handler into what the rest of the product runs. */
+/**
+ * Joins checked options and a handler into what the rest of the product runs.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` where two options contradict each other
+ */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
   const { workspaces, lists, class: changeClass, fields, where, transform, settle, batch } = settings;
+  refuseHoldWithoutOrder(settings, parts.handler);
   refuseTogether(settings, parts);
   return {
     name: settings.name,
@@ -191,6 +198,9 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(settle && { settle }),
     ...(batch &&
       parts.handleBatch && { batch: { size: batch.size, lingerMs: batch.linger, handle: parts.handleBatch } }),
+    ...(parts.rate && { rate: parts.rate }),
+    ...(parts.disableAfterMs !== undefined && { disableAfterMs: parts.disableAfterMs }),
+    ...(parts.ping && { ping: parts.ping }),
     ...(parts.close && { close: parts.close }),
   };
 }
@@ -209,6 +219,14 @@ function refuseTogether({ name, order, settle, batch }: SubscriptionSettings, pa
 /** Ten times: a record under constant change is told of, at a tenth of the pace. */
 function settling({ still, atMost = 10 * still }: { still: number; atMost?: number | undefined }): Settling {
   return { stillMs: still, atMostMs: atMost };
+}
+
+/** It would hold nothing, and whoever asked for it believes that it does. */
+function refuseHoldWithoutOrder({ name, order, whenDead }: SubscriptionSettings, handler: string): void {
+  if (order === 'record' || whenDead === 'release') return;
+  const owner = handler === 'custom' ? 'defineHandler' : handler;
+  const message = `whenDead of ${owner} "${name}": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`;
+  throw new ChangefeedError('CF_CONFIG_INVALID', { message });
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

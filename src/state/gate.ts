@@ -15,6 +15,7 @@ import type {
   Leave,
   Pending,
   RecordGate,
+  Revival,
   Standing,
   Turn,
 } from '../dispatch/ports.js';
@@ -24,6 +25,7 @@ import { loadScript, type Script } from './scripts.js';
 
 const enterScript = loadScript('lane-enter');
 const againScript = loadScript('lane-again');
+const reviveScript = loadScript('lane-revive');
 const turnScript = loadScript('lane-turn');
 const leaveScript = loadScript('lane-leave');
 const holdScript = loadScript('lane-hold');
@@ -76,6 +78,18 @@ export class RedisRecordGate implements RecordGate {
     return words as ('head' | 'behind')[];
   }
 
+  async revive(subscription: string, entry: Entry, { token, life }: { token: string; life: number }): Promise<Revival> {
+    const { lanes, pending, entered, revived, job, jobLock } = this.#keys;
+    const { workspace, lane, logId, eventId } = entry;
+    const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription))];
+    keys.push(job(subscription, eventId), jobLock(subscription, eventId));
+    const args = [workspace, lane ?? '', placeOf(logId), eventId, token, life];
+    const [word, place = ''] = wordsOf(reviveScript, await reviveScript.run(this.#redis, keys, args), 2);
+    if (word === 'placed') return { outcome: 'placed', place };
+    if (word === 'taken-over') return { outcome: 'taken-over' };
+    throw unexpectedAnswer(reviveScript, describe(word));
+  }
+
   turn(subscription: string, claim: Claim): Promise<Turn> {
     return this.#askers(subscription).turn(claim);
   }
@@ -85,8 +99,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async hold(subscription: string, claim: Claim): Promise<Hold> {
-    const { workspace, lane, logId, eventId, holder, revived } = claim;
-    const args = [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const { workspace, lane, logId, place, eventId, holder, revived } = claim;
+    const args = [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, revived ? '1' : '0'];
     const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
     if (word === 'held' || word === 'taken-over') return { outcome: word };
     throw unexpectedAnswer(holdScript, describe(word));
@@ -161,13 +175,14 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #turns(subscription: string, claims: readonly Claim[]): Promise<Turn[]> {
-    const { lanes, pending, entered, holders, revived } = this.#keys;
-    const keys = [lanes, pending, entered, holders, revived].map((key) => key(subscription));
+    const { lanes, pending, entered, holders } = this.#keys;
+    const keys = [lanes, pending, entered, holders].map((key) => key(subscription));
     const pairs = await this.#ask(turnScript, keys, claims);
     return pairs.map(([word, head]) => {
       if (word === 'go') return { outcome: 'go' };
       if (word === 'wait') return { outcome: 'wait', behind: head };
       if (word === 'left') return { outcome: 'left', next: head === '' ? null : head };
+      if (word === 'taken-over') return { outcome: 'taken-over' };
       throw unexpectedAnswer(turnScript, describe(word));
     });
   }
@@ -182,8 +197,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #ask(script: Script, keys: readonly string[], claims: readonly Claim[]): Promise<[string, string][]> {
-    const args = claims.flatMap(({ workspace, lane, logId, eventId, holder, revived }) => {
-      return [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const args = claims.flatMap(({ workspace, lane, logId, place, eventId, holder, revived }) => {
+      return [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, revived ? '1' : '0'];
     });
     const words = wordsOf(script, await script.run(this.#redis, keys, [claims.length, ...args]), claims.length * 2);
     return claims.map((_, index) => [words[2 * index] ?? '', words[2 * index + 1] ?? '']);
