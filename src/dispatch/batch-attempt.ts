@@ -111,11 +111,12 @@ function contextOf(shaped: readonly Shaped[], options: BatchOptions): BatchConte
       const passenger = passengers.get(id);
       if (passenger === undefined) throw unknownEvent(subscription, id);
       const { attempt, delivery } = passenger;
+      const { workspace } = delivery;
       return {
         attempt,
-        workspace: delivery.workspace,
+        workspace,
         replay: delivery.replay !== undefined,
-        once: createOnce({ store, subscription: subscription.name, eventId: id, log: () => log }),
+        once: createOnce({ store, subscription: subscription.name, workspace, eventId: id, log: () => log }),
       };
     },
   };
