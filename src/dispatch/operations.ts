@@ -2,7 +2,7 @@
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { DeadLetters } from './dead-letters.js';
-import type { LogReader, PlaceStore, RecordGate } from './ports.js';
+import type { FeedStore, LogReader, PlaceStore, RecordGate } from './ports.js';
 import { openQueues, type Queues, type QueuesOptions } from './queues.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
 
@@ -10,6 +10,7 @@ export interface OperationsOptions extends QueuesOptions {
   gate: RecordGate;
   log: LogReader;
   places: PlaceStore;
+  feeds: FeedStore;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   clock?: Clock;
@@ -19,22 +20,29 @@ export interface Operations {
   readonly deadLetters: DeadLetters;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or place */
   replay(call: ReplayCall): Promise<Replayed>;
+  /** From here on these are the subscriptions. */
+  apply(subscriptions: readonly Subscription[]): void;
   close(): Promise<void>;
 }
 
 export function createOperations(options: OperationsOptions): Operations {
   let opened: Queues | undefined;
-  const queues = (): Queues => (opened ??= openQueues(options));
+  let current = options.subscriptions;
+  const queues = (): Queues => (opened ??= openQueues({ ...options, subscriptions: current }));
   return {
     get deadLetters() {
       return new DeadLetters(queues(), options.gate);
     },
     async replay(call) {
       const queue = queues().of(call.subscription);
-      const subscription = options.subscriptions.find(({ name }) => name === call.subscription);
+      const subscription = current.find(({ name }) => name === call.subscription);
       // `of` has complained about an unknown one.
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
+    },
+    apply(subscriptions) {
+      current = subscriptions;
+      opened?.apply(subscriptions);
     },
     async close() {
       await opened?.close();

@@ -3,7 +3,8 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { LogReader, PlaceStore, RecordGate } from './ports.js';
+import type { FeedStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
+import { isSnapshotUnderWay } from './snapshot.js';
 
 export interface ProgressOptions {
   subscriptions: readonly Subscription[];
@@ -11,6 +12,8 @@ export interface ProgressOptions {
   log: LogReader;
   places: PlaceStore;
   gate: RecordGate;
+  feeds: FeedStore;
+  source: SnapshotSource;
   clock: Clock;
 }
 
@@ -25,7 +28,7 @@ export interface Unhandled {
 /** Which subscriptions have not dealt with all events up to and including these log ids, by workspace. */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, places, gate }: ProgressOptions,
+  { subscriptions, places, gate, ...snapshots }: ProgressOptions,
 ): Promise<Unhandled[]> {
   const looks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
@@ -34,6 +37,9 @@ export async function findUnhandled(
       // First the place, then what is pending: what was read in between is then seen as pending.
       const place = await places.get(workspace, subscription);
       if (place === null || compareLogIds(place, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
+      if (await isSnapshotUnderWay({ subscription, workspace }, snapshots)) {
+        return [{ subscription, workspace, stage: 'reading' }];
+      }
       const { oldest } = await gate.pending(subscription, workspace);
       if (oldest === null || compareLogIds(oldest, logId) > 0) return [];
       return [{ subscription, workspace, stage: 'handling' }];

@@ -22,7 +22,7 @@ import { deathAfter, historyOf, type JobHistory } from './history.js';
 import type { Interrupt } from './interrupt.js';
 import { promote, promoteParked, type Store } from './parking.js';
 import type { Claim, Delivery, OnceStore, RecordGate } from './ports.js';
-import { PARKED_MS, entryOf } from './queue-layout.js';
+import { PARKED_MS, entryOf, isBeside } from './queue-layout.js';
 
 /**
  * So many processes may be lost while they handle one event before it is taken for the cause. Deployments and machines
@@ -63,7 +63,8 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
     ...entryOf(job.data),
     // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
     holder: `${token}/${job.attemptsStarted}`,
-    revived: history.revived || job.data.replay !== undefined,
+    revived: history.revived,
+    beside: isBeside(job.data),
   };
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.

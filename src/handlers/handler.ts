@@ -72,9 +72,11 @@ export interface Subscription extends Selection {
   readonly whenDead: 'release' | 'hold';
   /** A try that takes longer is aborted and counts as failed; ms. */
   readonly timeoutMs: number;
-  /** Where a new subscription starts reading the log: `now`, `beginning`, a time, or a log id (that event first). */
+  /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
   readonly start: string;
   readonly handle: Handle;
+  /** The options it was made of, where a built-in handler made it: by them two subscriptions are known as the same. */
+  readonly given?: unknown;
   /** Lets go of what the handler holds (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;
 }

@@ -23,6 +23,9 @@ export function defineKind<Schema extends z.ZodType>(
   return {
     handler,
     schema,
-    build: (options, where) => create(parseOptions(schema, options, { where, kind: handler })),
+    build: (options, where) => ({
+      ...create(parseOptions(schema, options, { where, kind: handler })),
+      given: options,
+    }),
   };
 }

@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis';
 import { ChangefeedError, describe } from '../errors.js';
 import { gather } from '../runtime/gather.js';
-import type { Claim, Entry, Hold, Leave, Pending, RecordGate, Standing, Turn } from '../dispatch/ports.js';
+import type { Claim, Entry, Hold, Leave, MarkedEntry, Pending, RecordGate, Standing, Turn } from '../dispatch/ports.js';
 import { unexpectedAnswer } from './answer.js';
 import type { Keys } from './keys.js';
 import { loadScript, type Script } from './scripts.js';
@@ -21,6 +21,9 @@ const dropScript = loadScript('lane-drop');
 /** Separates the parts of a member; an escaped lane and a place never contain it. */
 const SEPARATOR = '\x1f';
 const AFTER_SEPARATOR = '\x20';
+
+/** Only the newest batch of a feed is ever repeated: this is how late, after a crash, that is still recognised. */
+const MARK_KEPT_MS = 7 * 86_400_000;
 
 type Ask<Answer> = (claim: Claim) => Promise<Answer>;
 
@@ -42,25 +45,17 @@ export class RedisRecordGate implements RecordGate {
       [lanes(subscription), pending(subscription), entered(subscription)],
       [workspace, entries.length, ...args],
     );
-    const words = wordsOf(enterScript, answer, entries.length * 2);
-    return entries.map((_, index) => ({
-      standing: words[index] as Standing['standing'],
-      fresh: words[entries.length + index] === 'fresh',
-    }));
+    return standingsOf(enterScript, answer, entries.length);
   }
 
-  async enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]> {
-    const { lanes, pending, entered, revived } = this.#keys;
-    const keys = [lanes, pending, entered, revived].map((key) => key(subscription));
-    const args = entries.flatMap(({ workspace, lane, logId, eventId }) => {
-      return [workspace, lane ?? '', placeOf(logId), eventId];
+  async enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]> {
+    const { lanes, pending, entered, revived, feedMark } = this.#keys;
+    const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription)), feedMark(subscription, feed)];
+    const args = entries.flatMap(({ workspace, lane, logId, eventId, mark }) => {
+      return [workspace, lane ?? '', placeOf(logId), eventId, mark];
     });
-    const words = wordsOf(
-      againScript,
-      await againScript.run(this.#redis, keys, [entries.length, ...args]),
-      entries.length,
-    );
-    return words as ('head' | 'behind')[];
+    const answer = await againScript.run(this.#redis, keys, [MARK_KEPT_MS, entries.length, ...args]);
+    return standingsOf(againScript, answer, entries.length);
   }
 
   turn(subscription: string, claim: Claim): Promise<Turn> {
@@ -72,8 +67,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async hold(subscription: string, claim: Claim): Promise<Hold> {
-    const { workspace, lane, logId, eventId, holder, revived } = claim;
-    const args = [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const { workspace, lane, logId, eventId, holder } = claim;
+    const args = [workspace, lane ?? '', placeOf(logId), eventId, holder, origin(claim)];
     const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
     if (word === 'held' || word === 'taken-over') return { outcome: word };
     throw unexpectedAnswer(holdScript, describe(word));
@@ -136,12 +131,27 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #ask(script: Script, keys: readonly string[], claims: readonly Claim[]): Promise<[string, string][]> {
-    const args = claims.flatMap(({ workspace, lane, logId, eventId, holder, revived }) => {
-      return [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const args = claims.flatMap((claim) => {
+      const { workspace, lane, logId, eventId, holder } = claim;
+      return [workspace, lane ?? '', placeOf(logId), eventId, holder, origin(claim)];
     });
     const words = wordsOf(script, await script.run(this.#redis, keys, [claims.length, ...args]), claims.length * 2);
     return claims.map((_, index) => [words[2 * index] ?? '', words[2 * index + 1] ?? '']);
   }
+}
+
+/** How the scripts are told where an event's place comes from. */
+function origin({ revived, beside = false }: Claim): '0' | '1' | '2' {
+  if (revived) return '1';
+  return beside ? '2' : '0';
+}
+
+function standingsOf(script: Script, answer: unknown, count: number): Standing[] {
+  const words = wordsOf(script, answer, count * 2);
+  return words.slice(0, count).map((standing, index) => ({
+    standing: standing as Standing['standing'],
+    fresh: words[count + index] === 'fresh',
+  }));
 }
 
 function wordsOf(script: Script, answer: unknown, count: number): string[] {

@@ -4,15 +4,19 @@ import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
+import { compileRules } from '../../src/detect/rules.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
+import { RedisFeedStore } from '../../src/state/feeds.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
 import { RedisOnceStore } from '../../src/state/once.js';
 import { RedisPlaceStore } from '../../src/state/places.js';
+import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 
 export const WORKSPACE = 'acme';
 
@@ -103,6 +107,13 @@ export function fanOutDeps({
     log: new RedisLogReader({ redis, keys, connect }),
     places: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
+    feeds: new RedisFeedStore(redis, keys),
+    source: createSnapshotSource({
+      redis,
+      keys,
+      clock: systemClock,
+      list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list, {}) }),
+    }),
     once: new RedisOnceStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
@@ -113,7 +124,8 @@ export function fanOutDeps({
 export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  enterAgain: (_subscription, entries) => Promise.resolve(entries.map(() => 'head' as const)),
+  enterBeside: (_subscription, _feed, entries) =>
+    Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -125,7 +137,7 @@ export const openGate: RecordGate = {
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
-    enterAgain: (...args) => gate.enterAgain(...args),
+    enterBeside: (...args) => gate.enterBeside(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),
