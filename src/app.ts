@@ -3,15 +3,10 @@
  */
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { sectionsThatDiffer, type Section } from './config/compare.js';
 import type { Config } from './config/schema.js';
-import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import type { Dispatcher, WaitOptions, WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
-import { createHandlerPool } from './dispatch/handler-pool.js';
-import { createOperations } from './dispatch/operations.js';
-import type { SnapshotSource } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
-import { compareRosters } from './dispatch/roster.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
 import { isoTime, systemClock, type Clock } from './runtime/clock.js';
@@ -23,22 +18,20 @@ import { stampOf } from './detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
 import { silentLog, type Log } from './runtime/log.js';
 import { runLoop } from './runtime/loop.js';
-import { RedisFeedStore } from './state/feeds.js';
-import { RedisRecordGate } from './state/gate.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
-import { RedisOnceStore } from './state/once.js';
-import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
-import { createSnapshotSource } from './state/snapshot-source.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
+import { createFanOut, type Reloaded } from './fan-out.js';
+import type { House } from './house.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
+export type { Reloaded } from './fan-out.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { SweepProgress } from './sweep/runner.js';
@@ -101,26 +94,6 @@ export interface Changefeed {
   readonly lists: Inspector;
 }
 
-/** Names of subscriptions. */
-export interface Reloaded {
-  added: readonly string[];
-  changed: readonly string[];
-  removed: readonly string[];
-  /** Sections of the configuration that differ too, and take effect only when the process is started anew. */
-  needsRestart: readonly Section[];
-}
-
-/** What every part needs of the process. */
-interface House {
-  config: Config;
-  keys: Keys;
-  redis: Redis;
-  connect: () => Redis;
-  log: Log;
-  clock: Clock;
-  attempts: number | undefined;
-}
-
 /**
  * Opens Redis (the named one, else one of our own) and puts the parts together. Nothing runs before `start` or `sweep`.
  * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
@@ -160,16 +133,8 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const logReader = new RedisLogReader(house);
   const sweeper = createSweeper(house);
   const workspaces = config.workspaces.map(({ name }) => name);
-  const reading = {
-    log: logReader,
-    places: new RedisPlaceStore(redis, keys),
-    feeds: new RedisFeedStore(redis, keys),
-    source: snapshotSource(house, sweeper),
-    workspaces,
-  };
-  const dispatcher = createDispatcher({ ...fanOut(house), ...reading });
-  const operations = createOperations({ ...fanOut(house), ...reading });
-  const pool = createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) });
+  const fanOut = createFanOut(house, { logReader, sweeper });
+  const { dispatcher, operations, pool } = fanOut;
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
     dispatch: dispatchPart(house, dispatcher),
@@ -178,21 +143,10 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   };
   let running: Lifecycle | undefined;
   let stopping: Promise<void> | undefined;
-  let subscriptions = config.subscriptions;
-  let reloading: Promise<unknown> = Promise.resolve();
-  const takeOver = async (next: Config): Promise<Reloaded> => {
-    const { subscriptions: roster, ...names } = compareRosters(subscriptions, next.subscriptions);
-    subscriptions = roster;
-    operations.apply(roster);
-    // Reading is settled first: what a new subscription begins with is decided before anything else of it happens.
-    await dispatcher.apply(roster);
-    await pool.apply(roster);
-    return { ...names, needsRestart: sectionsThatDiffer(config, next) };
-  };
   const stop = async (): Promise<void> => {
     try {
       await running?.stop();
-      await reloading.catch(() => undefined);
+      await fanOut.settled();
       if (running === undefined) await dispatcher.stop();
       await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
     } finally {
@@ -219,13 +173,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       return operations.deadLetters;
     },
     replay: (call) => operations.replay(call),
-    async reload(next) {
-      if (stopping !== undefined)
-        throw new ChangefeedError('CF_USAGE', { message: 'It is stopping: nothing can be reloaded.' });
-      const taken = reloading.catch(() => undefined).then(() => takeOver(next));
-      reloading = taken;
-      return await taken;
-    },
+    reload: (next) => fanOut.reload(next),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     async status() {
       const [shown, subscriptions] = await Promise.all([
@@ -235,36 +183,6 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       return { at: isoTime(clock.now()), workspaces: shown, subscriptions };
     },
   };
-}
-
-function fanOut({ config, keys, connect, redis, log, clock }: House) {
-  return {
-    subscriptions: config.subscriptions,
-    keys,
-    connect,
-    gate: new RedisRecordGate(redis, keys),
-    once: new RedisOnceStore(redis, keys),
-    logger: log,
-    clock,
-  };
-}
-
-function snapshotSource({ config, redis, keys, clock }: House, sweeper: Sweeper): SnapshotSource {
-  const lists = new Map(config.workspaces.map((workspace) => [workspace.name, workspace.lists]));
-  return createSnapshotSource({
-    redis,
-    keys,
-    clock,
-    list(workspace, list) {
-      const { rules } = sweeper.view(list, workspace);
-      const { enabled, images } = lists.get(workspace)?.[list] ?? { enabled: false, images: false };
-      return { enabled, images, rules };
-    },
-  });
-}
-
-function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
-  return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
 }
 
 function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part {

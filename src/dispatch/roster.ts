@@ -1,6 +1,7 @@
 /** Two sets of subscriptions compared: who comes, who goes, who is another by now. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from '../handlers/handler.js';
+import { settingsOf } from '../handlers/kind.js';
 
 export interface RosterChange {
   /** The new set; those that are the same are the old objects, which go on as they are. */
@@ -29,6 +30,6 @@ export function compareRosters(before: readonly Subscription[], after: readonly 
 /** Of a function nobody can say whether it does the same as another: subscriptions with one of their own are always anew. */
 function isSame(a: Subscription, b: Subscription): boolean {
   if (a === b) return true;
-  if (a.given === undefined || b.given === undefined) return false;
-  return a.handler === b.handler && isDeepStrictEqual(a.given, b.given);
+  const [before, after] = [settingsOf(a), settingsOf(b)];
+  return before !== undefined && a.handler === b.handler && isDeepStrictEqual(before, after);
 }

@@ -75,8 +75,6 @@ export interface Subscription extends Selection {
   /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
   readonly start: string;
   readonly handle: Handle;
-  /** The options it was made of, where a built-in handler made it: by them two subscriptions are known as the same. */
-  readonly given?: unknown;
   /** Lets go of what the handler holds (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;
 }
