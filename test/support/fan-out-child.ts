@@ -1,9 +1,10 @@
 /**
- * A process of the fan-out for tests to kill: `dispatch` or `handle`, told by the environment where to stop dead. It says
+ * A process of the fan-out for tests to kill: `dispatch`, `handle` or `replay`, told by the environment where to stop dead. It says
  * "frozen" there and waits to be killed. What its handlers do stands in a list in Redis.
  */
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
+import { createOperations } from '../../src/dispatch/operations.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { Keys } from '../../src/state/keys.js';
@@ -28,12 +29,54 @@ function freeze(): Promise<never> {
   return new Promise(() => setInterval(() => undefined, 1_000));
 }
 
+/** Stops dead before or after the n-th call of something. */
+const calls = new Map<string, number>();
+async function freezeAtCall(what: string): Promise<void> {
+  const count = (calls.get(what) ?? 0) + 1;
+  calls.set(what, count);
+  if (freezeAt === `${what}-${count}`) await freeze();
+}
+
+const feeds = Object.assign(Object.create(deps.feeds) as typeof deps.feeds, {
+  tasks: deps.feeds.tasks.bind(deps.feeds),
+  begin: deps.feeds.begin.bind(deps.feeds),
+  staged: deps.feeds.staged.bind(deps.feeds),
+  seen: deps.feeds.seen.bind(deps.feeds),
+  forgetSeen: deps.feeds.forgetSeen.bind(deps.feeds),
+  async move(...args: Parameters<typeof deps.feeds.move>) {
+    await freezeAtCall('moving');
+    return await deps.feeds.move(...args);
+  },
+  async stage(...args: Parameters<typeof deps.feeds.stage>) {
+    const moved = await deps.feeds.stage(...args);
+    await freezeAtCall('staged');
+    return moved;
+  },
+  async unstage(...args: Parameters<typeof deps.feeds.unstage>) {
+    await freezeAtCall('unstaging');
+    return await deps.feeds.unstage(...args);
+  },
+});
+const source: typeof deps.source = {
+  readiness: (...args) => deps.source.readiness(...args),
+  async scan(...args) {
+    const scan = await deps.source.scan(...args);
+    await freezeAtCall('scanned');
+    return scan;
+  },
+};
+
 let enters = 0;
 const gate = wrapGate(deps.gate, {
   async enter(...args) {
     enters += 1;
     const standings = await deps.gate.enter(...args);
     return freezeAt === `entered-${enters}` ? await freeze() : standings;
+  },
+  async enterBeside(...args) {
+    const standings = await deps.gate.enterBeside(...args);
+    await freezeAtCall('entered-beside');
+    return standings;
   },
   async leave(...args) {
     const left = await deps.gate.leave(...args);
@@ -53,7 +96,7 @@ const subscription = aSubscription(
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
     await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
   },
-  { timeoutMs: 600_000 },
+  { timeoutMs: 600_000, start: process.env['FAN_OUT_START'] ?? 'beginning' },
 );
 
 if (role === 'dispatch') {
@@ -71,7 +114,10 @@ if (role === 'dispatch') {
     begin: (...args) => deps.places.begin(...args),
     set: (...args) => (freezeAt === 'added' ? freeze() : deps.places.set(...args)),
   };
-  await createDispatcher({ ...deps, log, places, gate, subscriptions: [subscription] }).start();
+  await createDispatcher({ ...deps, log, places, feeds, source, gate, subscriptions: [subscription] }).start();
+} else if (role === 'replay') {
+  const operations = createOperations({ ...deps, gate, feeds, subscriptions: [subscription] });
+  await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
   await createHandlerPool({ ...deps, gate, timing, subscriptions: [subscription] }).start();

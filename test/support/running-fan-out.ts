@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
+import type { FeedStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Log } from '../../src/runtime/log.js';
@@ -24,6 +24,8 @@ export interface RunningFanOut {
 
 export interface FanOutExtras {
   gate?: RecordGate;
+  feeds?: FeedStore;
+  source?: SnapshotSource;
   logger?: Log;
   highWater?: number;
   stopGraceMs?: number;
