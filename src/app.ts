@@ -6,6 +6,8 @@ import { Redis } from 'ioredis';
 import type { Config } from './config/schema.js';
 import type { Dispatcher, WaitOptions, WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
+import type { Operations } from './dispatch/operations.js';
+import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
@@ -30,6 +32,7 @@ import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Reloaded } from './fan-out.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
@@ -89,6 +92,17 @@ export interface Changefeed {
    * the configuration stays as it was. Calls at the same time are carried out one after the other.
    */
   reload(config: Config): Promise<Reloaded>;
+  /**
+   * Has a disabled subscription go on where it stood, in order. Answers how it was disabled; null when it was not.
+   * @throws ChangefeedError CF_USAGE
+   */
+  enable(subscription: string): Promise<Disabled | null>;
+  /**
+   * Delivers nothing more to a subscription, in any process, until it is enabled. Its events wait in its queue and in the
+   * log, there as long as `log.retention` says. Answers false when it was disabled before.
+   * @throws ChangefeedError CF_USAGE
+   */
+  disable(subscription: string, reason?: string): Promise<boolean>;
   status(): Promise<Status>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
@@ -137,7 +151,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const { dispatcher, operations, pool } = fanOut;
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
-    dispatch: dispatchPart(house, dispatcher),
+    dispatch: dispatchPart(house, { dispatcher, operations }),
     serve: mirrorPart(house),
     handle: { name: 'handlers', start: () => pool.start(), stop: () => pool.stop() },
   };
@@ -174,6 +188,8 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     },
     replay: (call) => operations.replay(call),
     reload: (next) => fanOut.reload(next),
+    enable: (subscription) => operations.enable(subscription),
+    disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     async status() {
       const [shown, subscriptions] = await Promise.all([
@@ -196,13 +212,18 @@ function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part
 }
 
 /** The dispatcher, and beside it the trimming of the logs it reads. */
-function dispatchPart(house: House, dispatcher: Dispatcher): Part {
+function dispatchPart(
+  house: House,
+  { dispatcher, operations }: { dispatcher: Dispatcher; operations: Operations },
+): Part {
   const { config, redis, keys, clock, log } = house;
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   const trimAll = async (): Promise<number> => {
+    const disabled = await operations.enforceDisabled();
     for (const { name } of config.workspaces) {
-      await trimLog(redis, keys, { workspace: name, retention: config.log.retention, nowMs: clock.now() });
+      const trim = { workspace: name, retention: config.log.retention, nowMs: clock.now(), disabled };
+      await operations.noteMissing((await trimLog(redis, keys, trim)).missedBy);
     }
     return TRIM_INTERVAL_MS;
   };

@@ -9,6 +9,7 @@ import { compareRosters } from './dispatch/roster.js';
 import type { House } from './house.js';
 import { RedisFeedStore } from './state/feeds.js';
 import { RedisRecordGate } from './state/gate.js';
+import { RedisHealthStore } from './state/health.js';
 import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { createSnapshotSource } from './state/snapshot-source.js';
@@ -79,6 +80,7 @@ function partsOf({ config, keys, connect, redis, log, clock }: House) {
     connect,
     gate: new RedisRecordGate(redis, keys),
     once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
     logger: log,
     clock,
   };

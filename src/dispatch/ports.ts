@@ -170,6 +170,48 @@ export interface SnapshotSource {
   scan(workspace: string, list: ListName, from: ScanPlace | null): Promise<Scan>;
 }
 
+/** Why a subscription gets nothing delivered. */
+export interface Disabled {
+  /** ISO 8601. */
+  at: string;
+  /** In words for a person. */
+  reason: string;
+  /** Events it had not read yet were dropped from the log by its retention. */
+  missing: boolean;
+}
+
+export interface Health {
+  /** The first of the failures without a success since, ms; a success after it is for the caller to know of. */
+  failingSinceMs: number | null;
+  /** Null: it is enabled. */
+  disabled: Disabled | null;
+}
+
+export interface FailureNote {
+  nowMs: number;
+  /** When a try last succeeded; 0: not known of any. */
+  succeededAtMs: number;
+  /** How long it may go on before the subscription is disabled; 0: for ever. */
+  disableAfterMs: number;
+  /** Kept when it is disabled. */
+  reason: string;
+}
+
+/** `disabling`: by this very call, and only by one. `disabled`: before. */
+export type Switched = 'disabling' | 'disabled';
+
+/** How each subscription fares, over all processes. */
+export interface HealthStore {
+  read(subscription: string): Promise<Health>;
+  /** A try failed. Disables the subscription when it has failed for long enough. */
+  failed(subscription: string, note: FailureNote): Promise<'failing' | Switched>;
+  disable(subscription: string, because: { atMs: number; reason: string }): Promise<Switched>;
+  /** Forgets its failures too. Answers how it was disabled, if it was. */
+  enable(subscription: string): Promise<Disabled | null>;
+  /** Retention dropped events that a disabled subscription has not read. Answers true the first time. */
+  missed(subscription: string): Promise<boolean>;
+}
+
 /** What travels in a BullMQ job of a subscription's queue. */
 export interface Delivery {
   event: ChangeEvent;

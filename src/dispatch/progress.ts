@@ -3,7 +3,7 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { FeedStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
+import type { FeedStore, HealthStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
 import { isSnapshotUnderWay } from './snapshot.js';
 
 export interface ProgressOptions {
@@ -14,6 +14,7 @@ export interface ProgressOptions {
   gate: RecordGate;
   feeds: FeedStore;
   source: SnapshotSource;
+  health: HealthStore;
   clock: Clock;
 }
 
@@ -25,10 +26,13 @@ export interface Unhandled {
   stage: 'reading' | 'handling';
 }
 
-/** Which subscriptions have not dealt with all events up to and including these log ids, by workspace. */
+/**
+ * Which subscriptions have not dealt with all events up to and including these log ids, by workspace. Not those that are
+ * disabled: nobody could wait for them.
+ */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, places, gate, ...snapshots }: ProgressOptions,
+  { subscriptions, places, gate, health, ...snapshots }: ProgressOptions,
 ): Promise<Unhandled[]> {
   const looks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
@@ -45,7 +49,9 @@ export async function findUnhandled(
       return [{ subscription, workspace, stage: 'handling' }];
     }),
   );
-  return (await Promise.all(looks)).flat();
+  const unhandled = (await Promise.all(looks)).flat();
+  const states = await Promise.all(unhandled.map(({ subscription }) => health.read(subscription)));
+  return unhandled.filter((_, index) => states[index]?.disabled === null);
 }
 
 export interface Lag {

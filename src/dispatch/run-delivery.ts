@@ -4,7 +4,8 @@
  *   turn ──wait──> park: back into the delayed set until the event ahead has left
  *    │ └───left──> done before (a repeat after a crash): nothing to run
  *    go
- *    handler ──fails──> judge ──retry──> BullMQ delays it; it stays the head of its lane
+ *    handler ──fails──> disabled? back to the front of the paused queue, see outage.ts
+ *    │                  judge ──retry──> BullMQ delays it; it stays the head of its lane
  *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
  *    leave the lane, wake the follower, complete
  *
@@ -20,8 +21,9 @@ import { attemptDelivery } from './attempt.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
 import { deathAfter, historyOf, type JobHistory } from './history.js';
 import type { Interrupt } from './interrupt.js';
+import { noteFailure } from './outage.js';
 import { promote, promoteParked, type Store } from './parking.js';
-import type { Claim, Delivery, OnceStore, RecordGate } from './ports.js';
+import type { Claim, Delivery, HealthStore, OnceStore, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf, isBeside } from './queue-layout.js';
 
 /**
@@ -35,6 +37,7 @@ export interface RunContext {
   gate: RecordGate;
   store: Store;
   once: OnceStore;
+  health: HealthStore;
   logger: Log;
   clock: Clock;
   random: () => number;
@@ -94,14 +97,13 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
 }
 
 async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
-  const { job, token, interrupt, history } = going;
+  const { job, interrupt, history } = going;
   const { subscription, logger, clock } = context;
   if (interrupt.cause === 'lost') throw takenOver(subscription, job);
-  if (interrupt.cause === 'stopping') {
-    // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
-    await job.moveToWait(token);
-    throw new WaitingError();
-  }
+  // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
+  if (interrupt.cause === 'stopping') return giveBack(going);
+  // Nor is this one: it is the first to be handled when the subscription is enabled.
+  if ((await noteFailure(error, context)) === 'disabled') return giveBack(going);
   const { attempt } = history;
   const failure = rememberFailure(error, { attempt, nowMs: clock.now() });
   const verdict = judgeFailure(error, { attempt, retry: subscription.retry, random: context.random() });
@@ -112,6 +114,11 @@ async function afterFailure(error: unknown, going: Going, context: RunContext): 
   }
   logger.warn({ ...facts, retryInMs: verdict.waitMs }, 'a handler failed; the event will be tried again');
   throw new FailedTry(failure, verdict.waitMs);
+}
+
+async function giveBack({ job, token }: Going): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
 }
 
 async function die(going: Going, context: RunContext, failure: FailedAttempt): Promise<never> {

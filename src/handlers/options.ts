@@ -6,7 +6,7 @@ import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean, strictOptions } from './explain.js';
-import type { Handle, RetryPolicy, Subscription, Transform } from './handler.js';
+import type { Handle, Ping, Rate, RetryPolicy, Subscription, Transform } from './handler.js';
 import { compilePattern } from './pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
@@ -113,6 +113,9 @@ export interface SubscriptionParts {
   close?: (() => Promise<void>) | undefined;
   /** What an option left out of `retry` becomes. */
   retry?: RetryPolicy;
+  rate?: Rate;
+  disableAfterMs?: number;
+  ping?: Ping;
 }
 
 /** Joins checked options and a handler into what the rest of the product runs. */
@@ -135,6 +138,9 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     timeoutMs: settings.timeout,
     start: settings.start,
     handle: parts.handle,
+    ...(parts.rate && { rate: parts.rate }),
+    ...(parts.disableAfterMs !== undefined && { disableAfterMs: parts.disableAfterMs }),
+    ...(parts.ping && { ping: parts.ping }),
     ...(parts.close && { close: parts.close }),
   };
 }

@@ -58,6 +58,8 @@ export class Keys {
   staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
   /** hash record → the log's end when its image was read for a snapshot. */
   seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
+  /** hash: since when all tries fail, the last failure; why and since when it is disabled, what it missed since. */
+  health = (subscription: string): string => this.#subscription(subscription, 'health');
 
   /** hash with TTL, effect → started or done: what `once` has seen of an event. */
   once = (subscription: string, eventId: string): string => this.#subscription(subscription, `once:${eventId}`);

@@ -65,7 +65,7 @@ describe('a subscription that is added to a running service, and begins with a s
       const told = await eventually(
         async () => {
           const stories = storiesOf(await eventsIn(folder, 'mirror'));
-          expect(await differing(stories, shown)).toEqual([]);
+          expect(differing(stories, shown)).toEqual([]);
           return stories;
         },
         { timeoutMs: 90_000, intervalMs: 500 },
@@ -114,7 +114,7 @@ function differing(
 ): string[] {
   const keys = LIST_NAMES.flatMap((list) => [...shown[list].keys()].map((id) => `${list} ${id}`));
   return keys.filter((key) => {
-    const [list, id = ''] = key.split(' ') as [ListName, string];
+    const [list, id] = key.split(' ') as [ListName, string];
     return textOf(stories.get(key)?.at(-1)?.data.after) !== textOf(shown[list].get(id));
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DeadLetters } from '../../src/dispatch/dead-letters.js';
-import { openQueues } from '../../src/dispatch/queues.js';
-import { appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import type { DeadLetters } from '../../src/dispatch/dead-letters.js';
+import { createOperations, type Operations } from '../../src/dispatch/operations.js';
+import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { useProcesses, type TestProcess } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { eventually } from '../support/eventually.js';
@@ -14,7 +14,7 @@ const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => change
 
 function launch(
   role: 'dispatch' | 'handle',
-  env: { freeze?: string; dies?: string; holds?: string } = {},
+  env: { freeze?: string; dies?: string; gone?: string; holds?: string } = {},
 ): TestProcess {
   return start(child, {
     env: {
@@ -23,12 +23,16 @@ function launch(
       FAN_OUT_ROLE: role,
       FAN_OUT_FREEZE: env.freeze,
       FAN_OUT_DIES: env.dies,
+      FAN_OUT_GONE: env.gone,
       FAN_OUT_HOLDS: env.holds,
     },
   });
 }
 
-async function launchFrozen(role: 'dispatch' | 'handle', env: { freeze: string; dies?: string }): Promise<void> {
+async function launchFrozen(
+  role: 'dispatch' | 'handle',
+  env: { freeze: string; dies?: string; gone?: string },
+): Promise<void> {
   const process = launch(role, env);
   await process.waitForLine(/^frozen/);
   await process.kill('SIGKILL');
@@ -51,13 +55,18 @@ const eventuallyComplete = (record: string): Promise<void> =>
     timeoutMs: 20_000,
   });
 
-function deadLetters(): DeadLetters {
+function operations(): Operations {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
   const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
-  const queues = openQueues({ ...deps, subscriptions: [{ name: 's' }] });
-  onTestFinished(() => queues.close());
-  return new DeadLetters(queues, deps.gate);
+  const made = createOperations({ ...deps, subscriptions: [aSubscription('s', () => undefined)] });
+  onTestFinished(() => made.close());
+  return made;
 }
+
+const deadLetters = (): DeadLetters => operations().deadLetters;
+
+const queued = (state: 'active'): Promise<number> =>
+  test.redis.llen(`${test.keys.subscriptionQueuePrefix('s')}:s:${state}`);
 
 describe('a dispatcher killed', () => {
   it.each([
@@ -120,6 +129,24 @@ describe('a process killed while it handles an event', () => {
     });
     expect(letters.every(({ event, reason }) => event.data.sequence === 1 && reason === 'told to')).toBe(true);
     expect((await sequencesOf('seen', 'a')).filter((sequence) => sequence === 1)).toEqual([1]);
+  });
+});
+
+describe('a process killed while it disables its subscription', () => {
+  it('leaves it disabled: its successor handles nothing before it is enabled, and then all of it in order', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+    await launchFrozen('handle', { freeze: 'marked', gone: '1' });
+
+    const successor = launch('handle');
+    await successor.waitForLine(/^running/);
+    await eventually(async () => expect(await queued('active')).toBe(0), { timeoutMs: 20_000 });
+    expect(await sequencesOf('done', 'a')).toEqual([]);
+    expect(await operations().enable('s')).toMatchObject({ reason: 'gone' });
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyDone('b', SEQUENCES);
+    expect(await deadLetters().count()).toBe(0);
   });
 });
 

@@ -34,8 +34,8 @@ interface Hearing {
   heard: Map<string, string[]>;
   /** Names of subscriptions let go of, as they were. */
   closed: string[];
-  subscribe(name: string, version: number, changes?: Partial<Subscription>): Subscription;
-  versions(name: string): number[];
+  subscribe: (name: string, version: number, changes?: Partial<Subscription>) => Subscription;
+  versions: (name: string) => number[];
 }
 
 function hearing(): Hearing {

@@ -6,9 +6,9 @@ import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createOperations } from '../../src/dispatch/operations.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import { PermanentError } from '../../src/handlers/errors.js';
+import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
+import { aSubscription, fanOutDeps, wrapFeeds, wrapGate } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -37,22 +37,17 @@ async function freezeAtCall(what: string): Promise<void> {
   if (freezeAt === `${what}-${count}`) await freeze();
 }
 
-const feeds = Object.assign(Object.create(deps.feeds) as typeof deps.feeds, {
-  tasks: deps.feeds.tasks.bind(deps.feeds),
-  begin: deps.feeds.begin.bind(deps.feeds),
-  staged: deps.feeds.staged.bind(deps.feeds),
-  seen: deps.feeds.seen.bind(deps.feeds),
-  forgetSeen: deps.feeds.forgetSeen.bind(deps.feeds),
-  async move(...args: Parameters<typeof deps.feeds.move>) {
+const feeds = wrapFeeds(deps.feeds, {
+  async move(...args) {
     await freezeAtCall('moving');
     return await deps.feeds.move(...args);
   },
-  async stage(...args: Parameters<typeof deps.feeds.stage>) {
+  async stage(...args) {
     const moved = await deps.feeds.stage(...args);
     await freezeAtCall('staged');
     return moved;
   },
-  async unstage(...args: Parameters<typeof deps.feeds.unstage>) {
+  async unstage(...args) {
     await freezeAtCall('unstaging');
     return await deps.feeds.unstage(...args);
   },
@@ -93,6 +88,7 @@ const subscription = aSubscription(
       say('holding');
       await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
     }
+    if (process.env['FAN_OUT_GONE'] === String(sequence)) throw new DisableSubscriptionError('gone');
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
     await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
   },
@@ -120,6 +116,16 @@ if (role === 'dispatch') {
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
-  await createHandlerPool({ ...deps, gate, timing, subscriptions: [subscription] }).start();
+  const health: typeof deps.health = {
+    read: (...args) => deps.health.read(...args),
+    failed: (...args) => deps.health.failed(...args),
+    enable: (...args) => deps.health.enable(...args),
+    missed: (...args) => deps.health.missed(...args),
+    async disable(...args) {
+      const switched = await deps.health.disable(...args);
+      return freezeAt === 'marked' ? await freeze() : switched;
+    },
+  };
+  await createHandlerPool({ ...deps, gate, health, timing, subscriptions: [subscription] }).start();
 }
 say('running');

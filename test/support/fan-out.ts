@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
+import type { FeedStore, RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
 import type { ListName } from '../../src/events/lists.js';
@@ -12,6 +12,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { RedisFeedStore } from '../../src/state/feeds.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
+import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
 import { RedisOnceStore } from '../../src/state/once.js';
@@ -100,7 +101,7 @@ export function fanOutDeps({
   redis,
   keys,
   connect,
-}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once'> {
+}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once' | 'health'> {
   return {
     connect,
     keys,
@@ -115,6 +116,7 @@ export function fanOutDeps({
       list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list, {}) }),
     }),
     once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
   };
@@ -132,6 +134,21 @@ export const openGate: RecordGate = {
   drop: () => Promise.resolve({ next: null }),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
+
+/** A store of feeds with some of its operations replaced. */
+export function wrapFeeds(feeds: FeedStore, changes: Partial<FeedStore>): FeedStore {
+  return {
+    tasks: (...args) => feeds.tasks(...args),
+    begin: (...args) => feeds.begin(...args),
+    move: (...args) => feeds.move(...args),
+    stage: (...args) => feeds.stage(...args),
+    staged: (...args) => feeds.staged(...args),
+    unstage: (...args) => feeds.unstage(...args),
+    seen: (...args) => feeds.seen(...args),
+    forgetSeen: (...args) => feeds.forgetSeen(...args),
+    ...changes,
+  };
+}
 
 /** A gate with some of its operations replaced. */
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {

@@ -11,6 +11,8 @@ export interface SpawnOptions {
   /** Added to this process's environment; undefined takes a variable away. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
+  /** Another program that runs the script. @defaultValue node, with tsx */
+  program?: string;
 }
 
 export interface ExitOutcome {
@@ -49,9 +51,10 @@ export function useProcesses(): (script: string | URL, options?: SpawnOptions) =
   };
 }
 
-function start(script: string | URL, { args = [], env = {}, cwd }: SpawnOptions): TestProcess {
+function start(script: string | URL, { args = [], env = {}, cwd, program }: SpawnOptions): TestProcess {
   const entry = script instanceof URL ? fileURLToPath(script) : script;
-  const child = spawn(process.execPath, ['--import', tsx, entry, ...args], {
+  const [command, ...first] = program === undefined ? [process.execPath, '--import', tsx] : [program];
+  const child = spawn(command, [...first, entry, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
