@@ -6,6 +6,7 @@ import { createHandlerPool, type HandlerPool } from './dispatch/handler-pool.js'
 import { createOperations, type Operations } from './dispatch/operations.js';
 import type { LogReader, SnapshotSource } from './dispatch/ports.js';
 import { compareRosters } from './dispatch/roster.js';
+import type { Subscription } from './handlers/handler.js';
 import type { House } from './house.js';
 import { RedisFeedStore } from './state/feeds.js';
 import { RedisRecordGate } from './state/gate.js';
@@ -30,6 +31,8 @@ export interface FanOut {
   operations: Operations;
   /** Takes over the subscriptions of another configuration; calls at the same time one after the other. */
   reload(next: Config): Promise<Reloaded>;
+  /** The subscriptions as they are by now. */
+  readonly subscriptions: readonly Subscription[];
   /** Resolves when no reload is under way. */
   settled(): Promise<void>;
 }
@@ -62,6 +65,9 @@ export function createFanOut(house: House, { logReader, sweeper }: { logReader: 
     dispatcher,
     operations,
     pool,
+    get subscriptions() {
+      return subscriptions;
+    },
     reload(next) {
       const taken = reloading.catch(() => undefined).then(() => takeOver(next));
       reloading = taken;
@@ -73,7 +79,7 @@ export function createFanOut(house: House, { logReader, sweeper }: { logReader: 
   };
 }
 
-function partsOf({ config, keys, connect, redis, log, clock }: House) {
+export function partsOf({ config, keys, connect, redis, log, clock }: House) {
   return {
     subscriptions: config.subscriptions,
     keys,

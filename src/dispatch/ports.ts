@@ -47,18 +47,29 @@ export interface Standing {
 
 /** Somebody about to run an event, or done with it. */
 export interface Claim extends Entry {
-  /** Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. */
+  /**
+   * Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. Ends in
+   * `/n`, the number of the job's start: of two runs the one started later counts, whoever asks last.
+   */
   holder: string;
   /** A dead letter that is tried again: it goes to the end of its lane. */
   revived: boolean;
   /** Sent beside the log: it was given its place in the lane when it was entered. */
   beside?: boolean;
+  /** Where a revived one stands, as `revive` told. */
+  place?: string;
 }
 
 /** An event sent beside the log, with its number within its feed: texts that grow. */
 export type MarkedEntry = Entry & { mark: string };
 
-export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'left'; next: string | null };
+export type Revival = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
+
+export type Turn =
+  | { outcome: 'go' }
+  | { outcome: 'wait'; behind: string }
+  | { outcome: 'left'; next: string | null }
+  | { outcome: 'taken-over' };
 export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
 /** A held event keeps the head of its lane, and is no longer pending. */
 export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
@@ -79,6 +90,11 @@ export interface RecordGate {
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
   /** Puts events of a feed (a replay, a snapshot) at the end of their lanes, in the order given; says of each where it stands. */
   enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
+  /**
+   * Gives a dead letter that is tried again its place in its lane: once per life, and only to whoever holds
+   * its job by this token.
+   */
+  revive(subscription: string, entry: Entry, by: { token: string; life: number }): Promise<Revival>;
   /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
@@ -93,6 +109,7 @@ export interface RecordGate {
 /** One side effect of one event's handling. */
 export interface OnceMark {
   subscription: string;
+  workspace: string;
   eventId: string;
   key: string;
 }
@@ -168,6 +185,26 @@ export interface SnapshotSource {
   readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
   /** A step through the records of a list; each comes at least once over all steps. */
   scan(workspace: string, list: ListName, from: ScanPlace | null): Promise<Scan>;
+}
+
+export interface WorkspaceTraces {
+  keys: number;
+  events: number;
+  records: number;
+}
+
+/** What is kept of a workspace, to be removed. */
+export interface TraceStore {
+  /** Lists whose lease somebody holds. */
+  sweeping(workspace: string): Promise<string[]>;
+  /** Everything under the workspace's own keys, and the marks of `once`. */
+  removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
+  /** Every subscription that anything is kept of, with the ids of its jobs that carry the workspace's events. */
+  deliveries(workspace: string): Promise<Map<string, string[]>>;
+  /** What keeps the order of a workspace's events within a subscription. */
+  removeTraces(subscription: string, workspace: string, jobIds: readonly string[]): Promise<number>;
+  /** What the queue tells about jobs that are no more. */
+  removeNotices(subscription: string): Promise<number>;
 }
 
 /** Why a subscription gets nothing delivered. */

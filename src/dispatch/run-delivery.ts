@@ -14,12 +14,12 @@
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
-import type { Clock } from '../runtime/clock.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Subscription } from '../handlers/handler.js';
 import { attemptDelivery } from './attempt.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
-import { deathAfter, historyOf, type JobHistory } from './history.js';
+import { deathAfter, historyOf, lifeOf, type JobHistory } from './history.js';
 import type { Interrupt } from './interrupt.js';
 import { noteFailure } from './outage.js';
 import { promote, promoteParked, type Store } from './parking.js';
@@ -72,11 +72,26 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.
   if (claim.lane === null) return proceed(going, context);
+  if (claim.revived) claim.place = await placeOf(going, context);
   const turn = await context.gate.turn(context.subscription.name, claim);
-  if (turn.outcome === 'go') return proceed(going, context);
+  if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
   if (turn.outcome === 'wait') return park(going, context);
+  if (turn.outcome === 'go') return proceed(going, context);
   if (turn.next !== null) await promoteParked(context.store, turn.next);
   if (history.dying !== null) throw deadLetter(history.dying);
+}
+
+async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
+  const revival = await gate.revive(subscription.name, claim, { token, life: lifeOf(job) });
+  if (revival.outcome === 'placed') return revival.place;
+  throw takenOver(subscription, job);
+}
+
+/** Until when nobody else can have the job: its lock lives for `lockMs` in real time, whatever clock we were given. */
+async function holdOn({ job, token }: Going, { subscription, lockMs }: RunContext): Promise<number> {
+  const askedAt = systemClock.now();
+  if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, job);
+  return askedAt + lockMs;
 }
 
 async function proceed(going: Going, context: RunContext): Promise<void> {
@@ -84,6 +99,10 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   const { subscription, logger, clock } = context;
   if (history.dying !== null) return die(going, context, history.dying);
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
+  // A process that was stopped since it was told "go" may have lost the event, and its record may be far ahead by now.
+  // Between the last look at the time and the handler there must be no `await`.
+  let heldUntil = (job.processedOn ?? 0) + context.lockMs;
+  while (systemClock.now() >= heldUntil) heldUntil = await holdOn(going, context);
   try {
     const { attempt } = history;
     const { once } = context;

@@ -20,7 +20,7 @@ import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { LIST_NAMES, OBJECT_OF, type ListName } from '../events/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Selection, Subscription } from '../handlers/handler.js';
-import { compilePattern } from '../handlers/pattern.js';
+import { compilePattern } from '../events/pattern.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { deliver } from './deliver.js';

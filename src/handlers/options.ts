@@ -5,9 +5,10 @@ import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '..
 import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
+import { ChangefeedError } from '../errors.js';
 import { didYouMean, strictOptions } from './explain.js';
 import type { Handle, Ping, Rate, RetryPolicy, Subscription, Transform } from './handler.js';
-import { compilePattern } from './pattern.js';
+import { compilePattern } from '../events/pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
 /** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
@@ -118,8 +119,12 @@ export interface SubscriptionParts {
   ping?: Ping;
 }
 
-/** Joins checked options and a handler into what the rest of the product runs. */
+/**
+ * Joins checked options and a handler into what the rest of the product runs.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` where two options contradict each other
+ */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
+  refuseHoldWithoutOrder(settings, parts.handler);
   const { workspaces, lists, class: changeClass, fields, where, transform } = settings;
   return {
     name: settings.name,
@@ -143,6 +148,14 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(parts.ping && { ping: parts.ping }),
     ...(parts.close && { close: parts.close }),
   };
+}
+
+/** It would hold nothing, and whoever asked for it believes that it does. */
+function refuseHoldWithoutOrder({ name, order, whenDead }: SubscriptionSettings, handler: string): void {
+  if (order === 'record' || whenDead === 'release') return;
+  const owner = handler === 'custom' ? 'defineHandler' : handler;
+  const message = `whenDead of ${owner} "${name}": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`;
+  throw new ChangefeedError('CF_CONFIG_INVALID', { message });
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DeadLetters } from '../../src/dispatch/dead-letters.js';
 import { createOperations, type Operations } from '../../src/dispatch/operations.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { useProcesses, type TestProcess } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
@@ -14,7 +15,7 @@ const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => change
 
 function launch(
   role: 'dispatch' | 'handle',
-  env: { freeze?: string; dies?: string; gone?: string; holds?: string } = {},
+  env: { freeze?: string; dies?: string; gone?: string; holds?: string; stops?: string } = {},
 ): TestProcess {
   return start(child, {
     env: {
@@ -25,6 +26,7 @@ function launch(
       FAN_OUT_DIES: env.dies,
       FAN_OUT_GONE: env.gone,
       FAN_OUT_HOLDS: env.holds,
+      FAN_OUT_STOPS: env.stops,
     },
   });
 }
@@ -151,6 +153,26 @@ describe('a process killed while it disables its subscription', () => {
 });
 
 describe('a process that was frozen and taken for lost', () => {
+  it('begins nothing that was handled elsewhere since it was told to go', async () => {
+    const [ofA, [ofB]] = ['a', 'b'].map((record) => EVENTS.filter(({ subject }) => subject === record)) as [
+      ChangeEvent[],
+      ChangeEvent[],
+    ];
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, ofA);
+    const frozen = launch('handle', { stops: ofA[2]!.id });
+    await frozen.waitForLine(/^stopped/);
+    const successor = launch('handle');
+    await eventuallyDone('a', SEQUENCES);
+    await successor.kill();
+
+    process.kill(frozen.pid, 'SIGCONT');
+    await appendEvents(test.redis, test.keys, [ofB!]);
+
+    await eventuallyDone('b', [1]);
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+
   it('cannot make the record go on while its successor still handles the event', async () => {
     const go = (pid: number): Promise<number> => test.redis.rpush(`${test.keys.prefix}:go-${pid}`, 'go');
     launch('dispatch');

@@ -2,6 +2,7 @@
  * A process of the fan-out for tests to kill: `dispatch`, `handle` or `replay`, told by the environment where to stop dead. It says
  * "frozen" there and waits to be killed. What its handlers do stands in a list in Redis.
  */
+import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createOperations } from '../../src/dispatch/operations.js';
@@ -72,6 +73,14 @@ const gate = wrapGate(deps.gate, {
     const standings = await deps.gate.enterBeside(...args);
     await freezeAtCall('entered-beside');
     return standings;
+  },
+  async turn(...args) {
+    const turn = await deps.gate.turn(...args);
+    if (args[1].eventId === process.env['FAN_OUT_STOPS']) {
+      writeSync(1, 'stopped\n');
+      process.kill(process.pid, 'SIGSTOP');
+    }
+    return turn;
   },
   async leave(...args) {
     const left = await deps.gate.leave(...args);

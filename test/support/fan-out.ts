@@ -128,6 +128,7 @@ export const openGate: RecordGate = {
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   enterBeside: (_subscription, _feed, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
+  revive: () => Promise.resolve({ outcome: 'placed', place: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -155,6 +156,7 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
   return {
     enter: (...args) => gate.enter(...args),
     enterBeside: (...args) => gate.enterBeside(...args),
+    revive: (...args) => gate.revive(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),
