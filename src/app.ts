@@ -4,11 +4,9 @@
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { WORKSPACE_NAME, type Config } from './config/schema.js';
-import { createDispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import type { WaitOptions, WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { forgetWorkspace, type Forgotten } from './dispatch/forget.js';
-import { createHandlerPool } from './dispatch/handler-pool.js';
-import { createOperations } from './dispatch/operations.js';
 import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
@@ -21,17 +19,15 @@ import { createMirrorStore } from './state/mirror-store.js';
 import { stampOf } from './detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
 import { silentLog, type Log } from './runtime/log.js';
-import { RedisRecordGate } from './state/gate.js';
-import { RedisHealthStore } from './state/health.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
-import { RedisOnceStore } from './state/once.js';
-import { RedisPlaceStore } from './state/places.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { createTraceStore } from './state/traces.js';
 import { countPollers, createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { dispatchPart } from './dispatch-part.js';
+import { createFanOut, partsOf, type Reloaded } from './fan-out.js';
+import type { House } from './house.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
@@ -39,6 +35,7 @@ export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './d
 export type { Forgotten } from './dispatch/forget.js';
 export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
+export type { Reloaded } from './fan-out.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export { keysOfForm } from './detect/form.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
@@ -88,6 +85,13 @@ export interface Changefeed {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   /**
+   * Takes over the subscriptions of another configuration while everything runs: new ones begin at their `start`, those
+   * that differ are handled by their new options from then on, those that are gone stop reading and their handlers finish.
+   * What Redis holds of a subscription that is gone stays, and it goes on there should it come back. Everything else of
+   * the configuration stays as it was. Calls at the same time are carried out one after the other.
+   */
+  reload(config: Config): Promise<Reloaded>;
+  /**
    * Has a disabled subscription go on where it stood, in order. Answers how it was disabled; null when it was not.
    * @throws ChangefeedError CF_USAGE
    */
@@ -108,17 +112,6 @@ export interface Changefeed {
    * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
    */
   forget(workspace: string): Promise<Forgotten>;
-}
-
-/** What every part needs of the process. */
-interface House {
-  config: Config;
-  keys: Keys;
-  redis: Redis;
-  connect: () => Redis;
-  log: Log;
-  clock: Clock;
-  attempts: number | undefined;
 }
 
 /**
@@ -160,20 +153,20 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const logReader = new RedisLogReader(house);
   const sweeper = createSweeper(house);
   const workspaces = config.workspaces.map(({ name }) => name);
-  const reading = { log: logReader, places: new RedisPlaceStore(redis, keys), workspaces };
-  const dispatcher = createDispatcher({ ...fanOut(house), ...reading });
-  const operations = createOperations({ ...fanOut(house), ...reading });
+  const fanOut = createFanOut(house, { logReader, sweeper });
+  const { dispatcher, operations, pool } = fanOut;
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
-    dispatch: dispatchPart(house, { dispatcher, operations }),
+    dispatch: dispatchPart(house, fanOut),
     serve: mirrorPart(house),
-    handle: { name: 'handlers', ...createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) }) },
+    handle: { name: 'handlers', start: () => pool.start(), stop: () => pool.stop() },
   };
   let running: Lifecycle | undefined;
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     try {
       await running?.stop();
+      await fanOut.settled();
       if (running === undefined) await dispatcher.stop();
       await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
     } finally {
@@ -200,6 +193,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       return operations.deadLetters;
     },
     replay: (call) => operations.replay(call),
+    reload: (next) => fanOut.reload(next),
     enable: (subscription) => operations.enable(subscription),
     disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
@@ -214,19 +208,6 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   };
 }
 
-function fanOut({ config, keys, connect, redis, log, clock }: House) {
-  return {
-    subscriptions: config.subscriptions,
-    keys,
-    connect,
-    gate: new RedisRecordGate(redis, keys),
-    once: new RedisOnceStore(redis, keys),
-    health: new RedisHealthStore(redis, keys),
-    logger: log,
-    clock,
-  };
-}
-
 async function forget(house: House, workspace: string): Promise<Forgotten> {
   const { redis, keys, connect } = house;
   if (!WORKSPACE_NAME.test(workspace))
@@ -235,14 +216,10 @@ async function forget(house: House, workspace: string): Promise<Forgotten> {
         'forget: this is no name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
     });
   return await forgetWorkspace(workspace, {
-    ...fanOut(house),
+    ...partsOf(house),
     traces: createTraceStore(redis, keys),
     pollers: (name) => countPollers(connect, keys.sweepQueuePrefix(name)),
   });
-}
-
-function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
-  return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
 }
 
 function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part {

@@ -1,9 +1,8 @@
 /** The role `dispatch` as a part of the process: the dispatcher, and beside it the trimming of the logs it reads. */
 import type { Redis } from 'ioredis';
 import type { Config } from './config/schema.js';
-import type { Dispatcher } from './dispatch/dispatcher.js';
 import { readsWorkspace } from './dispatch/match.js';
-import type { Operations } from './dispatch/operations.js';
+import type { FanOut } from './fan-out.js';
 import type { Clock } from './runtime/clock.js';
 import type { Part } from './runtime/lifecycle.js';
 import type { Log } from './runtime/log.js';
@@ -24,15 +23,16 @@ interface TrimmedHouse {
 
 export function dispatchPart(
   house: TrimmedHouse,
-  { dispatcher, operations }: { dispatcher: Dispatcher; operations: Operations },
+  fanOut: Pick<FanOut, 'dispatcher' | 'operations' | 'subscriptions'>,
 ): Part {
   const { config, redis, keys, clock, log } = house;
+  const { dispatcher, operations } = fanOut;
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   const trimAll = async (): Promise<number> => {
     const disabled = await operations.enforceDisabled();
     for (const { name: workspace } of config.workspaces) {
-      const readers = config.subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
+      const readers = fanOut.subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
       const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
       const { missedBy, givenUp } = await trimLog(redis, keys, trim);
       await operations.noteMissing(missedBy);

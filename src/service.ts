@@ -1,7 +1,8 @@
 /** The service as a process runs it: configuration, log, Redis, the roles, until it is told to stop. */
 import { homedir } from 'node:os';
 import { openChangefeed, type Changefeed, type Role } from './app.js';
-import { loadConfig } from './config/load.js';
+import { digestFiles, keepUpWithConfig, type FileDigests } from './config-watch.js';
+import { loadConfig, type LoadedConfig } from './config/load.js';
 import type { Config } from './config/schema.js';
 import { ChangefeedError, exitCodeOf, messageOf } from './errors.js';
 import { createLog, parseLogLevel } from './observability/log.js';
@@ -20,6 +21,10 @@ export interface OpenedService {
   feed: Changefeed;
   config: Config;
   log: Log;
+  /** The files the configuration was read from, and what was in them. */
+  files: FileDigests;
+  /** Reads it anew, from the same file. */
+  reread: () => Promise<LoadedConfig>;
 }
 
 export interface OpenOptions {
@@ -41,7 +46,8 @@ export async function openService(
   { path, quiet = false }: OpenOptions = {},
 ): Promise<OpenedService> {
   const { cwd, env } = world;
-  const { config } = await loadConfig({ cwd, env, path });
+  const { config, files } = await loadConfig({ cwd, env, path });
+  const digests = await digestFiles(files);
   const log = quiet ? quietLog(world) : serviceLog(world);
   const feed = await openChangefeed({
     config,
@@ -49,7 +55,9 @@ export async function openService(
     stateDir: stateDirOf({ cwd, env, home: homedir() }),
     ...(quiet && { attempts: PATIENCE_OF_A_PERSON }),
   });
-  return { feed, config, log };
+  // The same file, also when another one would be found first by now, or none.
+  const reread = (): Promise<LoadedConfig> => loadConfig({ cwd, env, path: files[0] ?? path });
+  return { feed, config, log, files: digests, reread };
 }
 
 function serviceLog({ env, interactive }: ServiceWorld): Log {
@@ -72,20 +80,30 @@ function colourOf({ env, interactive }: Omit<ServiceWorld, 'cwd'>): boolean {
   return interactive && (env['NO_COLOR'] ?? '') === '';
 }
 
-/** Runs the roles until the signal aborts. */
-export async function runService(
-  { feed, config, log }: OpenedService,
-  { roles, signal }: { roles: readonly Role[]; signal: AbortSignal },
-): Promise<void> {
+export interface RunOptions {
+  roles: readonly Role[];
+  /** Ends it. */
+  signal: AbortSignal;
+  /** Is handed what to call when somebody asks for the configuration to be read again (SIGHUP). */
+  onReload: (reload: () => void) => void;
+}
+
+/** Runs the roles until the signal aborts, and keeps up with the configuration meanwhile. */
+export async function runService(service: OpenedService, { roles, signal, onReload }: RunOptions): Promise<void> {
+  const { feed, config, log } = service;
+  let keepingUp: Promise<void> | undefined;
   try {
+    const watch = keepUpWithConfig(service, signal);
+    onReload(watch.reload);
     await feed.start(roles);
+    keepingUp = watch.run();
     const workspaces = config.workspaces.map(({ name }) => name);
     const subscriptions = config.subscriptions.map(({ name }) => name);
     log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');
     await untilAborted(signal);
     log.info({}, 'changefeed is stopping');
   } finally {
-    await feed.stop();
+    await Promise.all([feed.stop(), keepingUp]);
   }
 }
 
@@ -96,7 +114,8 @@ export async function runProcess(roles: readonly Role[]): Promise<void> {
   const { env, stderr } = process;
   try {
     const service = await openService({ cwd: process.cwd(), env, interactive: stderr.isTTY });
-    await runService(service, { roles, signal: stopping.signal });
+    const onReload = (reload: () => void): void => void process.on('SIGHUP', reload);
+    await runService(service, { roles, signal: stopping.signal, onReload });
   } catch (error) {
     const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
     stderr.write(`changefeed: ${messageOf(error)}${code}\n`);

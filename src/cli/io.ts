@@ -1,5 +1,6 @@
 /** A command's whole world: where it prints, what it may read, when it is asked to stop. Tests hand in their own. */
 import { createInterface } from 'node:readline/promises';
+import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
 import { coloursFor, type Colours } from './colours.js';
 import { liveLines, type LiveLines } from './live-lines.js';
@@ -20,11 +21,13 @@ export interface Io {
   readonly cwd: string;
   /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has gone, and when something broke. */
   readonly signal: AbortSignal;
+  /** From here on SIGHUP is a request and does not end the command, unless its terminal has gone. */
+  onHangUp(act: () => void): void;
 }
 
 export function processIo(): Io {
   const { stdin, stdout, stderr, env } = process;
-  const signal = stopSignal();
+  const { signal, onHangUp } = stopSignal();
   return {
     out: (text) => void stdout.write(`${text}\n`),
     err: (text) => void stderr.write(`${text}\n`),
@@ -38,6 +41,7 @@ export function processIo(): Io {
     env,
     cwd: process.cwd(),
     signal,
+    onHangUp,
   };
 }
 
@@ -55,14 +59,22 @@ async function ask(question: string, signal: AbortSignal): Promise<string> {
 }
 
 /** Whatever ends the process ends it in order: a Redis of our own is stopped with us, and no event is lost halfway. */
-function stopSignal(): AbortSignal {
+function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
   const stopping = new AbortController();
   const stop = (name: NodeJS.Signals): void => {
     // A second Ctrl+C means now: the first one is being obeyed, but the person has no patience left.
     if (stopping.signal.aborted) process.exit(130);
     stopping.abort(new Error(`Stopped by ${name}.`));
   };
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
+  const hadTerminal = isatty(process.stderr.fd);
+  let hangUp: (() => void) | undefined;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop);
+  process.on('SIGHUP', () => {
+    // A terminal that was closed says so with the same signal, and is none any more.
+    const terminalHasGone = hadTerminal && !isatty(process.stderr.fd);
+    if (hangUp === undefined || terminalHasGone) stop('SIGHUP');
+    else hangUp();
+  });
   // `changefeed tail | head`: the reader has gone, which is no error of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -78,7 +90,7 @@ function stopSignal(): AbortSignal {
     if (stopping.signal.aborted) process.exit(1);
     stopping.abort(error);
   });
-  return stopping.signal;
+  return { signal: stopping.signal, onHangUp: (act) => (hangUp = act) };
 }
 
 /** What every command takes. */

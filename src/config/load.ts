@@ -1,8 +1,8 @@
 /** Finds the configuration, evaluates it, and says what is wrong with it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, relative, resolve } from 'node:path';
-import { createJiti } from 'jiti';
 import { ChangefeedError, messageOf } from '../errors.js';
+import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
 import { invalidConfig } from './issues.js';
 import { parseConfig } from './parse.js';
@@ -21,6 +21,8 @@ export interface LoadedConfig {
   config: Config;
   /** The file, or `the environment`. */
   source: string;
+  /** Paths of all files it was read from, the configuration file first; none where the environment alone says it. */
+  files: readonly string[];
 }
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
@@ -33,10 +35,13 @@ const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
  */
 export async function loadConfig({ cwd, env, path, library = ownLibrary }: LoadOptions): Promise<LoadedConfig> {
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
-  if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment' };
+  if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
-  const raw = extname(file) === '.json' ? readJson({ file, source, env }) : await evaluate({ file, source, library });
-  return { config: parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL') }), source };
+  const { raw, files } =
+    extname(file) === '.json'
+      ? { raw: readJson({ file, source, env }), files: [file] }
+      : await runCode({ file, source, library });
+  return { config: parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL') }), source, files };
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
@@ -81,22 +86,16 @@ function placeOf(error: unknown): string {
   return error instanceof SyntaxError ? '' : ` (${messageOf(error)})`;
 }
 
-interface Evaluation {
+interface Code {
   file: string;
   source: string;
   library: () => Promise<object>;
 }
 
-async function evaluate({ file, source, library }: Evaluation): Promise<unknown> {
-  // The same module instance as ours, not a second copy: errors that handlers throw are ours to recognise, and a
-  // command installed globally serves a folder that has no node_modules.
-  const jiti = createJiti(file, {
-    virtualModules: { 'crm-changefeed': await library() },
-    fsCache: false,
-  });
-  let module: unknown;
+async function runCode({ file, source, library }: Code): Promise<{ raw: unknown; files: readonly string[] }> {
+  let evaluated: Evaluated;
   try {
-    module = await jiti.import(file);
+    evaluated = await evaluate(file, await library());
   } catch (error) {
     throw unloadable(
       source,
@@ -104,8 +103,9 @@ async function evaluate({ file, source, library }: Evaluation): Promise<unknown>
       error,
     );
   }
+  const { module, files } = evaluated;
   if (typeof module === 'object' && module !== null && 'default' in module && module.default !== undefined) {
-    return module.default;
+    return { raw: module.default, files };
   }
   throw unloadable(source, 'it has no default export. Write: export default defineConfig({ … })');
 }

@@ -12,6 +12,7 @@ import { instant, toEvent, type Happening } from './happening.js';
 import { bothSides, contentOf, lastEventAt, stampKnown, type Gone, type KnownRecord, type Suspect } from './known.js';
 import type { Baseline, DetectInput, Observation } from './input.js';
 import { withEveryField, type Rules } from './rules.js';
+import { snapshotEvent } from './snapshot.js';
 
 export type { Baseline, DetectInput, Observation } from './input.js';
 
@@ -38,7 +39,7 @@ export function detect(input: DetectInput): Detection {
 function baselined(input: DetectInput, baseline: Baseline): Detection {
   const quiet = { kind: 'baselined', sequence: 0, event: null } as const;
   if (baseline === 'quiet') return quiet;
-  if (baseline === 'emit') return { ...appeared(input, { verb: 'snapshot' }), kind: 'baselined' };
+  if (baseline === 'emit') return { kind: 'baselined', sequence: 1, event: snapshotEvent(input, 1) };
   const since = Date.parse(baseline.since);
   const created = creationTimeOf(input.record);
   const stamp = stampOf(input.record);

@@ -3,16 +3,22 @@ import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { runLoop } from '../runtime/loop.js';
-import { compileSelection, readsWorkspace } from './match.js';
 import { lastSuccessMs } from './outage.js';
-import type { Connect, Delivery, Disabled, HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
+import type {
+  Connect,
+  Delivery,
+  Disabled,
+  FeedStore,
+  HealthStore,
+  LogReader,
+  PlaceStore,
+  RecordGate,
+  SnapshotSource,
+} from './ports.js';
 import { findUnhandled, measureLag, type Unhandled } from './progress.js';
-import { Pump } from './pump.js';
 import type { QueueKeys } from './queue-layout.js';
 import { openQueues, type Queues } from './queues.js';
-import { shareReading } from './shared-log.js';
-import { createLogBell, type LogBell } from './wake.js';
+import { startReaders, type Readers } from './readers.js';
 
 export interface DispatcherOptions {
   connect: Connect;
@@ -20,6 +26,8 @@ export interface DispatcherOptions {
   log: LogReader;
   places: PlaceStore;
   gate: RecordGate;
+  feeds: FeedStore;
+  source: SnapshotSource;
   health: HealthStore;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
@@ -62,6 +70,8 @@ export interface Dispatcher {
   /** Resolves when every subscription has its place in every log: what is logged from then on reaches it. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** From here on these are the subscriptions. Resolves when those that go have stopped reading and those that come have begun. */
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
   /**
    * Resolves when every event up to the given log ids has been handled or become a dead letter, for every subscription that
    * is not disabled.
@@ -78,74 +88,39 @@ const HIGH_WATER = 5_000;
 export function createDispatcher(given: DispatcherOptions): Dispatcher {
   const options = { ...given, clock: given.clock ?? systemClock };
   const abort = new AbortController();
+  let current = options.subscriptions;
   let queues: Queues | undefined;
-  let loops: Promise<unknown> | undefined;
+  let readers: Readers | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const opened = (): Queues => (queues ??= openQueues(options));
+  const opened = (): Queues => (queues ??= openQueues({ ...options, subscriptions: current }));
+  const now = (): Settled => ({ ...options, subscriptions: current });
 
   const start = async (): Promise<void> => {
-    const readers = readersOf(options, opened());
-    await Promise.all(readers.flatMap(({ pumps }) => pumps.map((pump) => pump.begin())));
-    loops = Promise.all(readers.flatMap((reader) => runReader(reader, { ...options, signal: abort.signal })));
+    readers = startReaders({ highWater: HIGH_WATER, ...options, queues: opened(), signal: abort.signal });
+    await readers.apply(current);
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
     abort.abort();
-    await loops;
+    await readers?.ended();
     await queues?.close();
   };
   return {
     start: () => (starting ??= start()),
     stop: () => (stopping ??= stop()),
-    waitUntilHandled: (wait) => waitUntilHandled(wait, options),
-    statistics: () =>
-      Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
+    async apply(subscriptions) {
+      current = subscriptions;
+      queues?.apply(subscriptions);
+      await starting;
+      await readers?.apply(subscriptions);
+    },
+    waitUntilHandled: (wait) => waitUntilHandled(wait, now()),
+    statistics: () => Promise.all(current.map((one) => describeSubscription(one, opened().of(one.name), now()))),
   };
 }
 
 type Settled = DispatcherOptions & { clock: Clock };
-
-/** One workspace's log, its follower, and those who read it, each at its own pace. */
-interface Reader {
-  bell: LogBell;
-  pumps: readonly Pump[];
-}
-
-function readersOf({ workspaces, highWater = HIGH_WATER, ...options }: Settled, queues: Queues): Reader[] {
-  return workspaces.map((workspace) => {
-    const bell = createLogBell({ ...options, workspace });
-    const shared = shareReading(options.log);
-    const log = { read: shared.read, tail: (name: string) => options.log.tail(name) };
-    const pumps = options.subscriptions
-      .filter((subscription) => readsWorkspace(subscription, workspace))
-      .map((subscription) => {
-        const selects = compileSelection(subscription);
-        return new Pump({
-          ...options,
-          log,
-          workspace,
-          subscription,
-          bell,
-          selects,
-          highWater,
-          queue: queues.of(subscription.name),
-        });
-      });
-    return { bell, pumps };
-  });
-}
-
-function runReader(
-  { bell, pumps }: Reader,
-  { logger, clock, signal }: Settled & { signal: AbortSignal },
-): Promise<void>[] {
-  if (pumps.length === 0) return [];
-  return [
-    bell.run(signal),
-    ...pumps.map((pump) => runLoop({ name: pump.name, run: () => pump.turn(signal), signal, log: logger, clock })),
-  ];
-}
 
 async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitOptions, options: Settled): Promise<WaitResult> {
   const { clock } = options;

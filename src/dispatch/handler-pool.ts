@@ -32,6 +32,11 @@ export interface HandlerPoolOptions {
 export interface HandlerPool {
   start(): Promise<void>;
   /**
+   * From here on these are the subscriptions; one that is the same object as before goes on undisturbed. Resolves when
+   * the handlers of those that go have finished and those that come are at work.
+   */
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
+  /**
    * Takes no more events, lets handlers finish, then interrupts them (an interrupted try does not count).
    * @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end
    */
@@ -39,54 +44,94 @@ export interface HandlerPool {
 }
 
 export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
-  let running: Running | undefined;
+  let current = options.subscriptions;
+  let crew: Crew | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const start = async (): Promise<void> => {
-    running = open(options);
-    await Promise.all(running.workers.map((worker) => worker.start()));
+    crew = gatherCrew(options);
+    await crew.apply(current);
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
-    if (running !== undefined) await close(running, options);
+    await crew?.close();
   };
   return {
     start: () => (starting ??= start()),
     stop: () => (stopping ??= stop()),
+    async apply(subscriptions) {
+      current = subscriptions;
+      await starting;
+      await crew?.apply(subscriptions);
+    },
   };
 }
 
-interface Running {
-  workers: readonly SubscriptionWorker[];
-  disconnect: () => void;
+interface Crew {
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
+  close(): Promise<void>;
 }
 
-function open({
-  connect,
-  timing,
-  clock = systemClock,
-  random = Math.random,
-  deadLetters = {},
-  ...rest
-}: HandlerPoolOptions): Running {
+function gatherCrew(options: HandlerPoolOptions): Crew {
+  const { connect, timing, clock = systemClock, random = Math.random, deadLetters = {}, ...rest } = options;
   // Workers make their own connections after the pattern of this one, for each blocks in turn.
   const redis = connect();
-  const workers = rest.subscriptions.map((subscription) =>
-    createSubscriptionWorker({
-      ...rest,
-      subscription,
-      redis,
-      clock,
-      random,
-      retention: deadLetters,
-      timing: { ...DEFAULT_TIMING, ...timing },
-    }),
-  );
-  return { workers, disconnect: () => redis.disconnect() };
+  const parts = { ...rest, redis, clock, random, retention: deadLetters, timing: { ...DEFAULT_TIMING, ...timing } };
+  const working = new Map<string, SubscriptionWorker>();
+  const leaving = new Set<SubscriptionWorker>();
+  let closing = false;
+
+  const hire = async (subscription: Subscription): Promise<void> => {
+    const worker = createSubscriptionWorker({ ...parts, subscription });
+    working.set(subscription.name, worker);
+    await worker.start();
+  };
+  /** Its handlers finish, however long they may take: nobody else waits for them. */
+  const retire = async (worker: SubscriptionWorker): Promise<void> => {
+    working.delete(worker.subscription.name);
+    leaving.add(worker);
+    await worker.close();
+    if (isClosing()) return;
+    leaving.delete(worker);
+    await letGo(worker.subscription, options);
+  };
+  // Asked through a function: the compiler believes that what was false stays so.
+  const isClosing = (): boolean => closing;
+  const change = async (name: string, next: Subscription | undefined): Promise<void> => {
+    const worker = working.get(name);
+    if (worker !== undefined && worker.subscription !== next) await retire(worker);
+    if (next !== undefined && !working.has(name) && !isClosing()) await hire(next);
+  };
+  let changing: Promise<unknown> = Promise.resolve();
+  return {
+    async apply(subscriptions) {
+      changing = changing
+        .catch(() => undefined)
+        .then(async () => {
+          const wanted = new Map(subscriptions.map((one) => [one.name, one]));
+          const names = new Set([...wanted.keys(), ...working.keys()]);
+          await Promise.all([...names].map((name) => change(name, wanted.get(name))));
+        });
+      await changing;
+    },
+    async close() {
+      closing = true;
+      await close([...working.values(), ...leaving], { ...options, disconnect: () => redis.disconnect() });
+    },
+  };
 }
 
-async function close({ workers, disconnect }: Running, options: HandlerPoolOptions): Promise<void> {
-  const { clock = systemClock, stopGraceMs = 4_000, subscriptions, logger } = options;
+async function letGo({ name, close }: Subscription, { logger }: Pick<HandlerPoolOptions, 'logger'>): Promise<void> {
+  await close?.().catch((error: unknown) => {
+    logger.warn({ subscription: name, error: messageOf(error) }, 'a handler did not close cleanly');
+  });
+}
+
+async function close(
+  workers: readonly SubscriptionWorker[],
+  options: HandlerPoolOptions & { disconnect: () => void },
+): Promise<void> {
+  const { clock = systemClock, stopGraceMs = 4_000 } = options;
   const open = new Set(workers);
   const closing = Promise.all(
     workers.map(async (worker) => {
@@ -101,12 +146,8 @@ async function close({ workers, disconnect }: Running, options: HandlerPoolOptio
   const late = [...open].map(({ subscription }) => subscription.name);
   // A handler that does not end keeps its connection from closing; the process must not wait for it.
   await Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
-  for (const { name, close: letGo } of subscriptions) {
-    await letGo?.().catch((error: unknown) => {
-      logger.warn({ subscription: name, error: messageOf(error) }, 'a handler did not close cleanly');
-    });
-  }
-  disconnect();
+  for (const { subscription } of workers) await letGo(subscription, options);
+  options.disconnect();
   if (late.length > 0) throw didNotEnd(late, 2 * stopGraceMs);
 }
 

@@ -2,7 +2,7 @@
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { DeadLetters } from './dead-letters.js';
-import type { Disabled, HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
+import type { Disabled, FeedStore, HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
 import { openQueues, type Queues, type QueuesOptions } from './queues.js';
 import { disable, enable, enforce, noteMissing } from './switch.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
@@ -12,6 +12,7 @@ export interface OperationsOptions extends QueuesOptions {
   health: HealthStore;
   log: LogReader;
   places: PlaceStore;
+  feeds: FeedStore;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   clock?: Clock;
@@ -21,6 +22,8 @@ export interface Operations {
   readonly deadLetters: DeadLetters;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or place */
   replay(call: ReplayCall): Promise<Replayed>;
+  /** From here on these are the subscriptions. */
+  apply(subscriptions: readonly Subscription[]): void;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
   enable(subscription: string): Promise<Disabled | null>;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
@@ -34,7 +37,8 @@ export interface Operations {
 
 export function createOperations(options: OperationsOptions): Operations {
   let opened: Queues | undefined;
-  const queues = (): Queues => (opened ??= openQueues(options));
+  let current = options.subscriptions;
+  const queues = (): Queues => (opened ??= openQueues({ ...options, subscriptions: current }));
   const { gate, health, clock = systemClock } = options;
   return {
     get deadLetters() {
@@ -42,10 +46,14 @@ export function createOperations(options: OperationsOptions): Operations {
     },
     async replay(call) {
       const queue = queues().of(call.subscription);
-      const subscription = options.subscriptions.find(({ name }) => name === call.subscription);
+      const subscription = current.find(({ name }) => name === call.subscription);
       // `of` has complained about an unknown one.
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
+    },
+    apply(subscriptions) {
+      current = subscriptions;
+      opened?.apply(subscriptions);
     },
     enable: async (subscription) => await enable(subscription, { queues: queues(), health, clock }),
     disable: async (subscription, reason) => await disable(subscription, reason, { queues: queues(), health, clock }),

@@ -1,5 +1,6 @@
 /** What fan-out needs of the log and of memory, as ports: the room that knows Redis implements them. */
 import type { Redis } from 'ioredis';
+import type { ListName } from '../events/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 
 /**
@@ -51,11 +52,16 @@ export interface Claim extends Entry {
    * `/n`, the number of the job's start: of two runs the one started later counts, whoever asks last.
    */
   holder: string;
-  /** A dead letter that is tried again, or a replay: it goes to the end of its lane. */
+  /** A dead letter that is tried again: it goes to the end of its lane. */
   revived: boolean;
+  /** Sent beside the log: it was given its place in the lane when it was entered. */
+  beside?: boolean;
   /** Where a revived one stands, as `revive` told. */
   place?: string;
 }
+
+/** An event sent beside the log, with its number within its feed: texts that grow. */
+export type MarkedEntry = Entry & { mark: string };
 
 export type Revival = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
 
@@ -88,10 +94,10 @@ export interface Pending {
 export interface RecordGate {
   /** Puts events, in the order of the log, at the end of their lanes; says of each where it stands. */
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
-  /** Puts events that are sent again at the end of their lanes, in the order given; says of each where it stands. */
-  enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]>;
+  /** Puts events of a feed (a replay, a snapshot) at the end of their lanes, in the order given; says of each where it stands. */
+  enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
   /**
-   * Gives a dead letter that is tried again, or a replay, its place in its lane: once per life, and only to whoever holds
+   * Gives a dead letter that is tried again its place in its lane: once per life, and only to whoever holds
    * its job by this token.
    */
   revive(subscription: string, entry: Entry, by: { token: string; life: number }): Promise<Revival>;
@@ -129,6 +135,71 @@ export interface OnceStore {
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
   finish(mark: OnceMark): Promise<void>;
   forget(mark: OnceMark): Promise<void>;
+}
+
+/**
+ * What a subscription has to be sent beside the log, kept until it is: each task is one text under a name. Texts are
+ * replaced by comparison, so that of two processes at the same task one goes on and the other looks again.
+ */
+export interface FeedStore {
+  /** All tasks of a subscription. */
+  tasks(subscription: string): Promise<ReadonlyMap<string, string>>;
+  /** Lays a task down, unless there is one of this name. */
+  begin(subscription: string, name: string, text: string): Promise<void>;
+  /** Replaces a task, or ends it (`to: null`). False when it is no longer what it was, and nothing was done. */
+  move(subscription: string, step: TaskStep): Promise<boolean>;
+  /** One chunk of a snapshot: its records, each at most once in the snapshot's life, and the task that comes after. */
+  stage(subscription: string, workspace: string, chunk: TaskStep & StagedChunk): Promise<boolean>;
+  /** The events of the chunk that is staged, as JSON. */
+  staged(subscription: string, workspace: string): Promise<string[]>;
+  /** The staged chunk is sent: it goes, and the task moves on. */
+  unstage(subscription: string, workspace: string, step: TaskStep): Promise<boolean>;
+  /** Of each record, the log's end when its image was read; null when it was not. */
+  seen(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
+  /** Forgets what `seen` answers. */
+  forgetSeen(subscription: string, workspace: string): Promise<void>;
+}
+
+export interface TaskStep {
+  name: string;
+  from: string;
+  to: string | null;
+}
+
+export interface StagedChunk {
+  /** The log's end when the images were read. */
+  tail: string;
+  /** Null where nothing is to be sent. */
+  records: readonly { record: string; event: ChangeEvent | null }[];
+}
+
+/** How far the reading of a list's images is. Good for one life of the Redis server: its cursors die with it. */
+export interface ScanPlace {
+  cursor: string;
+  server: string;
+}
+
+/** Some records of a list and the end of the log, as they were at the same moment. */
+export interface Scan {
+  /** Null when these were the last. */
+  next: ScanPlace | null;
+  tail: string;
+  /** No `event` where the record is gone. What has no image is only counted. */
+  records: readonly { key: string; event: ChangeEvent | null }[];
+  withoutImage: number;
+}
+
+/**
+ * `ready`: has a complete baseline. `waiting`: will have one. `off`: is not swept. `imageless`: keeps no images, so that
+ * nobody can tell what its records look like.
+ */
+export type ListReadiness = 'ready' | 'waiting' | 'off' | 'imageless';
+
+/** What the detector remembers, for snapshots. */
+export interface SnapshotSource {
+  readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
+  /** A step through the records of a list; each comes at least once over all steps. */
+  scan(workspace: string, list: ListName, from: ScanPlace | null): Promise<Scan>;
 }
 
 export interface WorkspaceTraces {
@@ -207,4 +278,6 @@ export interface Delivery {
    * id it was entered under, by which its job is called.
    */
   settled?: string;
+  /** Present: it is the first a new subscription hears of the record (`start: 'snapshot'`). */
+  snapshot?: true;
 }

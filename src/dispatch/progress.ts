@@ -3,7 +3,8 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
+import type { FeedStore, HealthStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
+import { isSnapshotUnderWay } from './snapshot.js';
 
 export interface ProgressOptions {
   subscriptions: readonly Subscription[];
@@ -11,6 +12,8 @@ export interface ProgressOptions {
   log: LogReader;
   places: PlaceStore;
   gate: RecordGate;
+  feeds: FeedStore;
+  source: SnapshotSource;
   health: HealthStore;
   clock: Clock;
 }
@@ -29,7 +32,7 @@ export interface Unhandled {
  */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, places, gate, health }: ProgressOptions,
+  { subscriptions, places, gate, health, ...snapshots }: ProgressOptions,
 ): Promise<Unhandled[]> {
   const looks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
@@ -38,6 +41,9 @@ export async function findUnhandled(
       // First the place, then what is pending: what was read in between is then seen as pending.
       const place = await places.get(workspace, subscription);
       if (place === null || compareLogIds(place, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
+      if (await isSnapshotUnderWay({ subscription, workspace }, snapshots)) {
+        return [{ subscription, workspace, stage: 'reading' }];
+      }
       const { oldest } = await gate.pending(subscription, workspace);
       if (oldest === null || compareLogIds(oldest, logId) > 0) return [];
       return [{ subscription, workspace, stage: 'handling' }];

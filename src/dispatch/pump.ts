@@ -1,18 +1,21 @@
 /**
  * One subscription's reading of one workspace's log: read after the place, select, enter into the lanes, add to the
- * queue, move the place. Each step may be the last before a crash; then all are repeated from the old place:
- *   entered, not added      the repeat finds the event pending and adds it
- *   added, place not moved  the job id is known to the queue, or the event has left its lane: nothing happens twice
+ * queue, move the place. Each step may be the last before a crash; then all are repeated from the old place, and what was
+ * done is known as done (see `deliver`). What is to be sent beside the log (a snapshot, a replay) goes the same way.
  * A slow subscription fills its own queue up to the high-water mark and then stops reading; the log keeps the rest.
  */
+import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import { parseBeginning } from '../events/log-id.js';
+import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
-import { promoteParked } from './parking.js';
-import type { Delivery, LogReader, PlaceStore, RecordGate, Standing } from './ports.js';
-import { entryOf, jobOptions, laneOf } from './queue-layout.js';
+import type { Log } from '../runtime/log.js';
+import { deliver } from './deliver.js';
+import type { Delivery, FeedStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
+import { entryOf, laneOf } from './queue-layout.js';
+import { stepReplay } from './replay.js';
+import { Snapshot } from './snapshot.js';
 import type { LogBell } from './wake.js';
 
 const BATCH = 250;
@@ -27,19 +30,20 @@ export interface PumpOptions {
   log: Pick<LogReader, 'read' | 'tail'>;
   places: PlaceStore;
   gate: RecordGate;
+  feeds: FeedStore;
+  source: SnapshotSource;
   bell: LogBell;
+  logger: Log;
   clock: Clock;
   /** Pending events of this subscription and workspace above which no more are read. */
   highWater: number;
 }
 
-interface Placed {
-  delivery: Delivery;
-  standing: Standing;
-}
-
 export class Pump {
   readonly #options: PumpOptions;
+  readonly #snapshot: Snapshot;
+  /** Tells this one from other dispatchers at work on the same replay. */
+  readonly #worker = randomBytes(6).toString('hex');
   /** Log id read up to; undefined until asked. After a failure it stands where it stood: the batch may be half done. */
   #place: string | undefined;
 
@@ -47,6 +51,7 @@ export class Pump {
 
   constructor(options: PumpOptions) {
     this.#options = options;
+    this.#snapshot = new Snapshot(options);
   }
 
   get name(): string {
@@ -60,23 +65,45 @@ export class Pump {
 
   /** One batch, or a wait for one. Answers how long to wait before the next turn, in ms. */
   async turn(signal: AbortSignal): Promise<number> {
-    const { workspace, subscription, places, gate, bell, highWater } = this.#options;
-    const after = await this.begin();
+    const { subscription, workspace, bell } = this.#options;
     const rings = bell.rings;
-    const { events: pending } = await gate.pending(subscription.name, workspace);
-    if (pending >= highWater) return FULL_WAIT_MS;
+    const { tasks, after, isFull } = await this.#look();
+    if (isFull) return FULL_WAIT_MS;
+    const replayed =
+      tasks.size > 0 && (await stepReplay(tasks, workspace, { ...this.#replaying(), worker: this.#worker }));
+    if (tasks.size > 0 && (await this.#snapshot.step(tasks, after))) return 0;
 
     const batch = await this.#read(after);
     const last = batch.at(-1);
     if (last === undefined) {
-      await bell.waitAfter(rings, signal);
+      if (!replayed) await bell.waitAfter(rings, signal);
       return 0;
     }
+    const untold = tasks.size === 0 ? batch : await this.#snapshot.untold(batch);
+    if (untold === null) return 0;
     if (batch.length === BATCH) this.#readAhead(last.logId);
-    await this.#deliver(batch);
-    await places.set(workspace, subscription.name, last.logId);
+    await this.#deliver(untold);
+    await this.#options.places.set(workspace, subscription.name, last.logId);
     this.#place = last.logId;
     return 0;
+  }
+
+  /** The tasks first: one that is over was over when the place is read, and what it passed over lies before the place. */
+  async #look(): Promise<{ tasks: ReadonlyMap<string, string>; after: string; isFull: boolean }> {
+    const { workspace, subscription, places, feeds, gate, highWater } = this.#options;
+    const ours = await this.begin();
+    const [tasks, stored, { events: pending }] = await Promise.all([
+      feeds.tasks(subscription.name),
+      places.get(workspace, subscription.name),
+      gate.pending(subscription.name, workspace),
+    ]);
+    const after = stored !== null && compareLogIds(stored, ours) > 0 ? stored : ours;
+    this.#place = after;
+    return { tasks, after, isFull: pending >= highWater };
+  }
+
+  #replaying() {
+    return { ...this.#options, workspaces: [this.#options.workspace] };
   }
 
   #read(after: string): Promise<readonly LoggedEvent[]> {
@@ -98,49 +125,19 @@ export class Pump {
     const { workspace, subscription, log, places } = this.#options;
     const known = await places.get(workspace, subscription.name);
     if (known !== null) return known;
+    if (subscription.start === 'snapshot') await this.#snapshot.begin();
     const first = parseBeginning(subscription.start) ?? (await log.tail(workspace));
     return places.begin(workspace, subscription.name, first);
   }
 
   async #deliver(batch: readonly LoggedEvent[]): Promise<void> {
-    const { workspace, subscription, selects, queue } = this.#options;
-    const deliveries = batch
+    const { workspace, subscription, selects, queue, gate } = this.#options;
+    const outgoing = batch
       .filter(({ event }) => selects(event))
-      .map(({ event, logId }) => ({ event, workspace, logId, lane: laneOf({ workspace, event }, subscription) }));
-    if (deliveries.length === 0) return;
-    const placed = await this.#enter(deliveries);
-    const wanted = placed.filter(({ standing }) => standing.standing !== 'left');
-    if (wanted.length === 0) return;
-    await queue.addBulk(
-      wanted.map(({ delivery, standing: { standing } }) => ({
-        name: delivery.event.type,
-        data: delivery,
-        opts: jobOptions(delivery.event.id, { parked: standing === 'behind' }),
-      })),
-    );
-    await this.#wakeHeads(wanted);
-  }
-
-  async #enter(deliveries: readonly Delivery[]): Promise<Placed[]> {
-    const { workspace, subscription, gate } = this.#options;
-    const standings = await gate.enter(subscription.name, workspace, deliveries.map(entryOf));
-    return deliveries.flatMap((delivery, index) => {
-      const standing = standings[index];
-      return standing === undefined ? [] : [{ delivery, standing }];
-    });
-  }
-
-  /**
-   * Between entering and adding, the event ahead may have left: whoever made it leave found no job to promote yet. And
-   * in a batch repeated after a crash, the promotion may have been lost with the process.
-   */
-  async #wakeHeads(added: readonly Placed[]): Promise<void> {
-    const behind = added.filter(({ standing }) => standing.standing === 'behind' || !standing.fresh);
-    if (behind.length === 0) return;
-    const now = await this.#enter(behind.map(({ delivery }) => delivery));
-    const heads = now.filter(
-      ({ standing }) => standing.standing === 'head' && this.#options.subscription.order === 'record',
-    );
-    await Promise.all(heads.map(({ delivery }) => promoteParked(this.#options.queue, delivery.event.id)));
+      .map(({ event, logId }) => {
+        const delivery = { event, workspace, logId, lane: laneOf({ workspace, event }, subscription) };
+        return { delivery, entry: entryOf(delivery) };
+      });
+    await deliver(outgoing, { queue, enter: (entries) => gate.enter(subscription.name, workspace, entries) });
   }
 }

@@ -75,6 +75,11 @@ export function entryOf(delivery: Delivery): Entry {
   return { workspace, logId, lane, eventId: jobIdOf(delivery) };
 }
 
+/** Sent by a replay or a snapshot: its place in the lane is not that of the log. */
+export function isBeside({ replay, snapshot }: Delivery): boolean {
+  return replay !== undefined || snapshot === true;
+}
+
 /** A replayed event is a job of its own beside the first one, which BullMQ may still know. */
 export function jobIdOf({ event, replay, settled: entered = event.id }: Delivery): string {
   return replay === undefined ? entered : `${entered}.${replay}`;

@@ -2,8 +2,8 @@
  * A stretch of the log, sent to one subscription again. Its events are jobs of their own, at the end of their records'
  * lanes: among themselves they keep the order of the log, and run beside nothing else of their record.
  *
- * The jobs are added first, parked, and enter their lanes then: killed in between, a lane never waits for a job that is
- * not there; the parked jobs enter by themselves when they wake. What was not sent yet is not; it can be sent anew.
+ * A replay is a task that is laid down first and then worked off, batch by batch, by whoever asked for it; should that one
+ * stop or be killed, any dispatcher goes on. Two at the same task change nothing: see `deliver` and `FeedStore`.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
@@ -12,10 +12,10 @@ import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
+import { deliver, type Outgoing } from './deliver.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import { promoteParked } from './parking.js';
-import type { Delivery, LogReader, PlaceStore, RecordGate } from './ports.js';
-import { entryOf, jobIdOf, jobOptions, laneOf } from './queue-layout.js';
+import type { Delivery, FeedStore, LogReader, MarkedEntry, PlaceStore, RecordGate } from './ports.js';
+import { entryOf, laneOf } from './queue-layout.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -25,16 +25,16 @@ export interface ReplayCall {
   to?: string | undefined;
   /** @defaultValue all */
   workspace?: string | undefined;
-  /** Ends it between two batches. */
+  /** Leaves what is not sent yet to the processes with the role `dispatch`. */
   signal?: AbortSignal | undefined;
 }
 
 export interface Replayed {
   /** Events sent. What the subscription does not select is not counted. */
   events: number;
-  /** The log id of the last one looked at, per workspace: where to go on after an interruption. */
+  /** The log id of the last one looked at, per workspace. */
   reached: Readonly<Record<string, string>>;
-  /** Ended by the signal. */
+  /** Left to others by the signal. */
   interrupted: boolean;
 }
 
@@ -42,87 +42,155 @@ export interface ReplayDeps {
   queue: Queue<Delivery>;
   subscription: Subscription;
   workspaces: readonly string[];
-  log: LogReader;
+  log: Pick<LogReader, 'read'>;
   places: PlaceStore;
   gate: RecordGate;
+  feeds: FeedStore;
   clock?: Clock;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
 }
 
+/** A replay within one workspace. */
+interface ReplayTask {
+  /** Stands behind the ids of its jobs. */
+  id: string;
+  workspace: string;
+  /** Log id: what comes after it is still to be sent, up to and including `last`. */
+  after: string;
+  last: string;
+  sent: number;
+  /** Who works at it, and when they last did, ms. Others leave it alone meanwhile: for economy, not for safety. */
+  worker: string;
+  workedAtMs: number;
+  done: boolean;
+}
+
+const PREFIX = 'replay ';
 const BATCH = 250;
 const FULL_WAIT_MS = 100;
 const HIGH_WATER = 5_000;
+/** After so long without a step, its worker is taken for gone. */
+const ABANDONED_MS = 5_000;
+/** Done, and whoever asked has not come to see it. */
+const FORGOTTEN_MS = 3_600_000;
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is no place in a log */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
-  const { from, to, workspace: only, signal } = call;
+  const names = await layDown(call, deps);
+  const reached: Record<string, string> = {};
+  let events = 0;
+  for (const [workspace, name] of names) {
+    const task = await workOff(name, call, deps);
+    if (task === null) continue;
+    events += task.sent;
+    reached[workspace] = task.after;
+  }
+  return { events, reached, interrupted: call.signal?.aborted === true };
+}
+
+/** One batch of a replay that nobody works at, if there is one. False: there was nothing to do. */
+export async function stepReplay(
+  tasks: ReadonlyMap<string, string>,
+  workspace: string,
+  deps: ReplayDeps & { worker: string },
+): Promise<boolean> {
+  const { clock = systemClock, feeds, subscription } = deps;
+  for (const [name, text] of tasks) {
+    if (!name.startsWith(PREFIX)) continue;
+    const task = JSON.parse(text) as ReplayTask;
+    const restedMs = clock.now() - task.workedAtMs;
+    if (task.workspace !== workspace) continue;
+    if (!task.done && (task.worker === deps.worker || restedMs > ABANDONED_MS)) {
+      await step({ name, text }, deps);
+      return true;
+    }
+    if (task.done && restedMs > FORGOTTEN_MS) await feeds.move(subscription.name, { name, from: text, to: null });
+  }
+  return false;
+}
+
+/** Writes down what is asked for: from here on it is done, whoever does it. Answers the task of each workspace. */
+async function layDown(call: ReplayCall, deps: ReplayDeps): Promise<Map<string, string>> {
+  const { from, to, signal } = call;
+  const { subscription, places, feeds, clock = systemClock } = deps;
   const after = parseBeginning(from);
   if (after === undefined) throw noPlace('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
   if (to !== undefined && !/^\d+-\d+$/.test(to)) throw noPlace('to', to, 'a log id');
+  const names = new Map<string, string>();
+  if (signal?.aborted === true) return names;
   const id = `r${randomBytes(5).toString('hex')}`;
-  const workspaces = deps.workspaces.filter((name) => readsWorkspace(deps.subscription, name));
-  const reached: Record<string, string> = {};
-  let events = 0;
-  for (const workspace of workspaces.filter((name) => only === undefined || name === only)) {
-    for await (const batch of stretch({ workspace, after, to, signal }, deps)) {
-      events += await sendAgain({ batch, workspace, id }, deps);
-      reached[workspace] = batch.at(-1)?.logId ?? after;
-    }
+  const wanted = deps.workspaces.filter((name) => call.workspace === undefined || name === call.workspace);
+  for (const workspace of wanted.filter((name) => readsWorkspace(subscription, name))) {
+    const read = await places.get(workspace, subscription.name);
+    // One that has not begun will begin where its `start` says.
+    if (read === null) continue;
+    const last = to !== undefined && compareLogIds(to, read) < 0 ? to : read;
+    const who = { worker: id, workedAtMs: clock.now() };
+    const task: ReplayTask = { id, workspace, after, last, sent: 0, ...who, done: false };
+    names.set(workspace, `${PREFIX}${id} ${workspace}`);
+    await feeds.begin(subscription.name, `${PREFIX}${id} ${workspace}`, JSON.stringify(task));
   }
-  return { events, reached, interrupted: signal?.aborted === true };
+  return names;
 }
 
-interface Stretch {
-  workspace: string;
-  after: string;
-  to: string | undefined;
-  signal: AbortSignal | undefined;
-}
-
-async function* stretch(
-  { workspace, after, to, signal }: Stretch,
-  { subscription, log, places, gate, clock = systemClock, highWater = HIGH_WATER }: ReplayDeps,
-): AsyncGenerator<LoggedEvent[], void, undefined> {
-  const read = await places.get(workspace, subscription.name);
-  // One that has not begun will begin where its `start` says.
-  if (read === null) return;
-  const last = to !== undefined && compareLogIds(to, read) < 0 ? to : read;
-  let place = after;
-  while (signal?.aborted !== true) {
-    if ((await gate.pending(subscription.name, workspace)).events >= highWater) {
-      await clock.sleep(FULL_WAIT_MS);
-      continue;
-    }
-    const batch = await log.read(workspace, place, BATCH);
-    const wanted = batch.filter(({ logId }) => compareLogIds(logId, last) <= 0);
-    if (wanted.length > 0) yield wanted;
-    if (batch.length < BATCH || wanted.length < batch.length) return;
-    place = wanted.at(-1)?.logId ?? place;
+async function workOff(name: string, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
+  const { subscription, feeds, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
+  for (;;) {
+    const text = (await feeds.tasks(subscription.name)).get(name);
+    if (text === undefined) return null;
+    const task = JSON.parse(text) as ReplayTask;
+    if (task.done) await feeds.move(subscription.name, { name, from: text, to: null });
+    if (task.done || signal?.aborted === true) return task;
+    const { events: pending } = await gate.pending(subscription.name, task.workspace);
+    if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
+    else await step({ name, text }, { ...deps, worker: task.id });
   }
 }
 
-interface Again {
-  batch: readonly LoggedEvent[];
-  workspace: string;
-  id: string;
+async function step(
+  { name, text }: { name: string; text: string },
+  deps: ReplayDeps & { worker: string },
+): Promise<void> {
+  const { subscription, log, gate, queue, feeds, worker, clock = systemClock } = deps;
+  const task = JSON.parse(text) as ReplayTask;
+  const batch = await log.read(task.workspace, task.after, BATCH);
+  const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
+  const outgoing = sentAgain(wanted, task, subscription);
+  const feed = `${task.id}:${task.workspace}`;
+  await deliver(outgoing, { queue, enter: (entries) => gate.enterBeside(subscription.name, feed, entries) });
+  const next: ReplayTask = {
+    ...task,
+    after: wanted.at(-1)?.logId ?? task.after,
+    sent: task.sent + outgoing.length,
+    worker,
+    workedAtMs: clock.now(),
+    done: batch.length < BATCH || wanted.length < batch.length,
+  };
+  await feeds.move(subscription.name, { name, from: text, to: JSON.stringify(next) });
 }
 
-async function sendAgain({ batch, workspace, id }: Again, { queue, subscription, gate }: ReplayDeps): Promise<number> {
+function sentAgain(
+  batch: readonly LoggedEvent[],
+  { workspace, id }: ReplayTask,
+  subscription: Subscription,
+): Outgoing<MarkedEntry>[] {
   const selects = compileSelection(subscription);
-  const deliveries = batch
+  return batch
     .filter(({ event }) => selects(event))
-    .map(({ event, logId }): Delivery => {
-      return { event, workspace, logId, lane: laneOf({ workspace, event }, subscription), replay: id };
+    .map(({ event, logId }) => {
+      const lane = laneOf({ workspace, event }, subscription);
+      const delivery: Delivery = { event, workspace, logId, lane, replay: id };
+      return { delivery, entry: { ...entryOf(delivery), mark: markOf(logId) } };
     });
-  if (deliveries.length === 0) return 0;
-  await queue.addBulk(
-    deliveries.map((data) => ({ name: data.event.type, data, opts: jobOptions(jobIdOf(data), { parked: true }) })),
-  );
-  const standings = await gate.enterAgain(subscription.name, deliveries.map(entryOf));
-  const heads = deliveries.filter((_, index) => standings[index] === 'head');
-  await Promise.all(heads.map((head) => promoteParked(queue, jobIdOf(head))));
-  return deliveries.length;
+}
+
+/** A log id as a text that grows with the log. */
+function markOf(logId: string): string {
+  return logId
+    .split('-')
+    .map((part) => part.padStart(15, '0'))
+    .join('-');
 }
 
 function noPlace(option: string, found: string, allowed: string): ChangefeedError {

@@ -27,7 +27,7 @@ import type { Interrupt } from './interrupt.js';
 import { noteFailure } from './outage.js';
 import { promote, promoteParked, readParked, type Store } from './parking.js';
 import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
-import { PARKED_MS, entryOf } from './queue-layout.js';
+import { PARKED_MS, entryOf, isBeside } from './queue-layout.js';
 import { endRide } from './ride.js';
 import { settle } from './settle.js';
 
@@ -73,7 +73,8 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
     ...entryOf(job.data),
     // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
     holder: `${token}/${job.attemptsStarted}`,
-    revived: history.revived || job.data.replay !== undefined,
+    revived: history.revived,
+    beside: isBeside(job.data),
   };
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.

@@ -133,7 +133,7 @@ export interface Subscription extends Selection {
   readonly whenDead: 'release' | 'hold';
   /** A try that takes longer is aborted and counts as failed; ms. */
   readonly timeoutMs: number;
-  /** Where a new subscription starts reading the log: `now`, `beginning`, a time, or a log id (that event first). */
+  /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
   readonly start: string;
   readonly handle: Handle;
   /** Given, events are collected and handled by this instead of `handle`. */

@@ -15,6 +15,13 @@ export interface Kind {
   build(options: unknown, where: string): Subscription;
 }
 
+const SETTINGS = new WeakMap<Subscription, unknown>();
+
+/** The checked options a built-in handler was made of: by them two are known as the same. Undefined for others. */
+export function settingsOf(subscription: Subscription): unknown {
+  return SETTINGS.get(subscription);
+}
+
 export function defineKind<Schema extends z.ZodType>(
   handler: string,
   schema: Schema,
@@ -23,6 +30,11 @@ export function defineKind<Schema extends z.ZodType>(
   return {
     handler,
     schema,
-    build: (options, where) => create(parseOptions(schema, options, { where, kind: handler })),
+    build(options, where) {
+      const settings = parseOptions(schema, options, { where, kind: handler });
+      const subscription = create(settings);
+      SETTINGS.set(subscription, settings);
+      return subscription;
+    },
   };
 }

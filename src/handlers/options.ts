@@ -43,10 +43,11 @@ export interface SubscriptionOptions {
   /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
   timeout?: string | undefined;
   /**
-   * Where a new subscription starts reading the log: `now`, `beginning`, a time (`2026-03-01T09:00:00+09:00`) or a log id
-   * (that event first). It does not move one that has begun; `changefeed replay` does. @defaultValue 'now'
+   * Where a new subscription starts: `now`, `beginning` (of the log), `snapshot` (what every record is now, then what
+   * changes), a time (`2026-03-01T09:00:00+09:00`) or a log id (that event first). It does not move one that has begun;
+   * `changefeed replay` does. @defaultValue 'now'
    */
-  start?: 'now' | 'beginning' | (string & {}) | undefined;
+  start?: 'now' | 'beginning' | 'snapshot' | (string & {}) | undefined;
   /**
    * The outcome instead of each keystroke: consecutive changes of a record are merged until it has been still for so long,
    * but no longer than ten times that from the first; `{ still, atMost }` names both. @defaultValue each change by itself
@@ -88,7 +89,7 @@ const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', 
 const A_NAME = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
 const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}`;
-const A_START = `'now', 'beginning', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
+const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
 const A_TRANSFORM = 'in code, a function (event) => event';
 const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
@@ -145,7 +146,7 @@ export const subscriptionShape = {
   timeout: duration(1).default(30_000),
   start: z
     .string({ error: A_START })
-    .refine((text) => text === 'now' || parseBeginning(text) !== undefined, { error: A_START })
+    .refine((text) => ['now', 'snapshot'].includes(text) || parseBeginning(text) !== undefined, { error: A_START })
     .default('now'),
   settle: settle.optional(),
   batch: batch.optional(),

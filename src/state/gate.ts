@@ -13,6 +13,7 @@ import type {
   Entry,
   Hold,
   Leave,
+  MarkedEntry,
   Pending,
   RecordGate,
   Revival,
@@ -37,6 +38,9 @@ const SEPARATOR = '\x1f';
 const AFTER_SEPARATOR = '\x20';
 const PLACE_WIDTH = 35;
 
+/** Only the newest batch of a feed is ever repeated: this is how late, after a crash, that is still recognised. */
+const MARK_KEPT_MS = 7 * 86_400_000;
+
 type Ask<Answer> = (claim: Claim) => Promise<Answer>;
 
 export class RedisRecordGate implements RecordGate {
@@ -57,25 +61,17 @@ export class RedisRecordGate implements RecordGate {
       [lanes(subscription), pending(subscription), entered(subscription)],
       [workspace, entries.length, ...args],
     );
-    const words = wordsOf(enterScript, answer, entries.length * 2);
-    return entries.map((_, index) => ({
-      standing: words[index] as Standing['standing'],
-      fresh: words[entries.length + index] === 'fresh',
-    }));
+    return standingsOf(enterScript, answer, entries.length);
   }
 
-  async enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]> {
-    const { lanes, pending, entered, revived } = this.#keys;
-    const keys = [lanes, pending, entered, revived].map((key) => key(subscription));
-    const args = entries.flatMap(({ workspace, lane, logId, eventId }) => {
-      return [workspace, lane ?? '', placeOf(logId), eventId];
+  async enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]> {
+    const { lanes, pending, entered, revived, feedMark } = this.#keys;
+    const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription)), feedMark(subscription, feed)];
+    const args = entries.flatMap(({ workspace, lane, logId, eventId, mark }) => {
+      return [workspace, lane ?? '', placeOf(logId), eventId, mark];
     });
-    const words = wordsOf(
-      againScript,
-      await againScript.run(this.#redis, keys, [entries.length, ...args]),
-      entries.length,
-    );
-    return words as ('head' | 'behind')[];
+    const answer = await againScript.run(this.#redis, keys, [MARK_KEPT_MS, entries.length, ...args]);
+    return standingsOf(againScript, answer, entries.length);
   }
 
   async revive(subscription: string, entry: Entry, { token, life }: { token: string; life: number }): Promise<Revival> {
@@ -99,8 +95,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async hold(subscription: string, claim: Claim): Promise<Hold> {
-    const { workspace, lane, logId, place, eventId, holder, revived } = claim;
-    const args = [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const { workspace, lane, logId, place, eventId, holder } = claim;
+    const args = [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, origin(claim)];
     const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
     if (word === 'held' || word === 'taken-over') return { outcome: word };
     throw unexpectedAnswer(holdScript, describe(word));
@@ -175,8 +171,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #turns(subscription: string, claims: readonly Claim[]): Promise<Turn[]> {
-    const { lanes, pending, entered, holders } = this.#keys;
-    const keys = [lanes, pending, entered, holders].map((key) => key(subscription));
+    const { lanes, pending, entered, holders, revived } = this.#keys;
+    const keys = [lanes, pending, entered, holders, revived].map((key) => key(subscription));
     const pairs = await this.#ask(turnScript, keys, claims);
     return pairs.map(([word, head]) => {
       if (word === 'go') return { outcome: 'go' };
@@ -197,12 +193,27 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #ask(script: Script, keys: readonly string[], claims: readonly Claim[]): Promise<[string, string][]> {
-    const args = claims.flatMap(({ workspace, lane, logId, place, eventId, holder, revived }) => {
-      return [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const args = claims.flatMap((claim) => {
+      const { workspace, lane, logId, place, eventId, holder } = claim;
+      return [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, origin(claim)];
     });
     const words = wordsOf(script, await script.run(this.#redis, keys, [claims.length, ...args]), claims.length * 2);
     return claims.map((_, index) => [words[2 * index] ?? '', words[2 * index + 1] ?? '']);
   }
+}
+
+/** How the scripts are told where an event's place comes from. */
+function origin({ revived, beside = false }: Claim): '0' | '1' | '2' {
+  if (revived) return '1';
+  return beside ? '2' : '0';
+}
+
+function standingsOf(script: Script, answer: unknown, count: number): Standing[] {
+  const words = wordsOf(script, answer, count * 2);
+  return words.slice(0, count).map((standing, index) => ({
+    standing: standing as Standing['standing'],
+    fresh: words[count + index] === 'fresh',
+  }));
 }
 
 function wordsOf(script: Script, answer: unknown, count: number): string[] {

@@ -58,6 +58,14 @@ export class Keys {
   /** hash event id → the place a dead letter got when it was tried again. */
   revived = (subscription: string): string => this.#subscription(subscription, 'revived');
 
+  /** hash name → what is still to be sent beside the log: snapshots and replays, and how far each is. */
+  feeds = (subscription: string): string => this.#subscription(subscription, 'feeds');
+  /** string with TTL: the number of the furthest event of a feed that was entered into the lanes. */
+  feedMark = (subscription: string, feed: string): string => this.#subscription(subscription, `feed:${feed}:mark`);
+  /** list: the events of a snapshot that are being sent. */
+  staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
+  /** hash record → the log's end when its image was read for a snapshot. */
+  seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
   /** hash: since when all tries fail, the last failure; why and since when it is disabled, what it missed since. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
 

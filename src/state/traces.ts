@@ -86,7 +86,11 @@ async function removeTraces(redis: Redis, keys: Keys, { subscription, workspace,
     redis.zremrangebylex(keys.pending(subscription), `[${workspace}\x1f`, `(${workspace}\x20`),
     redis.hdel(keys.entered(subscription), workspace),
   ]);
-  let removed = lanes + pending + entered;
+  // Snapshots and replays under way: each task's name ends in its workspace.
+  const feeds = keys.feeds(subscription);
+  const tasks = (await redis.hkeys(feeds)).filter((name) => name.endsWith(` ${workspace}`));
+  let removed = lanes + pending + entered + (tasks.length > 0 ? await redis.hdel(feeds, ...tasks) : 0);
+  removed += await redis.unlink(keys.staged(subscription, workspace), keys.seen(subscription, workspace));
   for (let at = 0; at < jobIds.length; at += CHUNK)
     removed += await redis.hdel(keys.revived(subscription), ...jobIds.slice(at, at + CHUNK));
   const holders = keys.holders(subscription);

@@ -5,6 +5,7 @@ import { placeBefore } from '../../src/events/log-id.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
 import { eventually } from '../support/eventually.js';
+import { useProcesses } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -106,6 +107,43 @@ describe('a replay', () => {
       message: 'There is no subscription "x". Known: "s".',
     });
   });
+});
+
+describe('a replay whose process is killed', { timeout: 60_000 }, () => {
+  const start = useProcesses();
+  const child = new URL('../support/fan-out-child.ts', import.meta.url);
+  const LONG = Array.from({ length: 600 }, (_, n) =>
+    changeEvent({ record: `r${n % 20}`, sequence: Math.floor(n / 20) + 1 }),
+  );
+
+  it.each(['entered-beside-2', 'moving-2'])(
+    'is finished by a dispatcher: everything once, in order per record (%s)',
+    async (freeze) => {
+      const handled = new Map<string, number[]>();
+      const subscription = aSubscription('s', ({ subject, data }, { replay }) => {
+        if (replay) handled.set(subject, [...(handled.get(subject) ?? []), data.sequence]);
+      });
+      const first = await runFanOut(test, [subscription]);
+      await appendEvents(test.redis, test.keys, LONG);
+      await first.settled();
+      await first.dispatcher.stop();
+      const env = { FAN_OUT_URL: test.url, FAN_OUT_PREFIX: test.keys.prefix, FAN_OUT_ROLE: 'replay' };
+      const doomed = start(child, { env: { ...env, FAN_OUT_FREEZE: freeze } });
+      await doomed.waitForLine(/^frozen/);
+      await doomed.kill('SIGKILL');
+
+      await runFanOut(test, [subscription]);
+
+      const each = Array.from({ length: 30 }, (_, n) => n + 1);
+      const expected = Array.from({ length: 20 }, (_, n) => [`r${n}`, each] as const);
+      await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()), { timeoutMs: 30_000 });
+      const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+      await eventually(async () => {
+        const [task = ''] = (await deps.feeds.tasks('s')).values();
+        expect(JSON.parse(task)).toMatchObject({ sent: 600, done: true });
+      });
+    },
+  );
 });
 
 describe('a new subscription', () => {

@@ -16,6 +16,7 @@ const program = buildProgram(
     live: () => ({ show: () => undefined, end: () => undefined }),
     env: {},
     cwd: '.',
+    onHangUp: () => undefined,
     signal: new AbortController().signal,
   },
   () => undefined,

@@ -1,16 +1,17 @@
 /**
- * A process of the fan-out for tests to kill: `dispatch` or `handle`, told by the environment where to stop dead. It says
+ * A process of the fan-out for tests to kill: `dispatch`, `handle` or `replay`, told by the environment where to stop dead. It says
  * "frozen" there and waits to be killed. What its handlers do stands in a list in Redis.
  */
 import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
+import { createOperations } from '../../src/dispatch/operations.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import type { HandleBatch } from '../../src/handlers/handler.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
+import { aSubscription, fanOutDeps, wrapFeeds, wrapGate } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -31,12 +32,49 @@ function freeze(): Promise<never> {
   return new Promise(() => setInterval(() => undefined, 1_000));
 }
 
+/** Stops dead before or after the n-th call of something. */
+const calls = new Map<string, number>();
+async function freezeAtCall(what: string): Promise<void> {
+  const count = (calls.get(what) ?? 0) + 1;
+  calls.set(what, count);
+  if (freezeAt === `${what}-${count}`) await freeze();
+}
+
+const feeds = wrapFeeds(deps.feeds, {
+  async move(...args) {
+    await freezeAtCall('moving');
+    return await deps.feeds.move(...args);
+  },
+  async stage(...args) {
+    const moved = await deps.feeds.stage(...args);
+    await freezeAtCall('staged');
+    return moved;
+  },
+  async unstage(...args) {
+    await freezeAtCall('unstaging');
+    return await deps.feeds.unstage(...args);
+  },
+});
+const source: typeof deps.source = {
+  readiness: (...args) => deps.source.readiness(...args),
+  async scan(...args) {
+    const scan = await deps.source.scan(...args);
+    await freezeAtCall('scanned');
+    return scan;
+  },
+};
+
 let enters = 0;
 const gate = wrapGate(deps.gate, {
   async enter(...args) {
     enters += 1;
     const standings = await deps.gate.enter(...args);
     return freezeAt === `entered-${enters}` ? await freeze() : standings;
+  },
+  async enterBeside(...args) {
+    const standings = await deps.gate.enterBeside(...args);
+    await freezeAtCall('entered-beside');
+    return standings;
   },
   async turn(...args) {
     const turn = await deps.gate.turn(...args);
@@ -88,6 +126,7 @@ const subscription = aSubscription(
   },
   {
     timeoutMs: 600_000,
+    start: process.env['FAN_OUT_START'] ?? 'beginning',
     ...(process.env['FAN_OUT_SETTLES'] && { settle: { stillMs: 1, atMostMs: 1 } }),
     ...(process.env['FAN_OUT_BATCH'] && { batch: { size: 100, lingerMs: 1, handle: handleBatch } }),
   },
@@ -108,7 +147,10 @@ if (role === 'dispatch') {
     begin: (...args) => deps.places.begin(...args),
     set: (...args) => (freezeAt === 'added' ? freeze() : deps.places.set(...args)),
   };
-  await createDispatcher({ ...deps, log, places, gate, subscriptions: [subscription] }).start();
+  await createDispatcher({ ...deps, log, places, feeds, source, gate, subscriptions: [subscription] }).start();
+} else if (role === 'replay') {
+  const operations = createOperations({ ...deps, gate, feeds, subscriptions: [subscription] });
+  await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
   const health: typeof deps.health = {

@@ -2,18 +2,22 @@
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
+import type { FeedStore, RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
+import { compileRules } from '../../src/detect/rules.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
+import { RedisFeedStore } from '../../src/state/feeds.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
 import { RedisOnceStore } from '../../src/state/once.js';
 import { RedisPlaceStore } from '../../src/state/places.js';
+import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 
 export const WORKSPACE = 'acme';
 
@@ -104,6 +108,13 @@ export function fanOutDeps({
     log: new RedisLogReader({ redis, keys, connect }),
     places: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
+    feeds: new RedisFeedStore(redis, keys),
+    source: createSnapshotSource({
+      redis,
+      keys,
+      clock: systemClock,
+      list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list, {}) }),
+    }),
     once: new RedisOnceStore(redis, keys),
     health: new RedisHealthStore(redis, keys),
     workspaces: [WORKSPACE],
@@ -115,7 +126,8 @@ export function fanOutDeps({
 export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  enterAgain: (_subscription, entries) => Promise.resolve(entries.map(() => 'head' as const)),
+  enterBeside: (_subscription, _feed, entries) =>
+    Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   revive: () => Promise.resolve({ outcome: 'placed', place: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
@@ -127,11 +139,26 @@ export const openGate: RecordGate = {
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
+/** A store of feeds with some of its operations replaced. */
+export function wrapFeeds(feeds: FeedStore, changes: Partial<FeedStore>): FeedStore {
+  return {
+    tasks: (...args) => feeds.tasks(...args),
+    begin: (...args) => feeds.begin(...args),
+    move: (...args) => feeds.move(...args),
+    stage: (...args) => feeds.stage(...args),
+    staged: (...args) => feeds.staged(...args),
+    unstage: (...args) => feeds.unstage(...args),
+    seen: (...args) => feeds.seen(...args),
+    forgetSeen: (...args) => feeds.forgetSeen(...args),
+    ...changes,
+  };
+}
+
 /** A gate with some of its operations replaced. */
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
-    enterAgain: (...args) => gate.enterAgain(...args),
+    enterBeside: (...args) => gate.enterBeside(...args),
     revive: (...args) => gate.revive(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),

@@ -4,7 +4,7 @@ import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool } from '../../src/dispatch/handler-pool.js';
 import { createOperations, type Operations } from '../../src/dispatch/operations.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
+import type { FeedStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Log } from '../../src/runtime/log.js';
@@ -26,6 +26,8 @@ export interface RunningFanOut {
 
 export interface FanOutExtras {
   gate?: RecordGate;
+  feeds?: FeedStore;
+  source?: SnapshotSource;
   logger?: Log;
   highWater?: number;
   stopGraceMs?: number;

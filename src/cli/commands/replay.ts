@@ -11,7 +11,10 @@ export interface ReplayOptions extends GlobalOptions {
   json?: boolean;
 }
 
-/** `changefeed replay`: puts the events into the queue; a process with the role `handle` handles them. */
+/**
+ * `changefeed replay`: puts the events into the queue, where a process with the role `handle` finds them. What it has not
+ * sent when it is told to stop, or is killed, is sent by the processes with the role `dispatch`.
+ */
 export async function replay(
   { subscription, from, to, workspace, json = false, config: path }: ReplayOptions,
   io: Io,
@@ -30,5 +33,7 @@ export async function replay(
 
 function whereItEnded({ interrupted, reached }: { interrupted: boolean; reached: Readonly<Record<string, string>> }) {
   const places = Object.entries(reached).map(([workspace, logId]) => `${workspace} up to ${logId}`);
-  return interrupted ? `, then interrupted: ${places.join(', ')}` : '';
+  if (!interrupted) return '';
+  const far = places.length === 0 ? '' : ` (${places.join(', ')})`;
+  return ` so far${far}; the running service, or the next one, sends the rest`;
 }

@@ -9,6 +9,6 @@ export interface StartOptions extends GlobalOptions {
 /** `changefeed start`: the service, until it is told to stop. */
 export async function start({ only, config: path }: StartOptions, io: Io): Promise<number> {
   const service = await openService(io, { path });
-  await runService(service, { roles: only ?? ROLES, signal: io.signal });
+  await runService(service, { roles: only ?? ROLES, signal: io.signal, onReload: (reload) => io.onHangUp(reload) });
   return 0;
 }

@@ -1,7 +1,6 @@
 /** `bullmq`: every event as a job in a queue of your own, for workers in any language BullMQ speaks. */
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
@@ -17,7 +16,7 @@ const LONGEST_TIMEOUT_MS = 10_000;
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_REDIS_UNREACHABLE`
  */
 export function bullmq(options: BullmqOptions): Subscription {
-  return createBullmq(parseOptions(bullmqSchema, options, { where: '', kind: 'bullmq' }));
+  return bullmqKind.build(options, '');
 }
 
 export const bullmqKind = defineKind('bullmq', bullmqSchema, (options) => createBullmq(options));

@@ -5,7 +5,6 @@ import type { ChangeEvent } from '../../events/types.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
 import { PermanentError } from '../errors.js';
-import { parseOptions } from '../explain.js';
 import type { HandlerContext, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
@@ -24,7 +23,7 @@ const NEVER = 65;
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_COMMAND_FAILED`
  */
 export function exec(options: ExecOptions): Subscription {
-  return createExec(parseOptions(execSchema, options, { where: '', kind: 'exec' }));
+  return execKind.build(options, '');
 }
 
 export const execKind = defineKind('exec', execSchema, (options) => createExec(options));

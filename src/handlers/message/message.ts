@@ -1,6 +1,5 @@
 /** `message`: every event as a line in a chat, by an incoming webhook such as Slack's. */
 import type { ChangeEvent } from '../../events/types.js';
-import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
@@ -19,7 +18,7 @@ import { renderTemplate } from './template.js';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function message(options: MessageOptions): Subscription {
-  return createMessage(parseOptions(messageSchema, options, { where: '', kind: 'message' }));
+  return messageKind.build(options, '');
 }
 
 export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));

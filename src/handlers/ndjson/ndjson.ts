@@ -2,7 +2,6 @@
 import type { Writable } from 'node:stream';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
@@ -17,7 +16,7 @@ import { streamSink } from './stream-sink.js';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_WRITE_FAILED`
  */
 export function ndjson(options: NdjsonOptions): Subscription {
-  return createNdjson(parseOptions(ndjsonSchema, options, { where: '', kind: 'ndjson' }));
+  return ndjsonKind.build(options, '');
 }
 
 export const ndjsonKind = defineKind('ndjson', ndjsonSchema, (options) => createNdjson(options));

@@ -3,7 +3,6 @@ import { ChangefeedError } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../events/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { parseOptions } from '../explain.js';
 import type { HandlerContext, Subscription } from '../handler.js';
 import { BatchError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
@@ -30,7 +29,7 @@ import {
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DATABASE_FAILED`
  */
 export function postgres(options: PostgresOptions): Subscription {
-  return createPostgres(parseOptions(postgresSchema, options, { where: '', kind: 'postgres' }));
+  return postgresKind.build(options, '');
 }
 
 export const postgresKind = defineKind('postgres', postgresSchema, (options) => createPostgres(options));

@@ -1,5 +1,4 @@
 /** `webhook`: every event as a signed HTTP request. */
-import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
@@ -18,7 +17,7 @@ import { createSigner } from './sign.js';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function webhook(options: WebhookOptions): Subscription {
-  return createWebhook(parseOptions(webhookSchema, options, { where: '', kind: 'webhook' }));
+  return webhookKind.build(options, '');
 }
 
 export const webhookKind = defineKind('webhook', webhookSchema, (options) => createWebhook(options));

@@ -1,11 +1,11 @@
 --[[ lane-hold: this event is dead and stays at the head of its lane, so that its followers wait for a person.
   Atomic because: a run that lost its job to another must not declare the event dead while that other still runs it.
   KEYS 1 lanes · 2 pending · 3 holders · 4 revived
-  ARGV 1 workspace · 2 lane · 3 place · 4 event id · 5 holder · 6 "1" if revived else "0"
+  ARGV 1 workspace · 2 lane · 3 place · 4 event id · 5 holder · 6 "0" from the log | "1" revived | "2" beside the log
   RETURN "held" | "taken-over"    Cost O(log pending). Never calls TIME. ]]
 local SEP = '\31'
 local workspace, lane, place, id, holder = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-if ARGV[6] == '1' then place = redis.call('HGET', KEYS[4], id) or place end
+if ARGV[6] ~= '0' then place = redis.call('HGET', KEYS[4], id) or place end
 
 local inLane = redis.call('ZSCORE', KEYS[1], lane .. SEP .. place .. SEP .. id)
 local held = redis.call('HGET', KEYS[3], lane)

@@ -2,7 +2,7 @@
   Atomic because: a run that lost its job to another must not let the next event start while that other still runs.
   Repeated, it changes nothing and names the head again, so that a promotion lost in a crash is made up for.
   KEYS 1 lanes · 2 pending · 3 holders · 4 revived
-  ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "1" if revived else "0")
+  ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "0" from the log | "1" revived | "2" beside the log)
   RETURN n × ("left" | "taken-over", id of the event now at the head or "")    Cost O(n log pending). Never calls TIME. ]]
 local SEP = '\31'
 local AFTER_SEP = '\32'
@@ -13,8 +13,8 @@ local answer = {}
 for i = 0, n - 1 do
   local at = 6 * i + 2
   local workspace, lane, place, id, holder = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
-  local revived = ARGV[at + 5] == '1'
-  if revived then place = redis.call('HGET', KEYS[4], id) or place end
+  local revived = ARGV[at + 5] ~= '0'
+  if revived then place = redis.call('HGET', KEYS[4], id) or (ARGV[at + 5] == '1' and place or 'none') end
   local member = lane .. SEP .. place .. SEP .. id
   local word = 'left'
 

@@ -1,8 +1,9 @@
 --[[ lane-turn: may these events run now? Whoever is told "go" is from then on the holder of the lane.
   Atomic because: between finding an event at the head and naming its holder, another run of it could do the same.
   A run whose job was started anew since, elsewhere, comes too late: the number at the end of its holder is the lower one.
-  KEYS 1 lanes · 2 pending · 3 entered · 4 holders
-  ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "1" if revived else "0")
+  An event sent beside the log has its place from being entered until it leaves.
+  KEYS 1 lanes · 2 pending · 3 entered · 4 holders · 5 revived
+  ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "0" from the log | "1" revived | "2" beside the log)
   RETURN n × ("go" | "wait" | "left" | "taken-over", id of the event at the head or "")    Cost O(n log pending). Never calls TIME. ]]
 local SEP = '\31'
 local AFTER_SEP = '\32'
@@ -31,6 +32,10 @@ for i = 0, n - 1 do
   if ARGV[at + 5] == '1' then
     -- It has had its place since it was revived, until it leaves.
     left = not redis.call('ZSCORE', KEYS[2], workspace .. SEP .. place)
+  elseif ARGV[at + 5] == '2' then
+    local given = redis.call('HGET', KEYS[5], id)
+    left = not given
+    place = given or place
   elseif not redis.call('ZSCORE', KEYS[2], workspace .. SEP .. place) then
     left = place <= (redis.call('HGET', KEYS[3], workspace) or '')
     -- Never entered: the lanes were lost while the queue was not. Better run once more than not at all.

@@ -250,7 +250,7 @@ describe('a bad option is refused in one sentence with path, subscription, what 
     [
       'an unknown start',
       { name: 'a', start: 'yesterday' },
-      `subscriptions[2].start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
+      `subscriptions[2].start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
     ],
     [
       'a misspelled option',

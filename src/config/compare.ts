@@ -1,0 +1,11 @@
+/** Two configurations compared, but for their subscriptions. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from './schema.js';
+
+export type Section = Exclude<keyof Config, 'subscriptions'>;
+
+const SECTIONS = ['workspaces', 'redis', 'serve', 'log', 'deadLetters'] as const satisfies readonly Section[];
+
+export function sectionsThatDiffer(before: Config, after: Config): Section[] {
+  return SECTIONS.filter((section) => !isDeepStrictEqual(before[section], after[section]));
+}

@@ -1,0 +1,35 @@
+/** Two sets of subscriptions compared: who comes, who goes, who is another by now. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Subscription } from '../handlers/handler.js';
+import { settingsOf } from '../handlers/kind.js';
+
+export interface RosterChange {
+  /** The new set; those that are the same are the old objects, which go on as they are. */
+  subscriptions: readonly Subscription[];
+  added: readonly string[];
+  changed: readonly string[];
+  removed: readonly string[];
+}
+
+export function compareRosters(before: readonly Subscription[], after: readonly Subscription[]): RosterChange {
+  const known = new Map(before.map((one) => [one.name, one]));
+  const subscriptions = after.map((one) => {
+    const old = known.get(one.name);
+    return old !== undefined && isSame(old, one) ? old : one;
+  });
+  const isNew = ({ name }: Subscription): boolean => !known.has(name);
+  const names = new Set(after.map(({ name }) => name));
+  return {
+    subscriptions,
+    added: subscriptions.filter(isNew).map(({ name }) => name),
+    changed: subscriptions.filter((one) => !isNew(one) && known.get(one.name) !== one).map(({ name }) => name),
+    removed: before.filter(({ name }) => !names.has(name)).map(({ name }) => name),
+  };
+}
+
+/** Of a function nobody can say whether it does the same as another: subscriptions with one of their own are always anew. */
+function isSame(a: Subscription, b: Subscription): boolean {
+  if (a === b) return true;
+  const [before, after] = [settingsOf(a), settingsOf(b)];
+  return before !== undefined && a.handler === b.handler && isDeepStrictEqual(before, after);
+}

@@ -1,0 +1,111 @@
+/** The wiring of the fan-out: dispatcher, handlers and operations over one set of subscriptions, which may become another. */
+import { sectionsThatDiffer, type Section } from './config/compare.js';
+import type { Config } from './config/schema.js';
+import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.js';
+import { createHandlerPool, type HandlerPool } from './dispatch/handler-pool.js';
+import { createOperations, type Operations } from './dispatch/operations.js';
+import type { LogReader, SnapshotSource } from './dispatch/ports.js';
+import { compareRosters } from './dispatch/roster.js';
+import type { Subscription } from './handlers/handler.js';
+import type { House } from './house.js';
+import { RedisFeedStore } from './state/feeds.js';
+import { RedisRecordGate } from './state/gate.js';
+import { RedisHealthStore } from './state/health.js';
+import { RedisOnceStore } from './state/once.js';
+import { RedisPlaceStore } from './state/places.js';
+import { createSnapshotSource } from './state/snapshot-source.js';
+import type { Sweeper } from './sweeper.js';
+
+/** What a reload did: names of subscriptions. */
+export interface Reloaded {
+  added: readonly string[];
+  changed: readonly string[];
+  removed: readonly string[];
+  /** Sections of the configuration that differ too, and take effect only when the process is started anew. */
+  needsRestart: readonly Section[];
+}
+
+export interface FanOut {
+  dispatcher: Dispatcher;
+  pool: HandlerPool;
+  operations: Operations;
+  /** Takes over the subscriptions of another configuration; calls at the same time one after the other. */
+  reload(next: Config): Promise<Reloaded>;
+  /** The subscriptions as they are by now. */
+  readonly subscriptions: readonly Subscription[];
+  /** Resolves when no reload is under way. */
+  settled(): Promise<void>;
+}
+
+export function createFanOut(house: House, { logReader, sweeper }: { logReader: LogReader; sweeper: Sweeper }): FanOut {
+  const { config } = house;
+  const parts = partsOf(house);
+  const reading = {
+    log: logReader,
+    places: new RedisPlaceStore(house.redis, house.keys),
+    feeds: new RedisFeedStore(house.redis, house.keys),
+    source: snapshotSource(house, sweeper),
+    workspaces: config.workspaces.map(({ name }) => name),
+  };
+  const dispatcher = createDispatcher({ ...parts, ...reading });
+  const operations = createOperations({ ...parts, ...reading });
+  const pool = createHandlerPool({ ...parts, deadLetters: deadLetterRetention(config) });
+  let { subscriptions } = config;
+  let reloading: Promise<unknown> = Promise.resolve();
+
+  const takeOver = async (next: Config): Promise<Reloaded> => {
+    const { subscriptions: roster, ...names } = compareRosters(subscriptions, next.subscriptions);
+    subscriptions = roster;
+    operations.apply(roster);
+    // Nobody who reads waits for a handler to finish.
+    await Promise.all([dispatcher.apply(roster), pool.apply(roster)]);
+    return { ...names, needsRestart: sectionsThatDiffer(config, next) };
+  };
+  return {
+    dispatcher,
+    operations,
+    pool,
+    get subscriptions() {
+      return subscriptions;
+    },
+    reload(next) {
+      const taken = reloading.catch(() => undefined).then(() => takeOver(next));
+      reloading = taken;
+      return taken;
+    },
+    async settled() {
+      await reloading.catch(() => undefined);
+    },
+  };
+}
+
+export function partsOf({ config, keys, connect, redis, log, clock }: House) {
+  return {
+    subscriptions: config.subscriptions,
+    keys,
+    connect,
+    gate: new RedisRecordGate(redis, keys),
+    once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
+    logger: log,
+    clock,
+  };
+}
+
+function snapshotSource({ config, redis, keys, clock }: House, sweeper: Sweeper): SnapshotSource {
+  const lists = new Map(config.workspaces.map((workspace) => [workspace.name, workspace.lists]));
+  return createSnapshotSource({
+    redis,
+    keys,
+    clock,
+    list(workspace, list) {
+      const { rules } = sweeper.view(list, workspace);
+      const { enabled, images } = lists.get(workspace)?.[list] ?? { enabled: false, images: false };
+      return { enabled, images, rules };
+    },
+  });
+}
+
+function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
+  return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
+}

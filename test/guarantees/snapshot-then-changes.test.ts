@@ -1,0 +1,158 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+import { listOf } from '../../src/events/envelope.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { useChain, type Chain } from '../support/chain.js';
+import { useCli, type CliFolder } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { useRedis } from '../support/redis.js';
+import { readEverything } from '../support/truth.js';
+
+const CONFIG = 'changefeed.config.json';
+/** A stamp that moved alone is no change, and no event. */
+const STAMPS = ['수정 날짜', 'updatedAt'];
+
+describe('a subscription that is added to a running service, and begins with a snapshot', () => {
+  const redis = useRedis();
+  const chain = useChain();
+  const cli = useCli();
+
+  const configOf = (world: Chain, subscriptions: readonly object[]): object => {
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: '1s' }]));
+    const budget = { requests: 10_000, perSeconds: 1 };
+    const workspace = { name: 'acme', baseUrl: world.url, token: world.token, budget, lists };
+    return { workspaces: [workspace], subscriptions, redis: { prefix: redis.keys.prefix } };
+  };
+  const toFile = (name: string, more: object = {}): object => ({
+    handler: 'ndjson',
+    name,
+    path: `${name}.ndjson`,
+    ...more,
+  });
+  const run = (folder: CliFolder) => folder.start(['start'], { REDIS_URL: redis.url, LOG_LEVEL: 'info' });
+
+  it(
+    'is told what every record is and then what changes, as the journal has it, whoever is killed meanwhile',
+    { timeout: 240_000 },
+    async () => {
+      const world = await chain({ sandbox: { people: 250, seed: 21, rate: 12, journalKeep: 100_000 } });
+      const folder = await cli({ [CONFIG]: configOf(world, [toFile('all', { start: 'beginning' })]) });
+      let service = run(folder);
+      const linesOf = async (name: string) => (await eventsIn(folder, name)).length;
+      await eventually(async () => expect(await linesOf('all')).toBeGreaterThan(30), { timeoutMs: 60_000 });
+
+      // As many editors write: beside it, then in its place.
+      const added = [toFile('all', { start: 'beginning' }), toFile('mirror', { start: 'snapshot', concurrency: 2 })];
+      await writeFile(join(folder.cwd, 'next'), JSON.stringify(configOf(world, added)));
+      await rename(join(folder.cwd, 'next'), join(folder.cwd, CONFIG));
+      expect(await service.waitForLine(/configuration was reloaded/)).toContain('mirror');
+      for (const wanted of [50, 900, 1_800]) {
+        await eventually(async () => expect(await linesOf('mirror')).toBeGreaterThan(wanted), {
+          timeoutMs: 60_000,
+          intervalMs: 5,
+        });
+        await service.kill();
+        service = run(folder);
+      }
+
+      const seen = await linesOf('mirror');
+      await eventually(async () => expect(await linesOf('mirror')).toBeGreaterThan(seen + 100), { timeoutMs: 90_000 });
+      world.sandbox.rate = 0;
+      const shown = await readEverything(world);
+      const told = await eventually(
+        async () => {
+          const stories = storiesOf(await eventsIn(folder, 'mirror'));
+          expect(differing(stories, shown)).toEqual([]);
+          return stories;
+        },
+        { timeoutMs: 90_000, intervalMs: 500 },
+      );
+
+      expect(unruly(told)).toEqual([]);
+      expect(notInJournal(told, world.sandbox)).toEqual([]);
+      const late = [...told.values()].filter(([first]) => (first?.data.sequence ?? 0) > 0);
+      // What had changed before the snapshot was taken, what was told of again after it: the seam was there.
+      expect(late.length).toBeGreaterThan(5);
+      expect([...told.values()].filter((story) => story.length > 1).length).toBeGreaterThan(5);
+      await service.kill('SIGTERM');
+    },
+  );
+});
+
+/** Whole lines: one that a kill cut off is not an event, and comes again. */
+async function eventsIn(folder: CliFolder, name: string): Promise<ChangeEvent[]> {
+  const text = await readFile(join(folder.cwd, `${name}.ndjson`), 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as ChangeEvent];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Per record, what was told of it, in the order of its first telling. */
+function storiesOf(events: readonly ChangeEvent[]): Map<string, ChangeEvent[]> {
+  const known = new Set<string>();
+  const stories = new Map<string, ChangeEvent[]>();
+  for (const event of events) {
+    if (known.has(event.id)) continue;
+    known.add(event.id);
+    const key = `${listOf(event)} ${event.subject}`;
+    stories.set(key, [...(stories.get(key) ?? []), event]);
+  }
+  return stories;
+}
+
+/** Records of which what was told last is not what is. */
+function differing(
+  stories: ReadonlyMap<string, readonly ChangeEvent[]>,
+  shown: Record<ListName, Map<string, object>>,
+): string[] {
+  const keys = LIST_NAMES.flatMap((list) => [...shown[list].keys()].map((id) => `${list} ${id}`));
+  return keys.filter((key) => {
+    const [list, id] = key.split(' ') as [ListName, string];
+    return textOf(stories.get(key)?.at(-1)?.data.after) !== textOf(shown[list].get(id));
+  });
+}
+
+/** Stories that do not begin with what the record is (or was created as), or leave out a change, or tell one twice. */
+function unruly(stories: ReadonlyMap<string, readonly ChangeEvent[]>): object[] {
+  return [...stories].flatMap(([key, story]) => {
+    const told = story.map(({ type, data }) => `${type.split('.')[2]} ${data.sequence}`);
+    const from = story[0]?.data.sequence ?? 0;
+    const inOrder = story.every(({ data }, index) => data.sequence === from + index);
+    const begins = /^(snapshot \d+|created 1)$/.test(told[0] ?? '');
+    const once = story.slice(1).every(({ type }) => !type.endsWith('.snapshot'));
+    return inOrder && begins && once ? [] : [{ key, told }];
+  });
+}
+
+/** Images that were told although the record never looked like that, or in another order. */
+function notInJournal(stories: ReadonlyMap<string, readonly ChangeEvent[]>, sandbox: Sandbox): string[] {
+  const looks = new Map<string, string[]>();
+  for (const line of sandbox.journal.lines()) {
+    if (line.line !== 'mutation') continue;
+    const key = `${line.list} ${line.id}`;
+    const known = looks.get(key) ?? [textOf(line.before)];
+    looks.set(key, [...known, textOf(line.after)]);
+  }
+  return [...stories].flatMap(([key, story]) => {
+    const history = looks.get(key);
+    if (history === undefined) return [];
+    let at = -1;
+    const wrong = story.some(({ data }) => {
+      at = history.indexOf(textOf(data.after), at + 1);
+      return at === -1;
+    });
+    return wrong ? [key] : [];
+  });
+}
+
+function textOf(image: object | null | undefined): string {
+  const entries = Object.entries(image ?? {}).filter(([field]) => !STAMPS.includes(field));
+  return JSON.stringify(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

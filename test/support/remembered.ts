@@ -1,0 +1,82 @@
+/** A list as sweeps would leave it in Redis, and changes to it as a sweep would commit them: images and events in one step. */
+import type { ListName } from '../../src/events/lists.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { noCounts } from '../../src/sweep/counts.js';
+import type { RecordWrite, SweepStore } from '../../src/sweep/store.js';
+import type { Keys } from '../../src/state/keys.js';
+import type { Redis } from 'ioredis';
+import { WORKSPACE, changeEvent } from './fan-out.js';
+
+const AT = '2026-03-02T04:10:00.000Z';
+
+export class RememberedList {
+  /** Of every record, how many events were logged of it. */
+  readonly sequences = new Map<string, number>();
+  readonly #store: SweepStore;
+  readonly #list: ListName;
+  #token: string | undefined;
+
+  constructor({ redis, keys }: { redis: Redis; keys: Keys }, list: ListName = 'people') {
+    this.#store = createSweepStore(redis, keys, WORKSPACE);
+    this.#list = list;
+  }
+
+  /** Remembered quietly, as a first sweep does; it is complete unless told otherwise. */
+  async baseline(records: readonly string[], { complete = true } = {}): Promise<void> {
+    for (const record of records) this.sequences.set(record, 0);
+    await this.#commit(records.map((record) => this.#write(record, 0)));
+    if (complete) await this.complete();
+  }
+
+  async complete(): Promise<void> {
+    const times = { startedAt: AT, completedAt: AT };
+    const summary = { sweepId: 'people-1', ...times, mode: 'baseline', pages: 1, counts: noCounts() } as const;
+    await this.#store.commitPage(this.#list, { token: await this.#lease(), checkpoint: null, summary, writes: [] });
+  }
+
+  /** Each of them changes once; one that was unknown is created. */
+  async change(...records: readonly string[]): Promise<void> {
+    const writes = records.map((record): RecordWrite => {
+      const before = this.sequences.get(record);
+      const sequence = (before ?? 0) + 1;
+      this.sequences.set(record, sequence);
+      const verb = before === undefined ? 'created' : 'updated';
+      const event = changeEvent({ record, sequence, verb, list: this.#list });
+      return { ...this.#write(record, sequence), event };
+    });
+    await this.#commit(writes);
+  }
+
+  async remove(record: string): Promise<void> {
+    const sequence = (this.sequences.get(record) ?? 0) + 1;
+    this.sequences.set(record, sequence);
+    const state = { digest: 'gone', sequence, image: null, gone: { at: AT, stamp: null, content: 'x' } };
+    const event = changeEvent({ record, sequence, verb: 'deleted', list: this.#list });
+    await this.#commit([{ key: record, state, event }]);
+  }
+
+  #write(record: string, sequence: number): RecordWrite {
+    const image = JSON.stringify({ id: record, 이름: `가상인 ${sequence}` });
+    return { key: record, state: { digest: `d${sequence}`, sequence, image }, event: null };
+  }
+
+  async #commit(writes: readonly RecordWrite[]): Promise<void> {
+    const where = { sweepId: 'people-1', startedAt: AT, cursor: 'c', pages: 1, firstPage: null };
+    const checkpoint = { ...where, mode: 'changes', counts: noCounts() } as const;
+    await this.#store.commitPage(this.#list, { token: await this.#lease(), checkpoint, summary: null, writes });
+  }
+
+  async #lease(): Promise<string> {
+    if (this.#token === undefined) {
+      const lease = await this.#store.acquire(this.#list, 600_000);
+      if (lease.outcome === 'held') throw new Error(`held by ${lease.holder}`);
+      this.#token = lease.token;
+    }
+    return this.#token;
+  }
+}
+
+/** `count` names of records. */
+export function recordNames(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `r${String(n).padStart(5, '0')}`);
+}
