@@ -24,7 +24,10 @@ export interface Missing {
   sweep: string;
 }
 
-/** Members of pages: what stood there in the last complete sweep, and what stands there now where that differs. */
+/**
+ * Members of pages: what stood there in the last complete sweep, and what stands there now where that differs. Pages count
+ * from 1; under 0 stand records seen in between, by walks that were given up: on no page of this sweep, whatever it changed.
+ */
 export interface MembershipChange {
   before: ReadonlyMap<number, readonly string[]>;
   /** Only pages of other members; a page that is neither here nor beyond `pages` is as before. */
@@ -35,14 +38,15 @@ export interface MembershipChange {
 
 /** Who stood on some page before and stands on none now. A record that only changed its page has not left. */
 export function vanished({ before, changed, pages }: MembershipChange): string[] {
+  const isAsBefore = (page: number): boolean => page > 0 && page <= pages && !changed.has(page);
   const present = new Set<string>();
   for (const [, keys] of changed) for (const key of keys) present.add(key);
   for (const [page, keys] of before) {
-    if (page <= pages && !changed.has(page)) for (const key of keys) present.add(key);
+    if (isAsBefore(page)) for (const key of keys) present.add(key);
   }
   const left = new Set<string>();
   for (const [page, keys] of before) {
-    if (page > pages || changed.has(page)) for (const key of keys) if (!present.has(key)) left.add(key);
+    if (!isAsBefore(page)) for (const key of keys) if (!present.has(key)) left.add(key);
   }
   return [...left];
 }

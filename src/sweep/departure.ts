@@ -6,7 +6,7 @@ import { isoTime } from '../runtime/clock.js';
 import { noCounts } from './counts.js';
 import type { SweepMemory } from './judging.js';
 import type { SweepDeps } from './options.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepStore } from './store.js';
+import { STRAYS, type Checkpoint, type FencingToken, type StoredSweep, type SweepStore } from './store.js';
 
 /** A checkpoint older than this is not resumed: its cursors may be dead, and its first half shows another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;
@@ -15,14 +15,14 @@ export async function departure(
   { store, clock, log }: SweepDeps,
   list: ListName,
   token: FencingToken,
-  { checkpoint, cursors, state }: StoredSweep,
+  { checkpoint, cursors, cutOff, state }: StoredSweep,
 ): Promise<{ checkpoint: Checkpoint; trail: Trail }> {
   const now = clock.now();
   if (checkpoint !== null && isAlive(checkpoint, now)) {
     log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
     return { checkpoint, trail: createTrail({ firstPage: checkpoint.firstPage, cursors }) };
   }
-  if (checkpoint !== null) await store.abandon(list, token);
+  if (checkpoint !== null || cutOff) await store.abandon(list, token);
   const fresh: Checkpoint = {
     sweepId: `${list}-${token}-${now.toString(36)}`,
     startedAt: isoTime(now),
@@ -43,7 +43,11 @@ function isAlive({ startedAt, settling }: Checkpoint, now: number): boolean {
 
 /** What an interrupted sweep had in memory. */
 export async function recollect(store: SweepStore, list: ListName, { pages }: Checkpoint): Promise<SweepMemory> {
-  const [schema, held] = await Promise.all([store.schema(list), store.heldKeys(list)]);
+  const [schema, held, strays] = await Promise.all([
+    store.schema(list),
+    store.heldKeys(list),
+    store.members(list, STRAYS),
+  ]);
   const seen = new Set<string>();
   if (pages > 0) {
     const { before, changed } = await store.membership(list);
@@ -51,5 +55,5 @@ export async function recollect(store: SweepStore, list: ListName, { pages }: Ch
       for (const key of changed.get(page) ?? before.get(page) ?? []) seen.add(key);
     }
   }
-  return { schema, seen, held: new Set(held) };
+  return { schema, seen, held: new Set(held), strays: strays !== null };
 }

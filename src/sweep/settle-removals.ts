@@ -19,7 +19,7 @@ import { isoTime } from '../runtime/clock.js';
 import { countedForms, knownRecord } from './judge-record.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
-import { GONE, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
+import { GONE, STRAYS, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -58,7 +58,7 @@ export async function settleRemovals(
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
     held,
     promote: [...membership.changed.keys()],
-    drop: [...membership.before.keys()].filter((page) => page > pages),
+    drop: [...membership.before.keys()].filter((page) => page > pages || page === STRAYS),
   };
 }
 

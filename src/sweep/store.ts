@@ -142,8 +142,16 @@ export interface StoredSweep {
   checkpoint: Checkpoint | null;
   /** The cursors that sweep has followed. */
   cursors: string[];
+  /** A walk that will not be completed has left its pages (`resync` cut it off): to be abandoned before the next one. */
+  cutOff: boolean;
   state: ListState;
 }
+
+/**
+ * In place of a page: records that walks given up since the last complete sweep have shown and that it had not. They were
+ * told of, or learnt; so when the next complete sweep does not show them, they are missing like any other.
+ */
+export const STRAYS = 0;
 
 /** Which records stood on which page. */
 export interface Membership {
@@ -187,7 +195,7 @@ export interface SweepStore {
   removalsAcceptedAt(list: ListName): Promise<string | null>;
   /** A person accepts the removals held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
   acceptRemovals(list: ListName): Promise<number>;
-  /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. */
+  /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. Its records are STRAYS. */
   abandon(list: ListName, token: FencingToken): Promise<void>;
   /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */
   forgetBaseline(list: ListName): Promise<void>;
