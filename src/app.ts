@@ -7,7 +7,8 @@ import type { Config } from './config/schema.js';
 import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
-import { createOperations } from './dispatch/operations.js';
+import { createOperations, type Operations } from './dispatch/operations.js';
+import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
@@ -21,6 +22,7 @@ import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.
 import { silentLog, type Log } from './runtime/log.js';
 import { runLoop } from './runtime/loop.js';
 import { RedisRecordGate } from './state/gate.js';
+import { RedisHealthStore } from './state/health.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
 import { RedisOnceStore } from './state/once.js';
@@ -33,6 +35,7 @@ import { createInspector, type Inspector } from './inspector.js';
 import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
@@ -84,6 +87,17 @@ export interface Changefeed {
    * @throws ChangefeedError CF_USAGE
    */
   replay(call: ReplayCall): Promise<Replayed>;
+  /**
+   * Has a disabled subscription go on where it stood, in order. Answers how it was disabled; null when it was not.
+   * @throws ChangefeedError CF_USAGE
+   */
+  enable(subscription: string): Promise<Disabled | null>;
+  /**
+   * Delivers nothing more to a subscription, in any process, until it is enabled. Its events wait in its queue and in the
+   * log, there as long as `log.retention` says. Answers false when it was disabled before.
+   * @throws ChangefeedError CF_USAGE
+   */
+  disable(subscription: string, reason?: string): Promise<boolean>;
   status(): Promise<Status>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
@@ -144,7 +158,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
   const operations = createOperations({ ...fanOut(house), ...reading });
   const parts: Record<Role, Part> = {
     poll: pollPart(house, sweeper),
-    dispatch: dispatchPart(house, dispatcher),
+    dispatch: dispatchPart(house, { dispatcher, operations }),
     serve: mirrorPart(house),
     handle: { name: 'handlers', ...createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) }) },
   };
@@ -179,6 +193,8 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       return operations.deadLetters;
     },
     replay: (call) => operations.replay(call),
+    enable: (subscription) => operations.enable(subscription),
+    disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     async status() {
       const [shown, subscriptions] = await Promise.all([
@@ -197,6 +213,7 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
     connect,
     gate: new RedisRecordGate(redis, keys),
     once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
     logger: log,
     clock,
   };
@@ -217,13 +234,18 @@ function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part
 }
 
 /** The dispatcher, and beside it the trimming of the logs it reads. */
-function dispatchPart(house: House, dispatcher: Dispatcher): Part {
+function dispatchPart(
+  house: House,
+  { dispatcher, operations }: { dispatcher: Dispatcher; operations: Operations },
+): Part {
   const { config, redis, keys, clock, log } = house;
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   const trimAll = async (): Promise<number> => {
+    const disabled = await operations.enforceDisabled();
     for (const { name } of config.workspaces) {
-      await trimLog(redis, keys, { workspace: name, retention: config.log.retention, nowMs: clock.now() });
+      const trim = { workspace: name, retention: config.log.retention, nowMs: clock.now(), disabled };
+      await operations.noteMissing((await trimLog(redis, keys, trim)).missedBy);
     }
     return TRIM_INTERVAL_MS;
   };

@@ -10,6 +10,7 @@ export type {
   DeadLetter,
   DeadLetterFilter,
   DeadLetters,
+  Disabled,
   ListOptions,
   ListSweep,
   ReplayCall,
@@ -40,7 +41,7 @@ export { bullmq } from './handlers/bullmq/bullmq.js';
 export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
 export type { EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
-export { PermanentError, RetryAfterError } from './handlers/errors.js';
+export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { exec } from './handlers/exec/exec.js';
