@@ -1,7 +1,7 @@
 /** Which records stood on which page, and which are missing since: what removals are decided from. */
 import type { ListName } from '../events/lists.js';
-import type { Missing } from '../detect/removal.js';
-import { STRAYS, type Membership, type SweepSummary } from '../sweep/store.js';
+import { STRAYS, type Missing } from '../detect/removal.js';
+import type { Membership, SweepSummary } from '../sweep/store.js';
 import { packKeys, unpackKeys } from './packed-keys.js';
 import type { StoreRoom } from './room.js';
 

@@ -1,15 +1,9 @@
 /** The sweep's memory in Redis: what was known, what a page changed, who may write. */
 import type { Redis } from 'ioredis';
+import { STRAYS } from '../detect/removal.js';
 import { schemaFrom } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
-import {
-  STRAYS,
-  type AcquireResult,
-  type Checkpoint,
-  type StoredSweep,
-  type SweepStore,
-  type SweepSummary,
-} from '../sweep/store.js';
+import type { AcquireResult, Checkpoint, StoredSweep, SweepStore, SweepSummary } from '../sweep/store.js';
 import { unexpectedAnswer, words } from './answer.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
 import type { Keys } from './keys.js';

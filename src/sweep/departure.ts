@@ -1,12 +1,13 @@
 /** Where a sweep starts: where an interrupted one stood, if that is not too long ago, with what that one knew. */
 import { createTrail, type Trail } from '../api/trail.js';
 import { noDrift } from '../detect/drift.js';
+import { STRAYS } from '../detect/removal.js';
 import type { ListName } from '../events/lists.js';
 import { isoTime } from '../runtime/clock.js';
 import { noCounts } from './counts.js';
 import type { SweepMemory } from './judging.js';
 import type { SweepDeps } from './options.js';
-import { STRAYS, type Checkpoint, type FencingToken, type StoredSweep, type SweepStore } from './store.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepStore } from './store.js';
 
 /** A checkpoint older than this is not resumed: its cursors may be dead, and its first half shows another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;

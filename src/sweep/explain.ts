@@ -1,9 +1,9 @@
 /** One record's story: what is remembered of it, where it stands, and the last decisions about it. Only looks. */
 import type { Gone, Suspect, TrailEntry } from '../detect/known.js';
-import type { Missing } from '../detect/removal.js';
+import { STRAYS, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../events/lists.js';
-import { STRAYS, type SweepStore, type SweepSummary } from './store.js';
+import type { SweepStore, SweepSummary } from './store.js';
 
 export interface RecordStory {
   list: ListName;

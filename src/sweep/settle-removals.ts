@@ -8,6 +8,7 @@ import { isKnownByContent } from '../detect/identity.js';
 import { mergeMentions, survivorOf } from '../detect/merge.js';
 import {
   DEFAULT_REMOVALS,
+  STRAYS,
   decideRemovals,
   missingAfter,
   vanished,
@@ -19,7 +20,7 @@ import { isoTime } from '../runtime/clock.js';
 import { countedForms, knownRecord } from './judge-record.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
-import { GONE, STRAYS, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
+import { GONE, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 

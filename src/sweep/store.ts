@@ -147,12 +147,6 @@ export interface StoredSweep {
   state: ListState;
 }
 
-/**
- * In place of a page: records that walks given up since the last complete sweep have shown and that it had not. They were
- * told of, or learnt; so when the next complete sweep does not show them, they are missing like any other.
- */
-export const STRAYS = 0;
-
 /** Which records stood on which page. */
 export interface Membership {
   /** Of the last complete sweep. */

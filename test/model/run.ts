@@ -99,6 +99,7 @@ class Run {
   async quieten(): Promise<void> {
     this.#crm.quieten();
     const { confirm } = this.#scenario.config.removals;
+    const quietSince = this.#time.now();
     // A cursor that died with the last process costs one sweep.
     let mayFail = 1;
     for (let complete = 0; complete < confirm + MOST_QUIET_SWEEPS;) {
@@ -107,7 +108,7 @@ class Run {
       await this.#sweep({ doom: null, meanwhile: [], rival: null });
       if (this.#sweeps.length > before) complete += 1;
       else if (--mayFail < 0) return void this.#surprises.push('a sweep stays incomplete although nothing is wrong');
-      if (isUneventful(this.#sweeps.at(-1)?.summary)) return;
+      if (isUneventful(this.#sweeps.at(-1), quietSince)) return;
       if (complete === confirm) await this.#store.acceptRemovals(this.#scenario.list);
     }
   }
@@ -256,8 +257,10 @@ class Run {
 }
 
 /** Nothing happened, and nothing is left to be decided: one more sweep would say the same. */
-function isUneventful(summary: SweepSummary | undefined): boolean {
-  if (summary === undefined || summary.mode === 'baseline' || summary.carried !== undefined) return false;
+function isUneventful(last: CompleteSweep | undefined, quietSince: number): boolean {
+  if (last === undefined || last.startedAt < quietSince || last.mode === 'baseline') return false;
+  const { summary } = last;
+  if (summary.carried !== undefined) return false;
   const { seen, unchanged, ignored, missing } = summary.counts;
   return unchanged + ignored === seen && missing === 0 && summary.counts.deleted === 0;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RawRecord } from '../../src/api/read-api.js';
+import { STRAYS } from '../../src/detect/removal.js';
 import { ChangefeedError } from '../../src/errors.js';
-import { STRAYS, type SweepStore } from '../../src/sweep/store.js';
+import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
