@@ -109,8 +109,8 @@ const SIZE_OF = {
 } as const satisfies Record<ListName, string>;
 
 function sandboxOf({ list, seed, size, shown, mishaps, churn }: Scenario, time: ModelTime): Sandbox {
-  // So many people that the few who are deleted do not empty a field on nearly all memos or todos: that would be drift.
-  const sizes = { people: 24, organizations: 3, memos: 4, todos: 4, history: 4, activity: 4, [SIZE_OF[list]]: size };
+  // So many people and organizations that the few deleted do not empty a field on nearly all rows: that would be drift.
+  const sizes = { people: 24, organizations: 16, memos: 4, todos: 4, history: 4, activity: 4, [SIZE_OF[list]]: size };
   const schedules = Object.entries(mishaps).map(([name, share]) => [name, { share }]);
   return createSandbox({
     ...sizes,
