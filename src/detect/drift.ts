@@ -5,7 +5,7 @@
  * the rows must be heard.
  */
 import type { SchemaChange } from '../events/types.js';
-import { ABSENT } from './form.js';
+import { ABSENT, isEmptyForm } from './form.js';
 import { formsOfField, type SchemaTally } from './schema.js';
 
 /** "Nearly all". */
@@ -85,7 +85,12 @@ export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, 
   if (schema.rows < FEWEST_ROWS) return false;
   if (Object.hasOwn(drift.fields, field)) return true;
   const forms = formsOfField(schema, field);
-  return (forms[to] ?? 0) <= NEXT_TO_NONE * schema.rows && (forms[from] ?? 0) >= FEWEST_ROWS;
+  return (forms[to] ?? 0) <= NEXT_TO_NONE * schema.rows && rowsLike(from, forms) >= FEWEST_ROWS;
+}
+
+/** A server that says "nothing" now as null and now by silence has one form there, not two half as common. */
+function rowsLike(form: string, forms: Readonly<Record<string, number>>): number {
+  return isEmptyForm(form) ? rowsIn(forms, Object.keys(forms).filter(isEmptyForm)) : (forms[form] ?? 0);
 }
 
 export function tallied(drift: DriftTally, moved: readonly Transition[], schema: SchemaTally): DriftTally {

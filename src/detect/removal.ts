@@ -24,6 +24,12 @@ export interface Missing {
   sweep: string;
 }
 
+/**
+ * In place of a page, which count from 1: records that walks given up since the last complete sweep have shown and that it
+ * had not. They were told of, or learnt; so when the next complete sweep does not show them, they are missing like any other.
+ */
+export const STRAYS = 0;
+
 /** Members of pages: what stood there in the last complete sweep, and what stands there now where that differs. */
 export interface MembershipChange {
   before: ReadonlyMap<number, readonly string[]>;
@@ -35,14 +41,15 @@ export interface MembershipChange {
 
 /** Who stood on some page before and stands on none now. A record that only changed its page has not left. */
 export function vanished({ before, changed, pages }: MembershipChange): string[] {
+  const isAsBefore = (page: number): boolean => page !== STRAYS && page <= pages && !changed.has(page);
   const present = new Set<string>();
   for (const [, keys] of changed) for (const key of keys) present.add(key);
   for (const [page, keys] of before) {
-    if (page <= pages && !changed.has(page)) for (const key of keys) present.add(key);
+    if (isAsBefore(page)) for (const key of keys) present.add(key);
   }
   const left = new Set<string>();
   for (const [page, keys] of before) {
-    if (page > pages || changed.has(page)) for (const key of keys) if (!present.has(key)) left.add(key);
+    if (!isAsBefore(page)) for (const key of keys) if (!present.has(key)) left.add(key);
   }
   return [...left];
 }

@@ -1,4 +1,5 @@
 /** What a sweep writes, as arguments of one script: all of it or nothing. */
+import { randomUUID } from 'node:crypto';
 import type { SchemaDelta } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
@@ -34,6 +35,7 @@ export async function commitPage(room: StoreRoom, list: ListName, commit: PageCo
   ];
   return await run(room, keysOf(room, list, keys.walk(workspace, list)), [
     token,
+    randomUUID(),
     checkpoint === null ? '' : JSON.stringify(checkpoint),
     checkpoint?.cursor ?? '',
     summary === null ? '' : JSON.stringify(summary),
@@ -54,6 +56,7 @@ export async function commitRemovals(room: StoreRoom, list: ListName, commit: Re
   );
   return await run(room, keysOf(room, list, keys.members(workspace, list)), [
     commit.token,
+    randomUUID(),
     JSON.stringify(commit.checkpoint),
     '',
     '',

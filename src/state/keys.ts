@@ -29,7 +29,7 @@ export class Keys {
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
   /** string with TTL: the fencing token of whoever sweeps the list. */
   lease = (workspace: string, list: ListName): string => this.#workspace(workspace, `lease:${list}`);
-  /** hash: baselineAt, lastSweep, the checkpoint of the sweep under way; counters of the schema (`schema …`, `schemaEvents …`). */
+  /** hash: baselineAt, lastSweep, the checkpoint of the sweep under way and its last step; counters of the schema (`schema …`, `schemaEvents …`). */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
   /** hash of the sweep under way: cursors followed (`c …`), members of changed pages (`p <page>`), records that wait (`h …`). */
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);

@@ -1,6 +1,6 @@
 /** Which records stood on which page, and which are missing since: what removals are decided from. */
 import type { ListName } from '../events/lists.js';
-import type { Missing } from '../detect/removal.js';
+import { STRAYS, type Missing } from '../detect/removal.js';
 import type { Membership, SweepSummary } from '../sweep/store.js';
 import { packKeys, unpackKeys } from './packed-keys.js';
 import type { StoreRoom } from './room.js';
@@ -53,6 +53,13 @@ function missingOf(fields: ReadonlyMap<string, Buffer>): Map<string, Missing> {
 /** A page's members as a field of the walk. */
 export function memberField(page: number, members: readonly string[]): [field: string, packed: Buffer] {
   return [`p ${page}`, packKeys(members)];
+}
+
+/** Whom walks given up have shown, and the last complete sweep had not. */
+export function strays({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
+  const seen = new Set([...(before.get(STRAYS) ?? []), ...[...changed.values()].flat()]);
+  for (const [page, keys] of before) if (page !== STRAYS) for (const key of keys) seen.delete(key);
+  return [...seen];
 }
 
 export async function acceptRemovals({ redis, keys, workspace }: StoreRoom, list: ListName): Promise<number> {

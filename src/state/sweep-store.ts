@@ -1,13 +1,14 @@
 /** The sweep's memory in Redis: what was known, what a page changed, who may write. */
 import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { STRAYS } from '../detect/removal.js';
 import { schemaFrom } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { AcquireResult, Checkpoint, StoredSweep, SweepStore, SweepSummary } from '../sweep/store.js';
 import { unexpectedAnswer, words } from './answer.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
 import type { Keys } from './keys.js';
-import { acceptRemovals, readMembers, readMembership } from './membership.js';
+import { acceptRemovals, memberField, readMembers, readMembership, strays } from './membership.js';
 import { unpackRecord, unpackWaiting } from './packing.js';
 import { recentEvents } from './recent-events.js';
 import type { StoreRoom } from './room.js';
@@ -39,12 +40,12 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
       return committed(promotePages, await promotePages.run(redis, touched, [token, promote.length, ...fields]));
     },
     async abandon(list, token) {
-      const touched = [keys.sweep(workspace, list), keys.walk(workspace, list), keys.lease(workspace, list)];
-      await abandonSweep.run(redis, touched, [token]);
+      const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));
+      const [field, packed] = memberField(STRAYS, strays(await readMembership(room, list)));
+      await abandonSweep.run(redis, touched, [token, field, packed]);
     },
     async forgetBaseline(list) {
-      const touched = [keys.sweep(workspace, list), keys.walk(workspace, list), keys.lease(workspace, list)];
-      await forgetBaseline.run(redis, touched, []);
+      await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
     removalsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'removalsAcceptedAt'),
     acceptRemovals: (list) => acceptRemovals(room, list),
@@ -116,6 +117,7 @@ export async function loadSweep(redis: Redis, keys: Keys, workspace: string, lis
   return {
     checkpoint: checkpoint === null ? null : (JSON.parse(checkpoint) as Checkpoint),
     cursors: checkpoint === null ? [] : cursors,
+    cutOff: checkpoint === null && walked.some((name) => !name.startsWith('h ')),
     state: { baselineAt, lastSweep: lastSweep === null ? null : (JSON.parse(lastSweep) as SweepSummary) },
   };
 }

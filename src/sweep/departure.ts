@@ -1,6 +1,7 @@
 /** Where a sweep starts: where an interrupted one stood, if that is not too long ago, with what that one knew. */
 import { createTrail, type Trail } from '../api/trail.js';
 import { noDrift } from '../detect/drift.js';
+import { STRAYS } from '../detect/removal.js';
 import type { ListName } from '../events/lists.js';
 import { isoTime } from '../runtime/clock.js';
 import { noCounts } from './counts.js';
@@ -15,14 +16,14 @@ export async function departure(
   { store, clock, log }: SweepDeps,
   list: ListName,
   token: FencingToken,
-  { checkpoint, cursors, state }: StoredSweep,
+  { checkpoint, cursors, cutOff, state }: StoredSweep,
 ): Promise<{ checkpoint: Checkpoint; trail: Trail }> {
   const now = clock.now();
   if (checkpoint !== null && isAlive(checkpoint, now)) {
     log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
     return { checkpoint, trail: createTrail({ firstPage: checkpoint.firstPage, cursors }) };
   }
-  if (checkpoint !== null) await store.abandon(list, token);
+  if (checkpoint !== null || cutOff) await store.abandon(list, token);
   const fresh: Checkpoint = {
     sweepId: `${list}-${token}-${now.toString(36)}`,
     startedAt: isoTime(now),
@@ -43,7 +44,11 @@ function isAlive({ startedAt, settling }: Checkpoint, now: number): boolean {
 
 /** What an interrupted sweep had in memory. */
 export async function recollect(store: SweepStore, list: ListName, { pages }: Checkpoint): Promise<SweepMemory> {
-  const [schema, held] = await Promise.all([store.schema(list), store.heldKeys(list)]);
+  const [schema, held, strays] = await Promise.all([
+    store.schema(list),
+    store.heldKeys(list),
+    store.members(list, STRAYS),
+  ]);
   const seen = new Set<string>();
   if (pages > 0) {
     const { before, changed } = await store.membership(list);
@@ -51,5 +56,5 @@ export async function recollect(store: SweepStore, list: ListName, { pages }: Ch
       for (const key of changed.get(page) ?? before.get(page) ?? []) seen.add(key);
     }
   }
-  return { schema, seen, held: new Set(held) };
+  return { schema, seen, held: new Set(held), strays: strays !== null };
 }

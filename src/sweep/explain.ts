@@ -1,6 +1,6 @@
 /** One record's story: what is remembered of it, where it stands, and the last decisions about it. Only looks. */
 import type { Gone, Suspect, TrailEntry } from '../detect/known.js';
-import type { Missing } from '../detect/removal.js';
+import { STRAYS, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../events/lists.js';
 import type { SweepStore, SweepSummary } from './store.js';
@@ -41,7 +41,7 @@ export async function explainRecord(
     store.heldKeys(list),
     store.load(list),
   ]);
-  const [page = null] = [...membership.before].find(([, keys]) => keys.includes(id)) ?? [];
+  const [page = null] = [...membership.before].find(([at, keys]) => at !== STRAYS && keys.includes(id)) ?? [];
   const fields = fieldsOf(state);
   const { lastSweep } = listState;
   return {

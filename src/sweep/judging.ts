@@ -13,6 +13,8 @@ export interface SweepMemory {
   seen: Set<string>;
   /** Keys of the records that wait. */
   held: Set<string>;
+  /** Walks given up before have shown records that may be gone. */
+  strays: boolean;
 }
 
 export interface JudgeOptions {

@@ -8,6 +8,7 @@ import { isKnownByContent } from '../detect/identity.js';
 import { mergeMentions, survivorOf } from '../detect/merge.js';
 import {
   DEFAULT_REMOVALS,
+  STRAYS,
   decideRemovals,
   missingAfter,
   vanished,
@@ -58,7 +59,7 @@ export async function settleRemovals(
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
     held,
     promote: [...membership.changed.keys()],
-    drop: [...membership.before.keys()].filter((page) => page > pages),
+    drop: [...membership.before.keys()].filter((page) => page > pages || page === STRAYS),
   };
 }
 

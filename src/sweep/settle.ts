@@ -20,7 +20,8 @@ const PAGES_PER_STEP = 200;
 /** Nothing follows: the same members on the same pages, nobody waits, nobody is missing. */
 export function isSettled(checkpoint: Checkpoint, memory: SweepMemory, lastSweep: SweepSummary | null): boolean {
   const { settling, changedPages, drift, pages } = checkpoint;
-  if (settling !== true || lastSweep === null || changedPages !== 0 || memory.held.size > 0) return false;
+  if (settling !== true || lastSweep === null || changedPages !== 0) return false;
+  if (memory.held.size > 0 || memory.strays) return false;
   const { drifted = [], counts } = lastSweep;
   if (Object.keys(drift?.fields ?? {}).length > 0 || drifted.length > 0) return false;
   return pages === lastSweep.pages && counts.missing === 0;

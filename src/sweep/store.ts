@@ -147,6 +147,8 @@ export interface StoredSweep {
   checkpoint: Checkpoint | null;
   /** The cursors that sweep has followed. */
   cursors: string[];
+  /** A walk that will not be completed has left its pages (`resync` cut it off): to be abandoned before the next one. */
+  cutOff: boolean;
   state: ListState;
 }
 
@@ -192,7 +194,7 @@ export interface SweepStore {
   removalsAcceptedAt(list: ListName): Promise<string | null>;
   /** A person accepts the removals held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
   acceptRemovals(list: ListName): Promise<number>;
-  /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. */
+  /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. Its records are STRAYS. */
   abandon(list: ListName, token: FencingToken): Promise<void>;
   /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */
   forgetBaseline(list: ListName): Promise<void>;

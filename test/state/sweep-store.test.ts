@@ -44,9 +44,31 @@ describe('the memory of a sweep', () => {
     expect(await store.load('todo')).toEqual({
       checkpoint,
       cursors: ['c2'],
+      cutOff: false,
       state: { baselineAt: null, lastSweep: null },
     });
     expect(await logged()).toBe(1);
+  });
+
+  it('takes a page once, although the client sends again what was not answered when its connection broke', async () => {
+    const twice = new Proxy(redis.redis, {
+      get: (target, name) =>
+        name === 'evalsha'
+          ? async (...call: Parameters<typeof target.evalsha>) => {
+              await target.evalsha(...call);
+              return await target.evalsha(...call);
+            }
+          : (Reflect.get(target, name) as unknown),
+    });
+    const store = createSweepStore(twice, redis.keys, 'acme');
+    const token = await acquire(open());
+    const schema = new Map([['rows', 1]]);
+    expect(await store.commitPage('todo', { ...page(token), schema })).toMatchObject({ outcome: 'committed' });
+    expect([await logged(), (await store.schema('todo')).rows]).toEqual([1, 1]);
+
+    // The next page is another step, whatever it holds.
+    await open().commitPage('todo', { ...page(token), schema });
+    expect([await logged(), (await store.schema('todo')).rows]).toEqual([2, 2]);
   });
 
   it('closes a sweep with its last page, and keeps the time of the first baseline', async () => {
@@ -59,6 +81,7 @@ describe('the memory of a sweep', () => {
     expect(await store.load('todo')).toEqual({
       checkpoint: null,
       cursors: [],
+      cutOff: false,
       state: { baselineAt: summary.completedAt, lastSweep: later },
     });
   });

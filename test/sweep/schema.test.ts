@@ -64,6 +64,15 @@ describe('a field that moves on nearly all rows', () => {
     expect(await told()).toHaveLength(30);
   });
 
+  it('is one event in a short list too, where rows say "nothing" in two ways', async () => {
+    const api = listedApi(people(14, (n) => (n % 2 === 0 ? { 메모: undefined } : {})));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(14, () => ({ 메모: [null] }));
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:메모 1']);
+  });
+
   it('does not swallow what a person changed in the same sweep', async () => {
     const api = listedApi(people(30));
     const { sweep, told, events } = sweptList(redis, api);

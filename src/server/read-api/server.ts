@@ -4,7 +4,7 @@ import { LIST_NAMES, PATH_OF, type ListName } from '../../events/lists.js';
 import { messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
-import type { Layer, ReadRequest } from './answer.js';
+import type { Answer, Layer, ReadRequest } from './answer.js';
 import { DEFAULT_MANNERS, type Manners } from './manners.js';
 import { openApiDocument } from './openapi.js';
 import { refusal, responder } from './respond.js';
@@ -26,6 +26,8 @@ export interface ReadApiServerOptions {
 }
 
 export interface ReadApiServer {
+  /** The answer to a request of this process: what would go on the wire, without a socket. */
+  respond(request: ReadRequest): Promise<Answer>;
   /** Listens. @returns the base URL: what stands before `/v2` */
   start(): Promise<string>;
   /** Ends open connections too: a stalled answer must not hold up the end. */
@@ -49,6 +51,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
   const app = buildApp(closing.signal, answer);
   let listening: Promise<string> | undefined;
   return {
+    respond,
     start: () => (listening ??= app.listen({ host, port }).then(() => urlOf(app, host))),
     async stop() {
       await listening?.catch(() => undefined);

@@ -2,7 +2,7 @@
 import type { ListName } from '../../events/lists.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
-import type { Layer } from '../read-api/answer.js';
+import type { Answer, Layer, ReadRequest } from '../read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../read-api/server.js';
 import { settled, SETTLED_RULES } from './behaviour/dress.js';
 import type { Behaviour } from './behaviour/behaviour.js';
@@ -66,6 +66,11 @@ export class Sandbox {
   /** Listens, and lets life go on. Twice is once. */
   start(): Promise<SandboxAddress> {
     return (this.#started ??= this.#start());
+  }
+
+  /** The answer to a request of this process, limits and faults included; it needs no `start`. */
+  respond(request: ReadRequest): Promise<Answer> {
+    return this.#server.respond(request);
   }
 
   async stop(): Promise<void> {

@@ -1,20 +1,23 @@
 --[[ commit-page: everything one page changed, or nothing of it; after the last page, everything one step of settling changed.
   Atomic because: a crash between record state and log would lose or invent an event, and a checkpoint ahead of its page
   would skip it. A sweep that lost its lease writes nothing: its successor has read the state before.
+  Called twice it takes effect once: a client whose connection broke sends again what was not answered, without our knowing.
   KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are settled) · 6 lease
-  ARGV 1 token · 2 checkpoint ("" when the sweep is closed) · 3 cursor followed next ("" where there is none)
-       4 summary ("" until the sweep is closed) · 5 time of completion
-       6 n · n × (key, digest, packed record, event or "")
+  ARGV 1 token · 2 name of this step, which no other has · 3 checkpoint ("" when the sweep is closed) · 4 cursor followed next ("" where there is none)
+       5 summary ("" until the sweep is closed) · 6 time of completion
+       7 n · n × (key, digest, packed record, event or "")
        then m · m × event about the list
        then k · k × (4 or 5, "set" | "incr" | "del", field, value): fields of the hash under that key
   Closing drops the walk, except for records that wait for the next sweep.
   RETURN {"committed", events} · {"fenced", holder or ""}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[6])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
+if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0 } end
+redis.call('HSET', KEYS[4], 'step', ARGV[2])
 
 local events = 0
-local at = 7
-for _ = 1, tonumber(ARGV[6]) do
+local at = 8
+for _ = 1, tonumber(ARGV[7]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
   redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 2])
   if ARGV[at + 3] ~= '' then
@@ -38,12 +41,12 @@ for _ = 1, tonumber(ARGV[at]) do
   at = at + 4
 end
 
-if ARGV[4] == '' then
-  redis.call('HSET', KEYS[4], 'checkpoint', ARGV[2])
-  if ARGV[3] ~= '' then redis.call('HSET', KEYS[5], 'c ' .. ARGV[3], '') end
+if ARGV[5] == '' then
+  redis.call('HSET', KEYS[4], 'checkpoint', ARGV[3])
+  if ARGV[4] ~= '' then redis.call('HSET', KEYS[5], 'c ' .. ARGV[4], '') end
 else
-  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
-  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
+  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[5])
+  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[6])
   redis.call('HDEL', KEYS[4], 'checkpoint')
   local waiting = false
   local cursors = {}

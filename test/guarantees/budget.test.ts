@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createReadApi } from '../../src/api/client.js';
+import type { ReadApi } from '../../src/api/read-api.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { createBudget } from '../../src/state/budget.js';
+import { eventually } from '../support/eventually.js';
+import { useRedis } from '../support/redis.js';
+
+/**
+ * The windows are so long that no machine's pace decides: whatever a test asks for, it asks for within one of them. Of the
+ * 40 requests of a budget 4 may come at once; the others are dealt out over the minute.
+ */
+const BUDGET = { requests: 40, perSeconds: 60 };
+const LIMIT = { requests: 44, perMs: 60_000 };
+const PROCESSES = 15;
+const PAGES_EACH = 4;
+
+describe('the limit of the API', () => {
+  const redis = useRedis();
+  const open: { sandbox: Sandbox; apis: ReadApi[] }[] = [];
+  afterEach(async () => {
+    for (const { sandbox, apis } of open.splice(0)) {
+      await Promise.all(apis.map((api) => api.close()));
+      await sandbox.stop();
+    }
+  });
+
+  /** Many processes at once, each after its first pages. */
+  async function everybodyAsks(bucketOf: (process: number) => string) {
+    const sandbox = createSandbox({ people: 5, limit: LIMIT });
+    const { url, token } = await sandbox.start();
+    const answers: number[] = [];
+    const stopping = Array.from({ length: PROCESSES }, () => new AbortController());
+    const apis = Array.from({ length: PROCESSES }, (_, nth) =>
+      createReadApi({
+        workspace: 'acme',
+        baseUrl: url,
+        token,
+        attempts: 1,
+        budget: createBudget({
+          redis: redis.redis,
+          keys: redis.keys,
+          workspace: bucketOf(nth),
+          limits: BUDGET,
+          clock: systemClock,
+        }),
+        observe: ({ status }) => void answers.push(status ?? 0),
+      }),
+    );
+    open.push({ sandbox, apis });
+    const asking = apis.map(async (api, nth) => {
+      for (let page = 0; page < PAGES_EACH; page += 1)
+        await api.fetchPage('people', { cursor: null, page: 1, signal: stopping[nth]!.signal });
+    });
+    const done = Promise.allSettled(asking);
+    return { answers, done, stop: () => stopping.forEach((one) => one.abort()) };
+  }
+
+  it('is kept by all processes together, which wait instead of being refused', async () => {
+    const { answers, done, stop } = await everybodyAsks(() => 'acme');
+    // Those that may come at once, and one that had to wait.
+    await eventually(() => expect(answers.length).toBeGreaterThanOrEqual(5), { timeoutMs: 25_000 });
+    stop();
+    await done;
+    expect(new Set(answers)).toEqual(new Set([200]));
+    expect(answers.length).toBeLessThanOrEqual(BUDGET.requests);
+  });
+
+  it('is broken by the same processes when each has a budget of its own (control)', async () => {
+    const { answers, done } = await everybodyAsks((nth) => `acme-${nth}`);
+    await done;
+    expect(answers.filter((status) => status === 200)).toHaveLength(LIMIT.requests);
+    expect(answers).toContain(429);
+  });
+});

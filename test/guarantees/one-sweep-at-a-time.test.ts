@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import type { SweepStore } from '../../src/sweep/store.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (name: string): RawRecord => ({ id: 'p1', 이름: name });
+
+describe('a list is swept by one process at a time', () => {
+  const redis = useRedis();
+
+  /** One process stands still with a page in its hands; its lease runs out; another sweeps the list, and then the first goes on. */
+  async function overtaken(safeguard: (store: SweepStore) => SweepStore) {
+    const api = listedApi([person('old')]);
+    const { sweep, events, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('new')];
+    const store = safeguard(createSweepStore(redis.redis, redis.keys, 'acme'));
+    const [reached, arrive] = moment();
+    const [woken, wake] = moment();
+    const standing: SweepStore = {
+      ...store,
+      commitPage: async (list, commit) => {
+        arrive();
+        await woken;
+        return await store.commitPage(list, commit);
+      },
+    };
+    const first = sweep({ store: standing }).catch((error: unknown) => (error as { code?: string }).code);
+    await reached;
+    await redis.redis.del(redis.keys.lease('acme', 'people'));
+    api.records = [person('newer')];
+    await sweep({ store });
+    wake();
+    const outcome = await first;
+    await sweep();
+    return { outcome, told: await told(), names: (await events()).map(({ data }) => data.after?.['이름']) };
+  }
+
+  it('and one that has been overtaken writes nothing more', async () => {
+    expect(await overtaken((store) => store)).toEqual({
+      outcome: 'CF_LEASE_LOST',
+      told: ['updated p1 1'],
+      names: ['newer'],
+    });
+  });
+
+  it('or else its history is told twice and backwards (control: no fencing token)', async () => {
+    const { told, names } = await overtaken((store) => ({
+      ...store,
+      commitPage: async (list, commit) => {
+        await redis.redis.set(redis.keys.lease('acme', list), commit.token);
+        return await store.commitPage(list, commit);
+      },
+    }));
+    expect(told.slice(0, 2)).toEqual(['updated p1 1', 'updated p1 1']);
+    expect(names.slice(0, 2)).toEqual(['newer', 'new']);
+  });
+
+  it('and whoever comes second passes by', async () => {
+    const { store } = sweptList(redis, listedApi());
+    const [first, second] = await Promise.all([store.acquire('people', 60_000), store.acquire('people', 60_000)]);
+    expect([first.outcome, second.outcome]).toEqual(['acquired', 'held']);
+  });
+
+  it('or else both tell of the same change (control: no lease)', async () => {
+    const api = listedApi([person('old')]);
+    const { sweep, told, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [person('new')];
+    const [both, arrive] = moment(2);
+    const leaseless: SweepStore = {
+      ...store,
+      acquire: () => Promise.resolve({ outcome: 'acquired', token: '7' }),
+      commitPage: async (list, commit) => {
+        arrive();
+        await both;
+        await redis.redis.set(redis.keys.lease('acme', list), commit.token);
+        return await store.commitPage(list, commit);
+      },
+    };
+    await Promise.allSettled([sweep({ store: leaseless }), sweep({ store: leaseless })]);
+    expect(await told()).toEqual(['updated p1 1', 'updated p1 1']);
+  });
+});
+
+/** Comes when it has been called so many times. */
+function moment(times = 1): [came: Promise<void>, come: () => void] {
+  let left = times;
+  let resolve: () => void = () => undefined;
+  const came = new Promise<void>((done) => (resolve = done));
+  const come = (): void => {
+    left -= 1;
+    if (left === 0) resolve();
+  };
+  return [came, come];
+}

@@ -1,0 +1,61 @@
+/** The read API of a sandbox of this process: our client's own layers and page reading, without a socket in between. */
+import { gunzipSync } from 'node:zlib';
+import { compose, type FetchPage } from '../../src/api/layers.js';
+import { noAnswer, type Asked } from '../../src/api/failure.js';
+import { readPage } from '../../src/api/page.js';
+import type { Page, RawRecord, ReadApi } from '../../src/api/read-api.js';
+import { withRetry } from '../../src/api/with-retry.js';
+import type { ListName } from '../../src/events/lists.js';
+import type { Clock } from '../../src/runtime/clock.js';
+import { silentLog } from '../../src/runtime/log.js';
+import type { Answer } from '../../src/server/read-api/answer.js';
+import type { Sandbox } from '../../src/server/sandbox/sandbox.js';
+import type { Fate } from './fate.js';
+
+export interface InProcessApi {
+  sandbox: Sandbox;
+  clock: Clock;
+  fate: Fate;
+  attempts: number;
+  /** What a page looks like to this client: records left out, or without their ids. */
+  shown: (list: ListName, records: readonly RawRecord[]) => readonly RawRecord[];
+}
+
+export function inProcessApi({ sandbox, clock, fate, attempts, shown }: InProcessApi): ReadApi {
+  const never = new AbortController().signal;
+  const once: FetchPage = async ({ list, cursor, page }) => {
+    const asked: Asked = { workspace: 'model', host: 'sandbox', list, page, now: clock.now(), redact: (text) => text };
+    const answer = await fate.call(
+      () =>
+        sandbox.respond({
+          method: 'GET',
+          path: '',
+          list,
+          id: null,
+          parameters: cursor === null ? {} : { cursor },
+          authorization: `Bearer ${sandbox.token}`,
+          contentType: 'application/json',
+          signal: never,
+        }),
+      () => noAnswer(asked, { status: null, what: 'the connection broke', cause: undefined }),
+    );
+    return received(answer, asked);
+  };
+  const retry = { attempts, backoff: { delayMs: 500, maxDelayMs: 30_000 }, clock, log: silentLog, random: () => 0.5 };
+  const fetchPage = compose([withRetry(retry)], once);
+  return {
+    async fetchPage(list, { cursor, page, signal }) {
+      const got = await fetchPage({ list, cursor, page, attempt: 1, signal });
+      return { ...got, records: shown(list, got.records) };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function received({ body, delivered, delivery, headers, status }: Answer, asked: Asked): Page {
+  if (delivery.how !== 'whole')
+    throw noAnswer(asked, { status, what: 'the answer stopped before its end', cause: undefined });
+  delivered?.();
+  const text = (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
+  return readPage({ status, retryAfter: headers['retry-after'], location: undefined, text, bytes: body.length }, asked);
+}

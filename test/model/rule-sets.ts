@@ -1,0 +1,26 @@
+/** Rules a run may be under, and said once more in the judge's own words: which fields an event may be about. */
+import type { FieldRules } from '../../src/detect/rules.js';
+
+interface RuleSet {
+  rules: FieldRules;
+  /** Written apart from the detector's patterns on purpose. */
+  compares: (field: string) => boolean;
+}
+
+const everything = (): boolean => true;
+
+export const RULE_SETS = {
+  none: { rules: {}, compares: everything },
+  touch: { rules: { touch: true }, compares: everything },
+  'no-collapse': { rules: { collapse: false }, compares: everything },
+  ignoring: {
+    rules: { ignore: ['*TODO*', '담당자', 'text', 'type'] },
+    compares: (field) => !field.includes('TODO') && !['담당자', 'text', 'type'].includes(field),
+  },
+  only: {
+    rules: { only: ['담당자', '*TODO*', '완료', 'text', 'fieldValue', '완료 날짜'] },
+    compares: (field) =>
+      field.includes('TODO') || ['담당자', '완료', 'text', 'fieldValue', '완료 날짜', '완료일'].includes(field),
+  },
+} as const satisfies Record<string, RuleSet>;
+export type RuleSetName = keyof typeof RULE_SETS;
