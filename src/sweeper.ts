@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { createReadApi } from './api/client.js';
 import type { ReadApi } from './api/read-api.js';
 import type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
-import { compileRules, type Rules } from './detect/rules.js';
+import { compileRules, type Rules, type TodoWatch } from './detect/rules.js';
 import { ChangefeedError } from './errors.js';
 import { LIST_NAMES, type ListName } from './events/lists.js';
 import type { Clock } from './runtime/clock.js';
@@ -106,6 +106,7 @@ function sweptWorkspace(
   workspace: WorkspaceConfig,
 ): SweptWorkspace {
   const { name, baseUrl, token, budget: limits, lists } = workspace;
+  const watch = todoWatchOf(workspace);
   const budget = createBudget({ redis, keys, workspace: name, limits, clock });
   const api = createReadApi({
     workspace: name,
@@ -116,13 +117,19 @@ function sweptWorkspace(
     clock,
     ...(attempts !== undefined && { attempts }),
   });
-  const withRules = (list: ListName) => [list, { ...lists[list], rules: compileRules(list, lists[list]) }] as const;
+  const withRules = (list: ListName) =>
+    [list, { ...lists[list], rules: compileRules(list, lists[list], watch) }] as const;
   return {
     name,
     api,
     deps: { workspace: name, api, store: createSweepStore(redis, keys, name), clock, log },
     lists: Object.fromEntries(LIST_NAMES.map(withRules)) as SweptWorkspace['lists'],
   };
+}
+
+/** Null: todos are not watched. */
+export function todoWatchOf({ todos, timeZone, lists }: WorkspaceConfig): TodoWatch | null {
+  return todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
 }
 
 function optionsOf({ lists }: SweptWorkspace, list: ListName): SweepOptions {

@@ -1,7 +1,7 @@
 /** What stands behind an option or argument, read from its text; what cannot be read is a usage error that names the option. */
 import { ChangefeedError } from '../errors.js';
-import { EVENT_TYPES } from '../events/catalogue.js';
-import { LIST_NAMES, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import { EVENT_TYPES, TODO_VERBS, VERBS } from '../events/catalogue.js';
+import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { parseDuration } from '../runtime/duration.js';
 import { nearest } from '../runtime/nearest.js';
 
@@ -138,7 +138,6 @@ function matches(pattern: string, type: string): boolean {
 }
 
 function typesText(): string {
-  const parts = EVENT_TYPES.map((type) => type.split('.'));
-  const unique = (index: number): string => [...new Set(parts.map((part) => part[index]))].join('|');
-  return `crm.(${unique(1)}).(${unique(2)})`;
+  const objects = LIST_NAMES.map((list) => OBJECT_OF[list]).join('|');
+  return `crm.(${objects}).(${VERBS.join('|')}) and crm.todo.(${TODO_VERBS.join('|')})`;
 }

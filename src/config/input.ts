@@ -28,6 +28,8 @@ export interface WorkspaceInput {
   budget?: BudgetInput | undefined;
   /** The workspace's time zone, an IANA name: where its days begin. @defaultValue 'Asia/Seoul' */
   timeZone?: string | undefined;
+  /** The todo monitor: what follows from changes of todos, and from their due dates. */
+  todos?: TodosInput | undefined;
   /** Per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). */
   lists?: Readonly<Record<string, ListInput>> | undefined;
 }
@@ -38,6 +40,13 @@ export interface BudgetInput {
   requests?: number | undefined;
   /** Length of the window, in seconds. @defaultValue 10 */
   perSeconds?: number | undefined;
+}
+
+export interface TodosInput {
+  /** False: no `crm.todo.completed`, `overdue` and their like. @defaultValue true */
+  watch?: boolean | undefined;
+  /** How long before it is due a todo is due soon. @defaultValue '24h' */
+  dueSoon?: string | undefined;
 }
 
 export interface ListInput {

@@ -6,6 +6,7 @@ import type { Subscription } from '../handlers/handler.js';
 import {
   DEFAULT_BUDGET,
   DEFAULT_DEAD_LETTER_RETENTION,
+  DEFAULT_DUE_SOON_MS,
   DEFAULT_INTERVAL_MS,
   DEFAULT_LOG_RETENTION,
   DEFAULT_REMOVALS,
@@ -118,6 +119,10 @@ export const workspaceSchema = strictOptions({
   timeZone: checked(`the IANA name of a time zone, such as '${DEFAULT_TIME_ZONE}'`, timeZoneFault).default(
     DEFAULT_TIME_ZONE,
   ),
+  todos: strictOptions({
+    watch: yesOrNo.default(true),
+    dueSoon: duration({ least: '1m' }).default(DEFAULT_DUE_SOON_MS),
+  }).prefault({}),
   lists: listsSchema.prefault({}),
 });
 

@@ -50,6 +50,8 @@ export interface KnownRecord {
   suspect?: Suspect;
   gone?: Gone;
   trail?: readonly TrailEntry[];
+  /** Of a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Left out: with the baseline. */
+  dueSince?: string;
 }
 
 const EARLIER_KEPT = 3;

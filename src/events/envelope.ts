@@ -1,12 +1,12 @@
 /** Where an event's id comes from: from what happened, never from when or by whom it was seen. */
 import { createHash } from 'node:crypto';
 import { OBJECT_OF, listOfObject, type ListName } from './lists.js';
-import type { ChangeData, ChangeEvent, EventType, Verb } from './types.js';
+import type { ChangeData, ChangeEvent, EventType, TodoVerb, Verb } from './types.js';
 
-export interface EventDraft {
+export type EventDraft = EventCommon & ({ list: ListName; verb: Verb } | { list: 'todo'; verb: TodoVerb });
+
+interface EventCommon {
   workspace: string;
-  list: ListName;
-  verb: Verb;
   recordId: string;
   /** ISO 8601, UTC. */
   time: string;
@@ -16,7 +16,8 @@ export interface EventDraft {
 }
 
 export function buildEvent({ workspace, list, verb, recordId, time, contentDigest, data }: EventDraft): ChangeEvent {
-  const type: EventType = `crm.${OBJECT_OF[list]}.${verb}`;
+  // Of todos alone there are more verbs: the draft's type has seen to that.
+  const type = `crm.${OBJECT_OF[list]}.${verb}` as EventType;
   return {
     specversion: '1.0',
     id: eventId([workspace, type, recordId, String(data.sequence), contentDigest]),

@@ -33,7 +33,9 @@ export class Keys {
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
   /** hash of the last complete sweep: members of each page (`p <page>`), records missing since (`m …`). */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
-  /** The prefix BullMQ gets for a workspace's queue of sweeps. */
+  /** sorted set, by ms: kind and key of every todo to be spoken of when that time has come. */
+  due = (workspace: string): string => this.#workspace(workspace, 'due');
+  /** The prefix BullMQ gets for a workspace's queues: of sweeps, and of times to look again. */
   sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
 
   // Of a subscription.

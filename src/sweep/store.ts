@@ -3,6 +3,7 @@ import type { DriftTally, PastDrift } from '../detect/drift.js';
 import type { KnownRecord } from '../detect/known.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema.js';
+import type { TimerChange } from '../detect/watch.js';
 import type { ListName } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 
@@ -104,6 +105,10 @@ export interface RecordWrite {
   key: string;
   state: RecordState;
   event: ChangeEvent | null;
+  /** What follows from the event. */
+  derived?: readonly ChangeEvent[];
+  /** When to speak of a todo. Left out or empty: as it was. */
+  timers?: readonly TimerChange[];
 }
 
 export type CommitResult =
