@@ -27,10 +27,10 @@ import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
-import { createPoller } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { createInspector, type Inspector } from './inspector.js';
-import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
+import { createPolling } from './polling.js';
+import type { ListSweep, SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
@@ -137,13 +137,13 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
 function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: OpenedRedis['origin']): Changefeed {
   const { config, redis, keys, clock } = house;
   const logReader = new RedisLogReader(house);
-  const sweeper = createSweeper(house);
+  const { sweeper, part: pollPart } = createPolling(house);
   const workspaces = config.workspaces.map(({ name }) => name);
   const reading = { log: logReader, places: new RedisPlaceStore(redis, keys), workspaces };
   const dispatcher = createDispatcher({ ...fanOut(house), ...reading });
   const operations = createOperations({ ...fanOut(house), ...reading });
   const parts: Record<Role, Part> = {
-    poll: pollPart(house, sweeper),
+    poll: pollPart,
     dispatch: dispatchPart(house, dispatcher),
     serve: mirrorPart(house),
     handle: { name: 'handlers', ...createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) }) },
@@ -204,16 +204,6 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
 
 function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
   return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
-}
-
-function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part {
-  const workspaces = config.workspaces.map(({ name, lists }) => ({
-    name,
-    queuePrefix: keys.sweepQueuePrefix(name),
-    lists: sweeper.enabledLists(lists),
-  }));
-  const poller = createPoller({ workspaces, connect, sweep: (...tick) => sweeper.tick(...tick), log });
-  return { name: 'poller', start: () => poller.start(), stop: () => poller.stop() };
 }
 
 /** The dispatcher, and beside it the trimming of the logs it reads. */

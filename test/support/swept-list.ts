@@ -22,6 +22,7 @@ export interface SweptListOptions extends Partial<Omit<SweepOptions, 'rules' | '
 
 export interface SweptList {
   store: SweepStore;
+  clock: Clock;
   /** A complete sweep. */
   sweep: (options?: SweptListOptions) => Promise<SweepSummary>;
   events: () => Promise<ChangeEvent[]>;
@@ -40,6 +41,7 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'pe
   };
   return {
     store: ours,
+    clock,
     async sweep({ rules, watch, log = silentLog, store = ours, minutesLater = 1, ...options } = {}) {
       minutes += minutesLater;
       const result = await sweepList(

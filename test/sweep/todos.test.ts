@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawRecord } from '../../src/api/read-api.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
+import { SPELLINGS, written } from '../support/todos.js';
 import { sweptList, type SweptListOptions } from '../support/swept-list.js';
 
 const HOUR_MS = 3_600_000;
@@ -9,31 +10,6 @@ const watch = { timeZone: 'Asia/Seoul', dueSoonMs: 24 * HOUR_MS };
 const now = Date.now();
 const inHours = (hours: number): string => new Date(now + hours * HOUR_MS).toISOString();
 const owner = (id: string, name = id): object => ({ id, name });
-
-/** Everything a todo says, as written and as seen in the wild. */
-interface Said {
-  done?: boolean;
-  due?: string | null;
-  owner?: object | null;
-}
-type Spelling = (id: string, said: Said) => RawRecord;
-const written: Spelling = (id, { done = false, due = null, owner: inCharge = null }) => ({
-  id,
-  내용: '전화하기',
-  완료: done,
-  '완료 날짜': done ? '2026-03-03T01:15:00.000Z' : null,
-  '마지막 날짜': due,
-  담당자: inCharge,
-});
-const wild: Spelling = (id, { done = false, due = null, owner: inCharge = null }) => ({
-  id,
-  제목: '전화하기',
-  완료: done,
-  완료일: done ? '2026-03-03T01:15:00.000Z' : null,
-  종료일: due,
-  담당자: inCharge,
-});
-const both: Spelling = (id, said) => ({ ...written(id, said), ...wild(id, said) });
 
 describe('what follows from a todo', () => {
   const redis = useRedis();
@@ -52,11 +28,7 @@ describe('what follows from a todo', () => {
     return Object.fromEntries(pairs.map(([member, ms]) => [member, new Date(ms).toISOString()]));
   };
 
-  describe.each([
-    ['as written', written],
-    ['as seen in the wild', wild],
-    ['in both spellings at once', both],
-  ])('%s', (_how, todo) => {
+  describe.each(SPELLINGS)('%s', (_how, todo) => {
     it('is told after the change it comes from, with its sequence and what it is derived from', async () => {
       const { list, look } = open([]);
       await look([todo('a', { due: inHours(48), owner: owner('u1') })]);
@@ -129,12 +101,12 @@ describe('what follows from a todo', () => {
     const rules = { ignore: ['완료', '완료 날짜'] };
     await look(ids.map((id) => written(id, { done: true })));
     await look(
-      ids.map((id) => written(id, {})),
+      ids.map((id) => written(id)),
       { rules },
     );
     await look(
       ids.map((id) => {
-        const { 완료: _, '완료 날짜': _at, ...rest } = written(id, {});
+        const { 완료: _, '완료 날짜': _at, ...rest } = written(id);
         return { ...rest, 완료일: '2026-03-03T01:15:00.000Z' };
       }),
     );
