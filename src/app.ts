@@ -26,16 +26,20 @@ import { RedisLogReader } from './state/log-reader.js';
 import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
+import { createTodoStore } from './state/todo-store.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createPolling } from './polling.js';
+import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from './todos/reports.js';
 import type { ListSweep, SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
+export type { TodosCall, TodosReport, WorkspaceTodos } from './todos/reports.js';
+export type { TodoCounts, TodoGroup } from './todos/report.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
 
@@ -85,6 +89,11 @@ export interface Changefeed {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   status(): Promise<Status>;
+  /**
+   * What the todos come to, counted from what is remembered of them.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are kept without images
+   */
+  todos(call?: TodosCall): Promise<TodosReport>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
 }
@@ -180,6 +189,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     },
     replay: (call) => operations.replay(call),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
+    todos: (call = {}) => reportTodos(reportedTodos(house), call, clock),
     async status() {
       const [shown, subscriptions] = await Promise.all([
         Promise.all(config.workspaces.map((workspace) => readWorkspaceStatus(redis, keys, workspace))),
@@ -188,6 +198,10 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       return { at: isoTime(clock.now()), workspaces: shown, subscriptions };
     },
   };
+}
+
+function reportedTodos({ config, redis, keys }: House): ReportedWorkspace[] {
+  return config.workspaces.map(({ name, timeZone }) => ({ name, timeZone, store: createTodoStore(redis, keys, name) }));
 }
 
 function fanOut({ config, keys, connect, redis, log, clock }: House) {

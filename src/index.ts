@@ -25,6 +25,11 @@ export type {
   SweepProgress,
   TailedEvent,
   TailOptions,
+  TodoCounts,
+  TodoGroup,
+  TodosCall,
+  TodosReport,
+  WorkspaceTodos,
 } from './app.js';
 
 // Configuring it.

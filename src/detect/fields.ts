@@ -18,13 +18,14 @@ const TODO_SPELLINGS: Readonly<Record<string, string>> = {
   완료일: '완료 날짜',
 };
 
-/** What a todo says of itself, the written name first. 완료 is a boolean; 담당자 a reference; the others are dates. */
+/** What a todo says of itself, the written name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
 export const TODO_FIELDS = {
   done: ['완료'],
   doneAt: ['완료 날짜', '완료일'],
   start: ['시작 날짜', '시작일'],
   due: ['마지막 날짜', '종료일'],
   owner: ['담당자'],
+  teams: ['팀'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Counters, latest note, web form, sequence and todo fields that the system refreshes when *other* records change. */

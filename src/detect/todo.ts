@@ -3,7 +3,7 @@
  * from both ways a record is kept: whole, or as prints of its fields.
  */
 import { Temporal } from 'temporal-polyfill';
-import { TODO_FIELDS, firstValue } from './fields.js';
+import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import { digestOf } from './digest.js';
 import { ABSENT, isEmptyForm } from './form.js';
 import { instant } from './happening.js';
@@ -48,7 +48,17 @@ export function ownerOf(record: RawValue): { id: string; name: string } | null {
   return referenceOf(firstValue(record, TODO_FIELDS.owner));
 }
 
-export function referenceOf(value: unknown): { id: string; name: string } | null {
+export function teamsOf(record: RawValue): { id: string; name: string }[] {
+  const teams = firstValue(record, TODO_FIELDS.teams);
+  return Array.isArray(teams) ? teams.flatMap((team) => referenceOf(team) ?? []) : [];
+}
+
+/** ISO 8601. */
+export function createdAtOf(record: RawValue): string | null {
+  return instantOf(creationTimeOf(record));
+}
+
+function referenceOf(value: unknown): { id: string; name: string } | null {
   if (typeof value !== 'object' || value === null) return null;
   const { id, name } = value as { id?: unknown; name?: unknown };
   return typeof id === 'string' ? { id, name: typeof name === 'string' ? name : id } : null;
