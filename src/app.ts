@@ -30,6 +30,8 @@ import { createTodoStore } from './state/todo-store.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { createInspector, type Inspector } from './inspector.js';
+import { derivingSubscription } from './handlers/derive.js';
+import { appendOnce } from './state/derived-log.js';
 import { createPolling } from './polling.js';
 import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from './todos/reports.js';
 import type { ListSweep, SweepCall } from './sweeper.js';
@@ -181,8 +183,13 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     stop: () => (stopping ??= stop()),
     sweep: (call) => sweeper.sweep(call),
     async waitUntilHandled(wait) {
-      const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
-      return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
+      const once = async (): Promise<WaitResult> => {
+        const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
+        return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
+      };
+      const first = await once();
+      // What was derived meanwhile stands behind it in the log; of that, nothing more is derived.
+      return config.derive.length === 0 || first.outcome === 'timeout' ? first : await once();
     },
     get deadLetters() {
       return operations.deadLetters;
@@ -206,7 +213,10 @@ function reportedTodos({ config, redis, keys }: House): ReportedWorkspace[] {
 
 function fanOut({ config, keys, connect, redis, log, clock }: House) {
   return {
-    subscriptions: config.subscriptions,
+    subscriptions: [
+      ...config.subscriptions,
+      ...config.derive.map((one) => derivingSubscription(one, (...call) => appendOnce({ redis, keys }, ...call))),
+    ],
     keys,
     connect,
     gate: new RedisRecordGate(redis, keys),

@@ -1,6 +1,6 @@
 /** What stands behind an option or argument, read from its text; what cannot be read is a usage error that names the option. */
 import { ChangefeedError } from '../errors.js';
-import { EVENT_TYPES, TODO_VERBS, VERBS } from '../events/catalogue.js';
+import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { parseDuration } from '../runtime/duration.js';
 import { nearest } from '../runtime/nearest.js';
@@ -74,7 +74,7 @@ export function someOf<Word extends string>(option: string, words: readonly Word
 export function eventPatterns(option: string): Read<string[]> {
   return (text) =>
     separated(text).map((pattern) => {
-      if (EVENT_TYPES.some((type) => matches(pattern, type))) return pattern;
+      if (EVENT_TYPES.some((type) => matches(pattern, type)) || isOwnType(pattern)) return pattern;
       const example = meant(pattern, EVENT_TYPES);
       throw usage(
         `${option}: no event has a type like "${pattern}"${example}. Types are ${typesText()}; * stands for any text.`,

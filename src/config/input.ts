@@ -1,4 +1,5 @@
 /** The configuration as a person writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
+import type { Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
 
@@ -7,6 +8,8 @@ export interface ConfigInput {
   workspaces: readonly WorkspaceInput[];
   /** What happens with the events: what `defineHandler`, `webhook` and `ndjson` return. @defaultValue none */
   subscriptions?: readonly (Subscription | SubscriptionData)[] | undefined;
+  /** In code, functions that make events of events: what `defineDerive` returns. @defaultValue none */
+  derive?: readonly Derivation[] | undefined;
   /** A Redis URL, or the URL and the prefix of all keys. @defaultValue a private Redis of the state directory */
   redis?: string | RedisInput | undefined;
   /** The log of events. */

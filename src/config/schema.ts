@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LIST_NAMES, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { didYouMean, strictOptions } from '../handlers/explain.js';
+import type { Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import {
   DEFAULT_BUDGET,
@@ -19,6 +20,8 @@ import { checked, duration, fieldPatterns, matching, wholeNumber, yesOrNo } from
 export interface Config {
   readonly workspaces: readonly WorkspaceConfig[];
   readonly subscriptions: readonly Subscription[];
+  /** Functions that make events of events. */
+  readonly derive: readonly Derivation[];
   /** `url` is undefined where no Redis was named. */
   readonly redis: { readonly url: string | undefined; readonly prefix: string };
   readonly log: { readonly retention: { readonly ageMs: number; readonly events: number } };
@@ -139,6 +142,7 @@ export const configSchema = strictOptions({
     .array(workspaceSchema, { error: 'an array of one or more workspaces' })
     .min(1, { error: 'an array of one or more workspaces' }),
   subscriptions: z.array(z.unknown(), { error: 'an array of subscriptions' }).default([]),
+  derive: z.array(z.unknown(), { error: 'an array of what defineDerive returns' }).default([]),
   redis: redisSchema.prefault({}),
   log: strictOptions({
     retention: strictOptions({

@@ -18,3 +18,8 @@ export const EVENT_TYPES: readonly EventType[] = [
   ...LIST_NAMES.flatMap((list) => VERBS.map((verb): EventType => `crm.${OBJECT_OF[list]}.${verb}`)),
   ...TODO_VERBS.map((verb): EventType => `crm.todo.${verb}`),
 ];
+
+/** A type or pattern of a derive function, to judge by its first word; whether there is such a function, the configuration says. */
+export function isOwnType(pattern: string): boolean {
+  return /^(?!crm\.)[a-z][a-z0-9_-]*\.[a-z0-9_.*]+$/.test(pattern);
+}

@@ -30,6 +30,24 @@ export function buildEvent({ workspace, list, verb, recordId, time, contentDiges
   };
 }
 
+/** An event that a derive function made of another: of the same record, at the same point of its history. */
+export function buildDerivedEvent(
+  source: ChangeEvent,
+  {
+    derive,
+    type,
+    index,
+    derived,
+  }: { derive: string; type: string; index: number; derived: ChangeData['derived'] & object },
+): ChangeEvent {
+  return {
+    ...source,
+    id: eventId([derive, source.id, type, String(index)]),
+    type,
+    data: { ...source.data, derivedFrom: source.id, derivedBy: derive, derived },
+  };
+}
+
 /** 128 bits of SHA-256 over length-prefixed parts (so that no two lists of parts read the same). */
 function eventId(parts: readonly string[]): string {
   const hash = createHash('sha256');

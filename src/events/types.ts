@@ -57,6 +57,9 @@ export interface ChangeData {
   readonly schema?: SchemaChange;
   /** With a derived event: the id of the event it comes from. */
   readonly derivedFrom?: string;
+  /** With an event that a derive function made: its name, and what it had to say. */
+  readonly derivedBy?: string;
+  readonly derived?: Readonly<Record<string, unknown>>;
   /** With `crm.todo.due_soon` and `overdue`: the moment the todo is due; ISO 8601. */
   readonly due?: string;
   /** With these two: it was due while nobody looked, and is told late. */
@@ -70,7 +73,8 @@ export interface ChangeEvent {
   readonly id: string;
   /** `/workspaces/<name>` */
   readonly source: string;
-  readonly type: EventType;
+  /** One of `EventType`, or a type that a derive function of the configuration emits. */
+  readonly type: EventType | (string & {});
   /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;
   /** The record's own change time where it has one, otherwise the moment of observation. */

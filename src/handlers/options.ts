@@ -1,6 +1,6 @@
 /** The options every subscription shares, whatever its handler does: their schema, their defaults, their sentences. */
 import { z } from 'zod';
-import { EVENT_TYPES, TODO_VERBS, VERBS } from '../events/catalogue.js';
+import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
@@ -179,7 +179,7 @@ function toListName(value: string, context: z.RefinementCtx): ListName {
 
 /** A pattern that no event can ever match would be a subscription that is silent for ever, without a word. */
 function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
-  if (EVENT_TYPES.some(compilePattern(pattern))) return;
+  if (EVENT_TYPES.some(compilePattern(pattern)) || isOwnType(pattern)) return;
   context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantEventType(pattern)}` });
 }
 

@@ -35,6 +35,9 @@ export class Keys {
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
   /** sorted set, by ms: kind and key of every todo to be spoken of when that time has come. */
   due = (workspace: string): string => this.#workspace(workspace, 'due');
+  /** string with TTL: the derive function has appended what it made of the event. */
+  derived = (workspace: string, derive: string, eventId: string): string =>
+    this.#workspace(workspace, `derived:${derive}:${eventId}`);
   /** The prefix BullMQ gets for a workspace's queues: of sweeps, and of times to look again. */
   sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
 
