@@ -6,8 +6,8 @@ const promotions = defineDerive({
   on: ['crm.person.updated'],
   fields: ['포지션'],
   derive({ data }) {
-    const { 포지션: from } = data.before ?? {};
-    const { 포지션: to } = data.after;
+    const from = data.before?.['포지션'];
+    const to = data.after['포지션'];
     return to === '팀장' ? { type: 'acme.person.promoted', data: { from, to } } : null;
   },
 });
