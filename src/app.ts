@@ -7,7 +7,8 @@ import type { Config } from './config/schema.js';
 import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
-import { createOperations } from './dispatch/operations.js';
+import { createOperations, type Operations } from './dispatch/operations.js';
+import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
 import type { Status } from './observability/status.js';
@@ -21,22 +22,24 @@ import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.
 import { silentLog, type Log } from './runtime/log.js';
 import { runLoop } from './runtime/loop.js';
 import { RedisRecordGate } from './state/gate.js';
+import { RedisHealthStore } from './state/health.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
 import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
 import { trimLog } from './state/retention.js';
-import { createTodoStore } from './state/todo-store.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { createInspector, type Inspector } from './inspector.js';
+import { waitForAll } from './dispatch/wait-for-all.js';
 import { derivingSubscription } from './handlers/derive.js';
 import { appendOnce } from './state/derived-log.js';
 import { createPolling } from './polling.js';
-import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from './todos/reports.js';
+import type { TodosCall, TodosReport } from './todos/reports.js';
 import type { ListSweep, SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
@@ -90,6 +93,17 @@ export interface Changefeed {
    * @throws ChangefeedError CF_USAGE
    */
   replay(call: ReplayCall): Promise<Replayed>;
+  /**
+   * Has a disabled subscription go on where it stood, in order. Answers how it was disabled; null when it was not.
+   * @throws ChangefeedError CF_USAGE
+   */
+  enable(subscription: string): Promise<Disabled | null>;
+  /**
+   * Delivers nothing more to a subscription, in any process, until it is enabled. Its events wait in its queue and in the
+   * log, there as long as `log.retention` says. Answers false when it was disabled before.
+   * @throws ChangefeedError CF_USAGE
+   */
+  disable(subscription: string, reason?: string): Promise<boolean>;
   status(): Promise<Status>;
   /**
    * What the todos come to, counted from what is remembered of them.
@@ -148,14 +162,15 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
 function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: OpenedRedis['origin']): Changefeed {
   const { config, redis, keys, clock } = house;
   const logReader = new RedisLogReader(house);
-  const { sweeper, part: pollPart } = createPolling(house);
+  const polling = createPolling(house);
+  const { sweeper } = polling;
   const workspaces = config.workspaces.map(({ name }) => name);
   const reading = { log: logReader, places: new RedisPlaceStore(redis, keys), workspaces };
   const dispatcher = createDispatcher({ ...fanOut(house), ...reading });
   const operations = createOperations({ ...fanOut(house), ...reading });
   const parts: Record<Role, Part> = {
-    poll: pollPart,
-    dispatch: dispatchPart(house, dispatcher),
+    poll: polling.part,
+    dispatch: dispatchPart(house, { dispatcher, operations }),
     serve: mirrorPart(house),
     handle: { name: 'handlers', ...createHandlerPool({ ...fanOut(house), deadLetters: deadLetterRetention(config) }) },
   };
@@ -182,21 +197,16 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     },
     stop: () => (stopping ??= stop()),
     sweep: (call) => sweeper.sweep(call),
-    async waitUntilHandled(wait) {
-      const once = async (): Promise<WaitResult> => {
-        const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
-        return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
-      };
-      const first = await once();
-      // What was derived meanwhile stands behind it in the log; of that, nothing more is derived.
-      return config.derive.length === 0 || first.outcome === 'timeout' ? first : await once();
-    },
+    waitUntilHandled: (wait) =>
+      waitForAll(wait, { dispatcher, log: logReader, workspaces, derives: config.derive.length > 0 }),
     get deadLetters() {
       return operations.deadLetters;
     },
     replay: (call) => operations.replay(call),
+    enable: (subscription) => operations.enable(subscription),
+    disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
-    todos: (call = {}) => reportTodos(reportedTodos(house), call, clock),
+    todos: (call) => polling.todos(call),
     async status() {
       const [shown, subscriptions] = await Promise.all([
         Promise.all(config.workspaces.map((workspace) => readWorkspaceStatus(redis, keys, workspace))),
@@ -205,10 +215,6 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
       return { at: isoTime(clock.now()), workspaces: shown, subscriptions };
     },
   };
-}
-
-function reportedTodos({ config, redis, keys }: House): ReportedWorkspace[] {
-  return config.workspaces.map(({ name, timeZone }) => ({ name, timeZone, store: createTodoStore(redis, keys, name) }));
 }
 
 function fanOut({ config, keys, connect, redis, log, clock }: House) {
@@ -221,6 +227,7 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
     connect,
     gate: new RedisRecordGate(redis, keys),
     once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
     logger: log,
     clock,
   };
@@ -231,13 +238,18 @@ function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: n
 }
 
 /** The dispatcher, and beside it the trimming of the logs it reads. */
-function dispatchPart(house: House, dispatcher: Dispatcher): Part {
+function dispatchPart(
+  house: House,
+  { dispatcher, operations }: { dispatcher: Dispatcher; operations: Operations },
+): Part {
   const { config, redis, keys, clock, log } = house;
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   const trimAll = async (): Promise<number> => {
+    const disabled = await operations.enforceDisabled();
     for (const { name } of config.workspaces) {
-      await trimLog(redis, keys, { workspace: name, retention: config.log.retention, nowMs: clock.now() });
+      const trim = { workspace: name, retention: config.log.retention, nowMs: clock.now(), disabled };
+      await operations.noteMissing((await trimLog(redis, keys, trim)).missedBy);
     }
     return TRIM_INTERVAL_MS;
   };

@@ -10,6 +10,7 @@ export type {
   DeadLetter,
   DeadLetterFilter,
   DeadLetters,
+  Disabled,
   ListOptions,
   ListSweep,
   ReplayCall,
@@ -47,7 +48,7 @@ export { defineHandler } from './handlers/define.js';
 export type { DerivedEvent, EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { defineDerive } from './handlers/derive.js';
 export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
-export { PermanentError, RetryAfterError } from './handlers/errors.js';
+export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { exec } from './handlers/exec/exec.js';

@@ -5,6 +5,7 @@ import type { Part } from './runtime/lifecycle.js';
 import { createTodoStore } from './state/todo-store.js';
 import { createPoller } from './sweep/poller.js';
 import { createSweeper, todoWatchOf, type Sweeper, type SweeperDeps } from './sweeper.js';
+import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from './todos/reports.js';
 import { createTodoMonitor, type MonitoredWorkspace } from './todos/monitor.js';
 
 export interface PollingDeps extends Omit<SweeperDeps, 'onSwept'> {
@@ -15,13 +16,15 @@ export interface Polling {
   sweeper: Sweeper;
   /** The role `poll`. */
   part: Part;
+  todos(call?: TodosCall): Promise<TodosReport>;
 }
 
 export function createPolling(deps: PollingDeps): Polling {
   const { config, keys, connect, log } = deps;
+  const watched = monitored(deps);
   const monitor = createTodoMonitor({
     ...deps,
-    workspaces: monitored(deps),
+    workspaces: watched,
     look: (workspace, signal) => sweeper.tick(workspace, 'todo', signal),
   });
   const onSwept = async (workspace: string, list: ListName): Promise<void> => {
@@ -37,6 +40,7 @@ export function createPolling(deps: PollingDeps): Polling {
   const poller = createPoller({ workspaces, connect, sweep: (...tick) => sweeper.tick(...tick), log });
   return {
     sweeper,
+    todos: (call = {}) => reportTodos(watched, call, deps.clock),
     part: {
       name: 'poller',
       async start() {
@@ -50,10 +54,11 @@ export function createPolling(deps: PollingDeps): Polling {
   };
 }
 
-function monitored({ config, redis, keys }: PollingDeps): MonitoredWorkspace[] {
+function monitored({ config, redis, keys }: PollingDeps): (MonitoredWorkspace & ReportedWorkspace)[] {
   return config.workspaces.map((workspace) => ({
     name: workspace.name,
     queuePrefix: keys.sweepQueuePrefix(workspace.name),
+    timeZone: workspace.timeZone,
     watch: todoWatchOf(workspace),
     store: createTodoStore(redis, keys, workspace.name),
   }));

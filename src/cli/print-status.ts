@@ -8,7 +8,7 @@ import { count } from './text.js';
 export function statusText(status: Status, colours: Colours): string {
   const nowMs = Date.parse(status.at);
   const workspaces = status.workspaces.map((workspace) => workspaceText(workspace, { nowMs, colours }));
-  return [...workspaces, subscriptionsText(status.subscriptions, colours)].join('\n\n');
+  return [...workspaces, subscriptionsText(status.subscriptions, { nowMs, colours })].join('\n\n');
 }
 
 interface Page {
@@ -58,11 +58,12 @@ function sweepingText({ sweeping }: ListStatus, { cyan, yellow }: Colours): stri
   return sweeping.running ? cyan(`sweeping: ${where}`) : yellow(`interrupted at ${where}`);
 }
 
-function subscriptionsText(subscriptions: readonly SubscriptionStatus[], colours: Colours): string {
+function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: Page): string {
+  const { colours } = page;
   const { yellow, red } = colours;
   if (subscriptions.length === 0) return yellow('no subscriptions: events go to the log only');
   const rows = subscriptions.map((one) => [
-    one.paused ? `${one.name} ${yellow('(paused)')}` : one.name,
+    nameText(one, colours),
     one.handler,
     one.on.join(' '),
     one.lagEvents === 0
@@ -73,5 +74,28 @@ function subscriptionsText(subscriptions: readonly SubscriptionStatus[], colours
     String(one.delayed),
     one.dead === 0 ? '0' : red(String(one.dead)),
   ]);
-  return table(['subscription', 'handler', 'on', 'lag', 'waiting', 'active', 'delayed', 'dead'], rows, colours);
+  const heads = ['subscription', 'handler', 'on', 'lag', 'waiting', 'active', 'delayed', 'dead'];
+  return [table(heads, rows, colours), ...troubleLines(subscriptions, page)].join('\n');
+}
+
+function nameText({ name, paused, disabled, failingSince }: SubscriptionStatus, { red, yellow }: Colours): string {
+  if (disabled !== null) return `${name} ${red('(DISABLED)')}`;
+  if (paused) return `${name} ${yellow('(paused)')}`;
+  return failingSince === null ? name : `${name} ${yellow('(failing)')}`;
+}
+
+/** What a person has to know of one that delivers nothing, below the table: reasons are long. */
+function troubleLines(
+  subscriptions: readonly SubscriptionStatus[],
+  { nowMs, colours: { red, yellow } }: Page,
+): string[] {
+  return subscriptions.flatMap(({ name, disabled, failingSince }) => {
+    if (disabled !== null) {
+      const { at, reason, missing } = disabled;
+      const lost = missing ? ', it misses events that log.retention dropped' : '';
+      return [red(`${name}: disabled since ${at}${lost} (changefeed enable ${name} has it go on): ${reason}`)];
+    }
+    if (failingSince === null) return [];
+    return [yellow(`${name}: every try has failed for ${formatDuration(nowMs - Date.parse(failingSince))}`)];
+  });
 }

@@ -24,10 +24,12 @@ import { acceptRemovals, explain, resync, rulesTest, schema } from './commands/l
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
 import { status } from './commands/status.js';
+import { disable, enable } from './commands/switch.js';
 import { sweep } from './commands/sweep.js';
 import { tail } from './commands/tail.js';
 import { todos } from './commands/todos.js';
 import { verify } from './commands/verify.js';
+import { webhookTest } from './commands/webhook.js';
 import { errorText, usageText } from './failure.js';
 import type { Io } from './io.js';
 
@@ -139,6 +141,17 @@ function addDeliveryCommands(command: AddCommand): void {
     .option('--to <id>', 'a log id, the last one (default: as far as the subscription has read)')
     .option('--workspace <name>', 'only this workspace')
     .option('--json', 'print the count as JSON');
+  command('disable', 'deliver nothing more to a subscription until it is enabled', disable)
+    .argument('<subscription>', 'its name')
+    .option('--reason <text>', 'what the status shall say (default: by hand)')
+    .option('--json', 'print the outcome as JSON');
+  command('enable', 'have a disabled subscription go on where it stood', enable)
+    .argument('<subscription>', 'its name')
+    .option('--json', 'print the outcome as JSON');
+  command('webhook', 'webhook test <subscription>: send one signed test event', webhookTest)
+    .argument('<test>', 'the word "test"', theWord('test'))
+    .argument('<subscription>', 'the name of a webhook')
+    .option('--json', 'print what came of it as JSON');
 }
 
 /** What there is to ask and to decide about one list. */

@@ -1,11 +1,12 @@
 /** From the log to the queues, for every subscription and workspace; and what there is to know about it. */
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
+import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { Connect, Delivery, LogReader, PlaceStore, RecordGate } from './ports.js';
+import { lastSuccessMs } from './outage.js';
+import type { Connect, Delivery, Disabled, HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
 import { findUnhandled, measureLag, type Unhandled } from './progress.js';
 import { Pump } from './pump.js';
 import type { QueueKeys } from './queue-layout.js';
@@ -19,6 +20,7 @@ export interface DispatcherOptions {
   log: LogReader;
   places: PlaceStore;
   gate: RecordGate;
+  health: HealthStore;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   logger: Log;
@@ -46,6 +48,10 @@ export interface SubscriptionStatistics {
   delayed: number;
   dead: number;
   paused: boolean;
+  /** Since when and why it gets nothing delivered; null when it does. */
+  disabled: Disabled | null;
+  /** ISO 8601: the first of the failures without a success since; null when there is none. */
+  failingSince: string | null;
   /** Events not read from the log yet (at most 1,000 per workspace are counted), and those read and neither handled nor dead. */
   lagEvents: number;
   /** Age of the oldest of these, in seconds; 0 without lag. */
@@ -57,7 +63,8 @@ export interface Dispatcher {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * Resolves when every event up to the given log ids has been handled or become a dead letter, for every subscription.
+   * Resolves when every event up to the given log ids has been handled or become a dead letter, for every subscription that
+   * is not disabled.
    * @throws the signal's reason when aborted
    */
   waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
@@ -158,10 +165,12 @@ async function describeSubscription(
   options: Settled,
 ): Promise<SubscriptionStatistics> {
   const { name, handler, on } = subscription;
-  const [counts, paused, lag] = await Promise.all([
+  const [counts, paused, lag, { failingSinceMs, disabled }, succeededMs] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     queue.isPaused(),
     measureLag(subscription, options),
+    options.health.read(name),
+    lastSuccessMs(queue),
   ]);
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
   return {
@@ -173,6 +182,8 @@ async function describeSubscription(
     delayed,
     dead: failed,
     paused,
+    disabled,
+    failingSince: failingSinceMs === null || failingSinceMs <= succeededMs ? null : isoTime(failingSinceMs),
     lagEvents: lag.events,
     lagSeconds: lag.seconds,
   };

@@ -4,7 +4,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Connect, OnceStore, RecordGate } from './ports.js';
+import type { Connect, HealthStore, OnceStore, RecordGate } from './ports.js';
 import type { DeadLetterRetention, QueueKeys } from './queue-layout.js';
 import { DEFAULT_TIMING, createSubscriptionWorker, type SubscriptionWorker, type WorkerTiming } from './worker.js';
 
@@ -13,6 +13,7 @@ export interface HandlerPoolOptions {
   keys: QueueKeys;
   gate: RecordGate;
   once: OnceStore;
+  health: HealthStore;
   subscriptions: readonly Subscription[];
   logger: Log;
   clock?: Clock;

@@ -16,6 +16,8 @@ export interface Death {
   failure: FailedAttempt;
   /** It had been a dead letter before. */
   revived: boolean;
+  /** The life it ended. */
+  life: number;
 }
 
 export interface JobHistory {
@@ -44,9 +46,16 @@ export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): 
   };
 }
 
+/** Tells each life of an event, from new or tried again to dead, from its others: 0 for the first, then growing. */
+export function lifeOf({ attemptsMade, progress }: Pick<Counted, 'attemptsMade' | 'progress'>): number {
+  const death = deathOf(progress);
+  if (death === undefined) return 0;
+  return attemptsMade >= death.tries ? death.tries : death.life;
+}
+
 export function deathAfter(job: Counted, failure: FailedAttempt): { death: Death } {
   const { revived } = historyOf(job);
-  return { death: { tries: job.attemptsMade + 1, stalls: job.stalledCounter, failure, revived } };
+  return { death: { tries: job.attemptsMade + 1, stalls: job.stalledCounter, failure, revived, life: lifeOf(job) } };
 }
 
 function deathOf(progress: unknown): Death | undefined {
@@ -55,5 +64,6 @@ function deathOf(progress: unknown): Death | undefined {
   if (typeof death?.tries !== 'number' || typeof death.stalls !== 'number') return undefined;
   const failure = parseFailedAttempt(JSON.stringify(death.failure));
   if (failure === undefined) return undefined;
-  return { tries: death.tries, stalls: death.stalls, failure, revived: death.revived === true };
+  const life = typeof death.life === 'number' ? death.life : 0;
+  return { tries: death.tries, stalls: death.stalls, failure, revived: death.revived === true, life };
 }

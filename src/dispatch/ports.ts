@@ -46,13 +46,24 @@ export interface Standing {
 
 /** Somebody about to run an event, or done with it. */
 export interface Claim extends Entry {
-  /** Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. */
+  /**
+   * Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. Ends in
+   * `/n`, the number of the job's start: of two runs the one started later counts, whoever asks last.
+   */
   holder: string;
   /** A dead letter that is tried again, or a replay: it goes to the end of its lane. */
   revived: boolean;
+  /** Where a revived one stands, as `revive` told. */
+  place?: string;
 }
 
-export type Turn = { outcome: 'go' } | { outcome: 'wait'; behind: string } | { outcome: 'left'; next: string | null };
+export type Revival = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
+
+export type Turn =
+  | { outcome: 'go' }
+  | { outcome: 'wait'; behind: string }
+  | { outcome: 'left'; next: string | null }
+  | { outcome: 'taken-over' };
 export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
 /** A held event keeps the head of its lane, and is no longer pending. */
 export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
@@ -73,6 +84,11 @@ export interface RecordGate {
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
   /** Puts events that are sent again at the end of their lanes, in the order given; says of each where it stands. */
   enterAgain(subscription: string, entries: readonly Entry[]): Promise<('head' | 'behind')[]>;
+  /**
+   * Gives a dead letter that is tried again, or a replay, its place in its lane: once per life, and only to whoever holds
+   * its job by this token.
+   */
+  revive(subscription: string, entry: Entry, by: { token: string; life: number }): Promise<Revival>;
   /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
@@ -97,6 +113,48 @@ export interface OnceStore {
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
   finish(mark: OnceMark): Promise<void>;
   forget(mark: OnceMark): Promise<void>;
+}
+
+/** Why a subscription gets nothing delivered. */
+export interface Disabled {
+  /** ISO 8601. */
+  at: string;
+  /** In words for a person. */
+  reason: string;
+  /** Events it had not read yet were dropped from the log by its retention. */
+  missing: boolean;
+}
+
+export interface Health {
+  /** The first of the failures without a success since, ms; a success after it is for the caller to know of. */
+  failingSinceMs: number | null;
+  /** Null: it is enabled. */
+  disabled: Disabled | null;
+}
+
+export interface FailureNote {
+  nowMs: number;
+  /** When a try last succeeded; 0: not known of any. */
+  succeededAtMs: number;
+  /** How long it may go on before the subscription is disabled; 0: for ever. */
+  disableAfterMs: number;
+  /** Kept when it is disabled. */
+  reason: string;
+}
+
+/** `disabling`: by this very call, and only by one. `disabled`: before. */
+export type Switched = 'disabling' | 'disabled';
+
+/** How each subscription fares, over all processes. */
+export interface HealthStore {
+  read(subscription: string): Promise<Health>;
+  /** A try failed. Disables the subscription when it has failed for long enough. */
+  failed(subscription: string, note: FailureNote): Promise<'failing' | Switched>;
+  disable(subscription: string, because: { atMs: number; reason: string }): Promise<Switched>;
+  /** Forgets its failures too. Answers how it was disabled, if it was. */
+  enable(subscription: string): Promise<Disabled | null>;
+  /** Retention dropped events that a disabled subscription has not read. Answers true the first time. */
+  missed(subscription: string): Promise<boolean>;
 }
 
 /** What travels in a BullMQ job of a subscription's queue. */

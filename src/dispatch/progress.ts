@@ -3,7 +3,7 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { LogReader, PlaceStore, RecordGate } from './ports.js';
+import type { HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
 
 export interface ProgressOptions {
   subscriptions: readonly Subscription[];
@@ -11,6 +11,7 @@ export interface ProgressOptions {
   log: LogReader;
   places: PlaceStore;
   gate: RecordGate;
+  health: HealthStore;
   clock: Clock;
 }
 
@@ -22,10 +23,13 @@ export interface Unhandled {
   stage: 'reading' | 'handling';
 }
 
-/** Which subscriptions have not dealt with all events up to and including these log ids, by workspace. */
+/**
+ * Which subscriptions have not dealt with all events up to and including these log ids, by workspace. Not those that are
+ * disabled: nobody could wait for them.
+ */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, places, gate }: ProgressOptions,
+  { subscriptions, places, gate, health }: ProgressOptions,
 ): Promise<Unhandled[]> {
   const looks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
@@ -39,7 +43,9 @@ export async function findUnhandled(
       return [{ subscription, workspace, stage: 'handling' }];
     }),
   );
-  return (await Promise.all(looks)).flat();
+  const unhandled = (await Promise.all(looks)).flat();
+  const states = await Promise.all(unhandled.map(({ subscription }) => health.read(subscription)));
+  return unhandled.filter((_, index) => states[index]?.disabled === null);
 }
 
 export interface Lag {

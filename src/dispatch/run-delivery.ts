@@ -4,7 +4,8 @@
  *   turn ──wait──> park: back into the delayed set until the event ahead has left
  *    │ └───left──> done before (a repeat after a crash): nothing to run
  *    go
- *    handler ──fails──> judge ──retry──> BullMQ delays it; it stays the head of its lane
+ *    handler ──fails──> disabled? back to the front of the paused queue, see outage.ts
+ *    │                  judge ──retry──> BullMQ delays it; it stays the head of its lane
  *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
  *    leave the lane, wake the follower, complete
  *
@@ -13,15 +14,16 @@
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
-import type { Clock } from '../runtime/clock.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Subscription } from '../handlers/handler.js';
 import { attemptDelivery } from './attempt.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
-import { deathAfter, historyOf, type JobHistory } from './history.js';
+import { deathAfter, historyOf, lifeOf, type JobHistory } from './history.js';
 import type { Interrupt } from './interrupt.js';
+import { noteFailure } from './outage.js';
 import { promote, promoteParked, type Store } from './parking.js';
-import type { Claim, Delivery, OnceStore, RecordGate } from './ports.js';
+import type { Claim, Delivery, HealthStore, OnceStore, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf } from './queue-layout.js';
 
 /**
@@ -35,6 +37,7 @@ export interface RunContext {
   gate: RecordGate;
   store: Store;
   once: OnceStore;
+  health: HealthStore;
   logger: Log;
   clock: Clock;
   random: () => number;
@@ -68,11 +71,26 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.
   if (claim.lane === null) return proceed(going, context);
+  if (claim.revived) claim.place = await placeOf(going, context);
   const turn = await context.gate.turn(context.subscription.name, claim);
-  if (turn.outcome === 'go') return proceed(going, context);
+  if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
   if (turn.outcome === 'wait') return park(going, context);
+  if (turn.outcome === 'go') return proceed(going, context);
   if (turn.next !== null) await promoteParked(context.store, turn.next);
   if (history.dying !== null) throw deadLetter(history.dying);
+}
+
+async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
+  const revival = await gate.revive(subscription.name, claim, { token, life: lifeOf(job) });
+  if (revival.outcome === 'placed') return revival.place;
+  throw takenOver(subscription, job);
+}
+
+/** Until when nobody else can have the job: its lock lives for `lockMs` in real time, whatever clock we were given. */
+async function holdOn({ job, token }: Going, { subscription, lockMs }: RunContext): Promise<number> {
+  const askedAt = systemClock.now();
+  if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, job);
+  return askedAt + lockMs;
 }
 
 async function proceed(going: Going, context: RunContext): Promise<void> {
@@ -80,6 +98,10 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   const { subscription, logger, clock } = context;
   if (history.dying !== null) return die(going, context, history.dying);
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
+  // A process that was stopped since it was told "go" may have lost the event, and its record may be far ahead by now.
+  // Between the last look at the time and the handler there must be no `await`.
+  let heldUntil = (job.processedOn ?? 0) + context.lockMs;
+  while (systemClock.now() >= heldUntil) heldUntil = await holdOn(going, context);
   try {
     const { attempt } = history;
     const { once } = context;
@@ -93,14 +115,13 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
 }
 
 async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
-  const { job, token, interrupt, history } = going;
+  const { job, interrupt, history } = going;
   const { subscription, logger, clock } = context;
   if (interrupt.cause === 'lost') throw takenOver(subscription, job);
-  if (interrupt.cause === 'stopping') {
-    // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
-    await job.moveToWait(token);
-    throw new WaitingError();
-  }
+  // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
+  if (interrupt.cause === 'stopping') return giveBack(going);
+  // Nor is this one: it is the first to be handled when the subscription is enabled.
+  if ((await noteFailure(error, context)) === 'disabled') return giveBack(going);
   const { attempt } = history;
   const failure = rememberFailure(error, { attempt, nowMs: clock.now() });
   const verdict = judgeFailure(error, { attempt, retry: subscription.retry, random: context.random() });
@@ -111,6 +132,11 @@ async function afterFailure(error: unknown, going: Going, context: RunContext): 
   }
   logger.warn({ ...facts, retryInMs: verdict.waitMs }, 'a handler failed; the event will be tried again');
   throw new FailedTry(failure, verdict.waitMs);
+}
+
+async function giveBack({ job, token }: Going): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
 }
 
 async function die(going: Going, context: RunContext, failure: FailedAttempt): Promise<never> {

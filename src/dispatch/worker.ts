@@ -5,6 +5,7 @@ import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { FailedTry } from './failure.js';
 import { Interrupt } from './interrupt.js';
+import { keepDisabled } from './outage.js';
 import type { Delivery } from './ports.js';
 import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queue-layout.js';
 import { runDelivery, type RunContext } from './run-delivery.js';
@@ -23,7 +24,7 @@ const NEVER_TOO_STALLED = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once'
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once' | 'health'
 > {
   redis: Redis;
   keys: QueueKeys;
@@ -81,6 +82,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     subscription,
     async start() {
       await worker.waitUntilReady();
+      await keepDisabled(context);
       worker.run().catch((error: unknown) => {
         logger.error({ ...facts, error: messageOf(error) }, 'a worker ended');
       });
@@ -103,6 +105,7 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
     ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
     concurrency: subscription.concurrency,
+    ...limiterOf(subscription),
     lockDuration: timing.lockMs,
     stalledInterval: timing.stalledCheckMs,
     maxStalledCount: NEVER_TOO_STALLED,
@@ -110,6 +113,17 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
       backoffStrategy: (_attempts, _type, error) => (error instanceof FailedTry ? error.waitMs : RETRY_UNTOLD_MS),
     },
   };
+}
+
+/** Finer than this, a limit costs more waiting than sending. */
+const LEAST_WINDOW_MS = 50;
+
+/** BullMQ counts in Redis, for all workers of the queue together. Short windows, so that a rate is spread and no burst. */
+function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
+  if (rate === undefined) return {};
+  const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
+  const max = Math.max(1, Math.round(LEAST_WINDOW_MS / intervalMs));
+  return { limiter: { max, duration: Math.ceil(max * intervalMs) } };
 }
 
 /** For what failed outside the handler (Redis was away in mid-run): soon, for nothing is wrong with the event. */

@@ -1,5 +1,5 @@
 /**
- * What a handler throws is its retry policy. Both errors are recognised by `name` and fields, never by `instanceof`:
+ * What a handler throws is its retry policy. These errors are recognised by `name` and fields, never by `instanceof`:
  * a configuration file may bring its own copy of this package.
  */
 import { ChangefeedError, describe } from '../errors.js';
@@ -29,6 +29,19 @@ export class RetryAfterError extends Error {
 /** Throw it when no further try can help: the event becomes a dead letter at once. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
+}
+
+/**
+ * Throw it when nothing can be delivered to this subscription any more, whatever the event: the subscription is disabled,
+ * in all processes, until a person enables it (`changefeed enable`, `feed.enable`). The event is no dead letter and the try
+ * does not count: it is the first of its record to be handled then. The message is the reason that people are shown.
+ */
+export class DisableSubscriptionError extends Error {
+  override readonly name = 'DisableSubscriptionError';
+}
+
+export function isDisabling(error: unknown): boolean {
+  return nameOf(error) === 'DisableSubscriptionError';
 }
 
 export function isPermanent(error: unknown): boolean {

@@ -28,7 +28,8 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 
 /**
  * Handles one event. Resolving is success. Throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
- * dead letter at once, anything else is retried by the subscription's policy. `event.id` is the idempotency key.
+ * dead letter at once, `DisableSubscriptionError` stops the subscription until it is enabled, anything else is retried by
+ * the subscription's policy. `event.id` is the idempotency key.
  */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
 
@@ -40,6 +41,35 @@ export interface RetryPolicy {
   /** No wait is longer, in ms. @defaultValue 3600000 */
   maxDelayMs: number;
 }
+
+export interface Rate {
+  requests: number;
+  perSeconds: number;
+}
+
+/** One test event's way to an endpoint. */
+export interface Pinged {
+  subscription: string;
+  /** Host and path of the URL, without its query. */
+  place: string;
+  /** `webhook-id` and the event's own. */
+  id: string;
+  /** `changefeed.test` */
+  type: string;
+  /** One per secret, in the order of the option: the number of the secret, from 1, and what it signed. */
+  signatures: readonly { secret: number; signature: string }[];
+  outcome: 'accepted' | 'refused' | 'unreachable';
+  /** Of the answer; null when there was none. */
+  status: number | null;
+  /** From the first byte sent, or tried to be, to the answer. */
+  ms: number;
+  /** The answer's beginning, in one line. */
+  body: string;
+  /** What is wrong and what to do; null when it was accepted. */
+  problem: string | null;
+}
+
+export type Ping = (options: { signal: AbortSignal }) => Promise<Pinged>;
 
 /** Which events a subscription wants. An option left out selects everything. */
 export interface Selection {
@@ -75,6 +105,12 @@ export interface Subscription extends Selection {
   /** Where a new subscription starts reading the log: `now`, `beginning`, a time, or a log id (that event first). */
   readonly start: string;
   readonly handle: Handle;
+  /** All its processes together start no more deliveries than this, evenly spread. */
+  readonly rate?: Rate;
+  /** Disabled when no try has succeeded for so long, ms; never, when left out. */
+  readonly disableAfterMs?: number;
+  /** Sends one test event as any other is sent, and says what came of it. Only what posts signed events has it. */
+  readonly ping?: Ping;
   /** Lets go of what the handler holds (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;
 }

@@ -5,8 +5,9 @@ import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '..
 import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
+import { ChangefeedError } from '../errors.js';
 import { didYouMean, strictOptions } from './explain.js';
-import type { Handle, RetryPolicy, Subscription, Transform } from './handler.js';
+import type { Handle, Ping, Rate, RetryPolicy, Subscription, Transform } from './handler.js';
 import { compilePattern } from './pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
@@ -112,10 +113,17 @@ export interface SubscriptionParts {
   close?: (() => Promise<void>) | undefined;
   /** What an option left out of `retry` becomes. */
   retry?: RetryPolicy;
+  rate?: Rate;
+  disableAfterMs?: number;
+  ping?: Ping;
 }
 
-/** Joins checked options and a handler into what the rest of the product runs. */
+/**
+ * Joins checked options and a handler into what the rest of the product runs.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` where two options contradict each other
+ */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
+  refuseHoldWithoutOrder(settings, parts.handler);
   const { workspaces, lists, class: changeClass, fields, where, transform } = settings;
   return {
     name: settings.name,
@@ -134,8 +142,19 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     timeoutMs: settings.timeout,
     start: settings.start,
     handle: parts.handle,
+    ...(parts.rate && { rate: parts.rate }),
+    ...(parts.disableAfterMs !== undefined && { disableAfterMs: parts.disableAfterMs }),
+    ...(parts.ping && { ping: parts.ping }),
     ...(parts.close && { close: parts.close }),
   };
+}
+
+/** It would hold nothing, and whoever asked for it believes that it does. */
+function refuseHoldWithoutOrder({ name, order, whenDead }: SubscriptionSettings, handler: string): void {
+  if (order === 'record' || whenDead === 'release') return;
+  const owner = handler === 'custom' ? 'defineHandler' : handler;
+  const message = `whenDead of ${owner} "${name}": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`;
+  throw new ChangefeedError('CF_CONFIG_INVALID', { message });
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

@@ -48,6 +48,10 @@ export interface SubscriptionStatus {
   delayed: number;
   dead: number;
   paused: boolean;
+  /** ISO 8601: since when; why; whether events were dropped that it had not read. Null: it is enabled. */
+  disabled: { at: string; reason: string; missing: boolean } | null;
+  /** ISO 8601: the first of the failures without a success since; null when there is none. */
+  failingSince: string | null;
   /** Events in the log this subscription has not read yet, over all its workspaces. */
   lagEvents: number;
   /** Age of the oldest of these, in seconds; 0 without lag. */

@@ -6,13 +6,14 @@
 import type { Redis } from 'ioredis';
 import { ChangefeedError, describe } from '../errors.js';
 import { gather } from '../runtime/gather.js';
-import type { Claim, Entry, Hold, Leave, Pending, RecordGate, Standing, Turn } from '../dispatch/ports.js';
+import type { Claim, Entry, Hold, Leave, Pending, RecordGate, Revival, Standing, Turn } from '../dispatch/ports.js';
 import { unexpectedAnswer } from './answer.js';
 import type { Keys } from './keys.js';
 import { loadScript, type Script } from './scripts.js';
 
 const enterScript = loadScript('lane-enter');
 const againScript = loadScript('lane-again');
+const reviveScript = loadScript('lane-revive');
 const turnScript = loadScript('lane-turn');
 const leaveScript = loadScript('lane-leave');
 const holdScript = loadScript('lane-hold');
@@ -63,6 +64,18 @@ export class RedisRecordGate implements RecordGate {
     return words as ('head' | 'behind')[];
   }
 
+  async revive(subscription: string, entry: Entry, { token, life }: { token: string; life: number }): Promise<Revival> {
+    const { lanes, pending, entered, revived, job, jobLock } = this.#keys;
+    const { workspace, lane, logId, eventId } = entry;
+    const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription))];
+    keys.push(job(subscription, eventId), jobLock(subscription, eventId));
+    const args = [workspace, lane ?? '', placeOf(logId), eventId, token, life];
+    const [word, place = ''] = wordsOf(reviveScript, await reviveScript.run(this.#redis, keys, args), 2);
+    if (word === 'placed') return { outcome: 'placed', place };
+    if (word === 'taken-over') return { outcome: 'taken-over' };
+    throw unexpectedAnswer(reviveScript, describe(word));
+  }
+
   turn(subscription: string, claim: Claim): Promise<Turn> {
     return this.#askers(subscription).turn(claim);
   }
@@ -72,8 +85,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async hold(subscription: string, claim: Claim): Promise<Hold> {
-    const { workspace, lane, logId, eventId, holder, revived } = claim;
-    const args = [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const { workspace, lane, logId, place, eventId, holder, revived } = claim;
+    const args = [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, revived ? '1' : '0'];
     const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
     if (word === 'held' || word === 'taken-over') return { outcome: word };
     throw unexpectedAnswer(holdScript, describe(word));
@@ -115,13 +128,14 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #turns(subscription: string, claims: readonly Claim[]): Promise<Turn[]> {
-    const { lanes, pending, entered, holders, revived } = this.#keys;
-    const keys = [lanes, pending, entered, holders, revived].map((key) => key(subscription));
+    const { lanes, pending, entered, holders } = this.#keys;
+    const keys = [lanes, pending, entered, holders].map((key) => key(subscription));
     const pairs = await this.#ask(turnScript, keys, claims);
     return pairs.map(([word, head]) => {
       if (word === 'go') return { outcome: 'go' };
       if (word === 'wait') return { outcome: 'wait', behind: head };
       if (word === 'left') return { outcome: 'left', next: head === '' ? null : head };
+      if (word === 'taken-over') return { outcome: 'taken-over' };
       throw unexpectedAnswer(turnScript, describe(word));
     });
   }
@@ -136,8 +150,8 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #ask(script: Script, keys: readonly string[], claims: readonly Claim[]): Promise<[string, string][]> {
-    const args = claims.flatMap(({ workspace, lane, logId, eventId, holder, revived }) => {
-      return [workspace, lane ?? '', placeOf(logId), eventId, holder, revived ? '1' : '0'];
+    const args = claims.flatMap(({ workspace, lane, logId, place, eventId, holder, revived }) => {
+      return [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, revived ? '1' : '0'];
     });
     const words = wordsOf(script, await script.run(this.#redis, keys, [claims.length, ...args]), claims.length * 2);
     return claims.map((_, index) => [words[2 * index] ?? '', words[2 * index + 1] ?? '']);

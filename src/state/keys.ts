@@ -52,8 +52,15 @@ export class Keys {
   entered = (subscription: string): string => this.#subscription(subscription, 'entered');
   /** hash record → who runs the head of its lane. */
   holders = (subscription: string): string => this.#subscription(subscription, 'holders');
+  /** BullMQ's own: hash of a job, and the lock of whoever runs it. */
+  job = (subscription: string, jobId: string): string => this.#subscription(subscription, `${subscription}:${jobId}`);
+  jobLock = (subscription: string, jobId: string): string => `${this.job(subscription, jobId)}:lock`;
+
   /** hash event id → the place a dead letter got when it was tried again. */
   revived = (subscription: string): string => this.#subscription(subscription, 'revived');
+
+  /** hash: since when all tries fail, the last failure; why and since when it is disabled, what it missed since. */
+  health = (subscription: string): string => this.#subscription(subscription, 'health');
 
   /** hash with TTL, effect → started or done: what `once` has seen of an event. */
   once = (subscription: string, eventId: string): string => this.#subscription(subscription, `once:${eventId}`);

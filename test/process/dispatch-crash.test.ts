@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DeadLetters } from '../../src/dispatch/dead-letters.js';
-import { openQueues } from '../../src/dispatch/queues.js';
-import { appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import type { DeadLetters } from '../../src/dispatch/dead-letters.js';
+import { createOperations, type Operations } from '../../src/dispatch/operations.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { useProcesses, type TestProcess } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { eventually } from '../support/eventually.js';
@@ -14,7 +15,7 @@ const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => change
 
 function launch(
   role: 'dispatch' | 'handle',
-  env: { freeze?: string; dies?: string; holds?: string } = {},
+  env: { freeze?: string; dies?: string; gone?: string; holds?: string; stops?: string } = {},
 ): TestProcess {
   return start(child, {
     env: {
@@ -23,12 +24,17 @@ function launch(
       FAN_OUT_ROLE: role,
       FAN_OUT_FREEZE: env.freeze,
       FAN_OUT_DIES: env.dies,
+      FAN_OUT_GONE: env.gone,
       FAN_OUT_HOLDS: env.holds,
+      FAN_OUT_STOPS: env.stops,
     },
   });
 }
 
-async function launchFrozen(role: 'dispatch' | 'handle', env: { freeze: string; dies?: string }): Promise<void> {
+async function launchFrozen(
+  role: 'dispatch' | 'handle',
+  env: { freeze: string; dies?: string; gone?: string },
+): Promise<void> {
   const process = launch(role, env);
   await process.waitForLine(/^frozen/);
   await process.kill('SIGKILL');
@@ -51,13 +57,18 @@ const eventuallyComplete = (record: string): Promise<void> =>
     timeoutMs: 20_000,
   });
 
-function deadLetters(): DeadLetters {
+function operations(): Operations {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
   const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
-  const queues = openQueues({ ...deps, subscriptions: [{ name: 's' }] });
-  onTestFinished(() => queues.close());
-  return new DeadLetters(queues, deps.gate);
+  const made = createOperations({ ...deps, subscriptions: [aSubscription('s', () => undefined)] });
+  onTestFinished(() => made.close());
+  return made;
 }
+
+const deadLetters = (): DeadLetters => operations().deadLetters;
+
+const queued = (state: 'active'): Promise<number> =>
+  test.redis.llen(`${test.keys.subscriptionQueuePrefix('s')}:s:${state}`);
 
 describe('a dispatcher killed', () => {
   it.each([
@@ -123,7 +134,45 @@ describe('a process killed while it handles an event', () => {
   });
 });
 
+describe('a process killed while it disables its subscription', () => {
+  it('leaves it disabled: its successor handles nothing before it is enabled, and then all of it in order', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+    await launchFrozen('handle', { freeze: 'marked', gone: '1' });
+
+    const successor = launch('handle');
+    await successor.waitForLine(/^running/);
+    await eventually(async () => expect(await queued('active')).toBe(0), { timeoutMs: 20_000 });
+    expect(await sequencesOf('done', 'a')).toEqual([]);
+    expect(await operations().enable('s')).toMatchObject({ reason: 'gone' });
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyDone('b', SEQUENCES);
+    expect(await deadLetters().count()).toBe(0);
+  });
+});
+
 describe('a process that was frozen and taken for lost', () => {
+  it('begins nothing that was handled elsewhere since it was told to go', async () => {
+    const [ofA, [ofB]] = ['a', 'b'].map((record) => EVENTS.filter(({ subject }) => subject === record)) as [
+      ChangeEvent[],
+      ChangeEvent[],
+    ];
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, ofA);
+    const frozen = launch('handle', { stops: ofA[2]!.id });
+    await frozen.waitForLine(/^stopped/);
+    const successor = launch('handle');
+    await eventuallyDone('a', SEQUENCES);
+    await successor.kill();
+
+    process.kill(frozen.pid, 'SIGCONT');
+    await appendEvents(test.redis, test.keys, [ofB!]);
+
+    await eventuallyDone('b', [1]);
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+
   it('cannot make the record go on while its successor still handles the event', async () => {
     const go = (pid: number): Promise<number> => test.redis.rpush(`${test.keys.prefix}:go-${pid}`, 'go');
     launch('dispatch');

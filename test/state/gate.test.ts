@@ -14,6 +14,12 @@ const entry = (lane: string | null, n: number): Entry => ({
   eventId: `evt_${n}`,
 });
 const claim = (of: Entry, holder = 'w1', revived = false): Claim => ({ ...of, holder, revived });
+/** Its job is locked by whoever runs it; `revive` asks for that. */
+const revived = async (gate: RedisRecordGate, of: Entry, life = 1): Promise<Claim> => {
+  await test.redis.set(test.keys.jobLock(SUB, of.eventId), 'token');
+  const answer = await gate.revive(SUB, of, { token: 'token', life });
+  return { ...claim(of, `w2/${life + 1}`, true), place: answer.outcome === 'placed' ? answer.place : '' };
+};
 const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
 
 describe('the record gate', () => {
@@ -81,13 +87,56 @@ describe('the record gate', () => {
     await gate.turn(SUB, claim(a1));
     await gate.leave(SUB, claim(a1));
 
-    expect(await gate.turn(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'wait', behind: 'evt_2' });
+    const again = await revived(gate, a1);
+    expect(await gate.turn(SUB, again)).toEqual({ outcome: 'wait', behind: 'evt_2' });
     await gate.enter(SUB, WS, [a3]);
     await gate.turn(SUB, claim(a2));
     expect(await gate.leave(SUB, claim(a2))).toEqual({ outcome: 'left', next: 'evt_1' });
-    expect(await gate.turn(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'go' });
-    expect(await gate.leave(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'left', next: 'evt_3' });
+    expect(await gate.turn(SUB, again)).toEqual({ outcome: 'go' });
+    expect(await gate.leave(SUB, again)).toEqual({ outcome: 'left', next: 'evt_3' });
     expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-3' });
+  });
+
+  it('gives an event to the later of two starts of its job, whichever asks last', async () => {
+    const gate = gateOf();
+    const a1 = entry('a', 1);
+    await gate.enter(SUB, WS, [a1]);
+    await gate.turn(SUB, claim(a1, 'successor/10'));
+
+    expect(await gate.turn(SUB, claim(a1, 'lost/9'))).toEqual({ outcome: 'taken-over' });
+    expect(await gate.leave(SUB, claim(a1, 'successor/10'))).toEqual({ outcome: 'left', next: null });
+  });
+
+  it('knows of a dead letter tried again that it has left, and gives it a new place when it is tried once more', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1));
+    await gate.leave(SUB, claim(a1));
+    await gate.turn(SUB, claim(a2));
+    await gate.leave(SUB, claim(a2));
+    const again = await revived(gate, a1);
+    await gate.turn(SUB, again);
+    await gate.leave(SUB, again);
+
+    expect(await revived(gate, a1)).toEqual(again);
+    expect(await gate.turn(SUB, again)).toEqual({ outcome: 'left', next: null });
+    const onceMore = await revived(gate, a1, 5);
+    expect(await gate.turn(SUB, onceMore)).toEqual({ outcome: 'go' });
+    expect(onceMore.place).not.toBe(again.place);
+  });
+
+  it('gives no place to a run that lost its job: nobody would ever make the event leave', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await gate.enter(SUB, WS, [a1, a2]);
+    await gate.turn(SUB, claim(a1));
+    await gate.leave(SUB, claim(a1));
+    await test.redis.set(test.keys.jobLock(SUB, a1.eventId), "the successor's token");
+
+    expect(await gate.revive(SUB, a1, { token: 'token', life: 1 })).toEqual({ outcome: 'taken-over' });
+    await gate.turn(SUB, claim(a2));
+    expect(await gate.leave(SUB, claim(a2))).toEqual({ outcome: 'left', next: null });
   });
 
   it("keeps apart records of which one's name begins with the other's", async () => {
@@ -156,8 +205,10 @@ describe('a held dead letter in the record gate', () => {
     expect(await gate.hold(SUB, claim(a1))).toEqual({ outcome: 'held' });
     expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-2' });
     expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'wait', behind: 'evt_1' });
-    expect(await gate.turn(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'go' });
-    expect(await gate.leave(SUB, claim(a1, 'w2', true))).toEqual({ outcome: 'left', next: 'evt_2' });
+    const again = await revived(gate, a1);
+    expect(await gate.hold(SUB, claim(a1))).toEqual({ outcome: 'taken-over' });
+    expect(await gate.turn(SUB, again)).toEqual({ outcome: 'go' });
+    expect(await gate.leave(SUB, again)).toEqual({ outcome: 'left', next: 'evt_2' });
   });
 
   it('cannot be held by a run that lost its job, nor dropped while somebody runs it', async () => {

@@ -2,10 +2,11 @@
  * A process of the fan-out for tests to kill: `dispatch` or `handle`, told by the environment where to stop dead. It says
  * "frozen" there and waits to be killed. What its handlers do stands in a list in Redis.
  */
+import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import { PermanentError } from '../../src/handlers/errors.js';
+import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
 
@@ -35,6 +36,14 @@ const gate = wrapGate(deps.gate, {
     const standings = await deps.gate.enter(...args);
     return freezeAt === `entered-${enters}` ? await freeze() : standings;
   },
+  async turn(...args) {
+    const turn = await deps.gate.turn(...args);
+    if (args[1].eventId === process.env['FAN_OUT_STOPS']) {
+      writeSync(1, 'stopped\n');
+      process.kill(process.pid, 'SIGSTOP');
+    }
+    return turn;
+  },
   async leave(...args) {
     const left = await deps.gate.leave(...args);
     return freezeAt === 'left' ? await freeze() : left;
@@ -50,6 +59,7 @@ const subscription = aSubscription(
       say('holding');
       await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
     }
+    if (process.env['FAN_OUT_GONE'] === String(sequence)) throw new DisableSubscriptionError('gone');
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
     await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
   },
@@ -74,6 +84,16 @@ if (role === 'dispatch') {
   await createDispatcher({ ...deps, log, places, gate, subscriptions: [subscription] }).start();
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
-  await createHandlerPool({ ...deps, gate, timing, subscriptions: [subscription] }).start();
+  const health: typeof deps.health = {
+    read: (...args) => deps.health.read(...args),
+    failed: (...args) => deps.health.failed(...args),
+    enable: (...args) => deps.health.enable(...args),
+    missed: (...args) => deps.health.missed(...args),
+    async disable(...args) {
+      const switched = await deps.health.disable(...args);
+      return freezeAt === 'marked' ? await freeze() : switched;
+    },
+  };
+  await createHandlerPool({ ...deps, gate, health, timing, subscriptions: [subscription] }).start();
 }
 say('running');

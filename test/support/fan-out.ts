@@ -9,6 +9,7 @@ import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
+import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/log-reader.js';
 import { RedisOnceStore } from '../../src/state/once.js';
@@ -96,7 +97,7 @@ export function fanOutDeps({
   redis,
   keys,
   connect,
-}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once'> {
+}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once' | 'health'> {
   return {
     connect,
     keys,
@@ -104,6 +105,7 @@ export function fanOutDeps({
     places: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
     once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
   };
@@ -114,6 +116,7 @@ export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   enterAgain: (_subscription, entries) => Promise.resolve(entries.map(() => 'head' as const)),
+  revive: () => Promise.resolve({ outcome: 'placed', place: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -126,6 +129,7 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
   return {
     enter: (...args) => gate.enter(...args),
     enterAgain: (...args) => gate.enterAgain(...args),
+    revive: (...args) => gate.revive(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),

@@ -1,36 +1,8 @@
 /** Real processes for tests about crashes: a TypeScript file, run by node, killed whenever the test likes. */
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { createRequire } from 'node:module';
-import type { Readable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach } from 'vitest';
-import { eventually } from './eventually.js';
+import { startProcess, type SpawnOptions, type TestProcess } from './spawned.js';
 
-export interface SpawnOptions {
-  args?: readonly string[];
-  /** Added to this process's environment; undefined takes a variable away. */
-  env?: Readonly<Record<string, string | undefined>>;
-  cwd?: string;
-}
-
-export interface ExitOutcome {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
-
-export interface TestProcess {
-  readonly pid: number;
-  /** Everything said so far. */
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exited: Promise<ExitOutcome>;
-  /** The first line, of standard output or error, that matches; fails when the process ends or time is up without one. */
-  waitForLine(pattern: RegExp, timeoutMs?: number): Promise<string>;
-  /** Sends the signal (SIGKILL unless told) and waits until the process is gone. */
-  kill(signal?: NodeJS.Signals): Promise<ExitOutcome>;
-}
-
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+export type { TestProcess } from './spawned.js';
 
 /**
  * Call it once at the top of a `describe` or a file; what it gives starts `script` (an absolute path or a file URL) with
@@ -43,71 +15,8 @@ export function useProcesses(): (script: string | URL, options?: SpawnOptions) =
     running.clear();
   });
   return (script, options = {}) => {
-    const started = start(script, options);
+    const started = startProcess(script, options);
     running.add(started);
     return started;
   };
-}
-
-function start(script: string | URL, { args = [], env = {}, cwd }: SpawnOptions): TestProcess {
-  const entry = script instanceof URL ? fileURLToPath(script) : script;
-  const child = spawn(process.execPath, ['--import', tsx, entry, ...args], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = collect(child);
-  const exited = new Promise<ExitOutcome>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-  let ended = false;
-  void exited.then(() => (ended = true));
-  return {
-    pid: child.pid ?? -1,
-    get stdout() {
-      return output.stdout;
-    },
-    get stderr() {
-      return output.stderr;
-    },
-    exited,
-    waitForLine: (pattern, timeoutMs) => waitForLine(pattern, { output, hasEnded: () => ended, timeoutMs }),
-    kill(signal = 'SIGKILL') {
-      child.kill(signal);
-      return exited;
-    },
-  };
-}
-
-interface Output {
-  stdout: string;
-  stderr: string;
-}
-
-function collect(child: ChildProcessByStdio<null, Readable, Readable>): Output {
-  const output: Output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  return output;
-}
-
-interface Waiting {
-  output: Output;
-  hasEnded: () => boolean;
-  timeoutMs: number | undefined;
-}
-
-async function waitForLine(pattern: RegExp, { output, hasEnded, timeoutMs = 20_000 }: Waiting): Promise<string> {
-  const found = await eventually(
-    () => {
-      const lines = `${output.stdout}\n${output.stderr}`.split('\n');
-      const line = lines.find((one) => pattern.test(one));
-      if (line !== undefined) return line;
-      if (hasEnded()) return null;
-      throw new Error(`no line matches ${String(pattern)} in:\n${output.stdout}\n${output.stderr}`);
-    },
-    { timeoutMs },
-  );
-  if (found !== null) return found;
-  throw new Error(`The process ended without a line like ${String(pattern)}:\n${output.stdout}\n${output.stderr}`);
 }

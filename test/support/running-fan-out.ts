@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool } from '../../src/dispatch/handler-pool.js';
+import { createOperations, type Operations } from '../../src/dispatch/operations.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -16,6 +17,7 @@ export interface RunningFanOut {
   pool: HandlerPool;
   queues: Queues;
   dead: DeadLetters;
+  operations: Operations;
   /** Logs changes of one record; answers their log ids. */
   append: (...sequences: number[]) => Promise<string[]>;
   /** Waits until all that is logged is handled or dead. */
@@ -39,10 +41,12 @@ export async function runFanOut(
   const dispatcher = createDispatcher(deps);
   const pool = createHandlerPool(deps);
   const queues = openQueues({ ...deps, logger: deps.logger });
+  const operations = createOperations(deps);
   onTestFinished(async () => {
     await pool.stop().catch(() => undefined);
     await dispatcher.stop();
     await queues.close();
+    await operations.close();
     await deps.log.close();
   });
   await Promise.all([dispatcher.start(), pool.start()]);
@@ -50,6 +54,7 @@ export async function runFanOut(
     dispatcher,
     pool,
     queues,
+    operations,
     dead: new DeadLetters(queues, deps.gate),
     append: (...sequences) =>
       appendEvents(

@@ -4,6 +4,7 @@ import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
+import { deliveryParts } from '../webhook/endpoint.js';
 import { WEBHOOK_RETRY } from '../webhook/options.js';
 import { createPost, type EndpointWorld } from '../webhook/post.js';
 import { messageSchema, type MessageOptions, type MessageSettings } from './options.js';
@@ -45,6 +46,7 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
   return toSubscription(settings, {
     handler: 'message',
     retry: WEBHOOK_RETRY,
+    ...deliveryParts(settings),
     handle: (event, context) => post.send(() => encode(event, settings), context),
     close: () => post.close(),
   });

@@ -40,6 +40,7 @@ const strict = strictOptions({
     .default({}),
   allowHosts: endpointShape.allowHosts,
   rate: endpointShape.rate.unwrap().default({ requests: 1, perSeconds: 1 }),
+  disableAfter: endpointShape.disableAfter,
 });
 
 export const messageSchema = strict.transform((options, context) => toEndpoint(options, context)) satisfies z.ZodType<

@@ -65,19 +65,36 @@ export function refusalOf(text: string, allowances: Allowances): string | null {
   if (!isPlainAddress(text)) return 'not an address';
   if (isNamed(text, allowances)) return null;
   const address = ipaddr.parse(text);
-  if (METADATA.has(unmapped(address).toString())) return 'the metadata address of a cloud machine';
+  if (isMetadata(address)) return 'the metadata address of a cloud machine';
   const range: string = address.range();
   if (range !== 'unicast') return KIND_OF_RANGE[range] ?? 'a reserved address';
   if (address.kind() === 'ipv6' && !isWithin(address, GLOBAL_UNICAST)) return 'a reserved address';
-  return null;
+  return text.includes('%') ? 'an address within one network (it has a zone)' : null;
 }
 
-/** Does `allowHosts` name this host or address? */
+/**
+ * Does a name lead to credentials? Then it is no help that the name is allowed: whoever answers for the name would read
+ * them. Only who allows the address itself means it.
+ */
+export function isMetadataAddress(text: string): boolean {
+  return isPlainAddress(text) && isMetadata(ipaddr.parse(text));
+}
+
+/** Does `allowHosts` name this host or address? A range that happens to hold a metadata address does not name that. */
 export function isNamed(host: string, { names, ranges }: Allowances): boolean {
   if (names.has(host.replace(/\.$/, '').toLowerCase())) return true;
   if (!isPlainAddress(host)) return false;
   const address = ipaddr.parse(host);
-  return ranges.some((range) => isWithin(address, range));
+  const wanted = isMetadata(address) ? ranges.filter(isSingle) : ranges;
+  return wanted.some((range) => isWithin(address, range));
+}
+
+function isMetadata(address: Address): boolean {
+  return METADATA.has(unmapped(address).toString());
+}
+
+function isSingle([address, bits]: [Address, number]): boolean {
+  return bits === 8 * address.toByteArray().length;
 }
 
 function readEntry(entry: string): string | [Address, number] | undefined {

@@ -1,7 +1,7 @@
-/** What a receiver's answer means for the event: delivered, try again (when?), or never again. Pure. */
+/** What a receiver's answer means for the event: delivered, try again (when?), or nothing to this endpoint any more. Pure. */
 import { ChangefeedError } from '../../errors.js';
 import { formatDuration } from '../../runtime/duration.js';
-import { PermanentError, RetryAfterError } from '../errors.js';
+import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
 
 /** A receiver that asks for more than a day is mistaken or hostile: an event must not be parked for years. */
 const LONGEST_WAIT_MS = 86_400_000;
@@ -37,8 +37,8 @@ export function refusalError(
   const refused = (message: string): ChangefeedError =>
     new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, status });
   if (status === 410) {
-    const message = `${start} (Gone): THE ENDPOINT NO LONGER EXISTS and says so for good. Its events become dead letters until the subscription is removed or given another URL.${said}`;
-    return new PermanentError(message, { cause: refused(message) });
+    const message = `${start} (Gone): the endpoint no longer exists and says so for good.${said}`;
+    return new DisableSubscriptionError(message, { cause: refused(message) });
   }
   const waitMs = retryAfter === undefined ? undefined : readRetryAfter(retryAfter, now);
   if (waitMs !== undefined) {

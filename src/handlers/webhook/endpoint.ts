@@ -1,8 +1,9 @@
-/** The options of whatever posts to a URL: where to, whom it may reach, how often. */
+/** The options of whatever posts to a URL: where to, whom it may reach, how often, until when. */
 import { z } from 'zod';
-import { formatDuration } from '../../runtime/duration.js';
+import type { Rate } from '../handler.js';
+import { duration, type SubscriptionParts } from '../options.js';
 import { isAllowHost, readAllowHosts, type Allowances } from './address.js';
-import { intervalMsOf, rateSchema, type RateOptions } from './rate.js';
+import { rateSchema, type RateOptions } from './rate.js';
 import { readTarget, type Target } from './target.js';
 
 export interface EndpointOptions {
@@ -10,27 +11,28 @@ export interface EndpointOptions {
   url: string;
   /** Host names, addresses or CIDR ranges allowed although they are private or without https. @defaultValue none */
   allowHosts?: readonly string[] | undefined;
-  /** What one process sends at most. @defaultValue webhook: as fast as `concurrency` allows; message: one per second */
+  /** What all processes together send at most. @defaultValue webhook: as fast as `concurrency` allows; message: one per second */
   rate?: RateOptions | undefined;
+  /** Disabled when no try has succeeded for so long; `false`: never. Enabled again by `changefeed enable`. @defaultValue '5d' */
+  disableAfter?: string | false | undefined;
 }
 
 const A_URL = 'a URL that begins with https://';
 const A_HOST =
   "a host name, an address or a CIDR range, without scheme, port or path (such as 'hooks.internal', '127.0.0.1', '10.1.0.0/16')";
+const AN_OUTAGE = `false, or a duration in quotes with its unit, such as '12h' or '5d' (at most '24d')`;
 const HOSTS = 'an array of host names, addresses or CIDR ranges';
 
 export const endpointShape = {
   url: z.string({ error: A_URL }),
   allowHosts: z.array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), { error: HOSTS }).default([]),
   rate: rateSchema.optional(),
+  disableAfter: z.union([z.literal(false), duration(1)], { error: AN_OUTAGE }).default(5 * 86_400_000),
 };
 
 interface Given {
   url: string;
   allowHosts: string[];
-  rate?: z.output<typeof rateSchema> | undefined;
-  concurrency: number;
-  timeout: number;
 }
 
 /** Reads `url` and `allowHosts` together, since the one decides what the other may be. */
@@ -40,21 +42,18 @@ export function toEndpoint<Options extends Given>(
 ): Omit<Options, 'url' | 'allowHosts'> & { allowances: Allowances; target: Target } {
   const allowances = readAllowHosts(allowHosts);
   const result = readTarget(url, allowances);
-  const tooSlow = slownessOf(rest);
-  if (tooSlow !== undefined) context.addIssue({ code: 'custom', path: ['rate'], message: tooSlow });
   if (result.outcome === 'accepted') return { ...rest, allowances, target: result.target };
   context.addIssue({ code: 'custom', path: ['url'], message: result.allowed });
   return z.NEVER;
 }
 
-/** Those handled at the same time wait for each other within their timeout: it must leave room for the sending itself. */
-function slownessOf({
+/** What of these options is not the handler's affair but that of whoever runs it. */
+export function deliveryParts({
   rate,
-  concurrency,
-  timeout,
-}: Pick<Given, 'rate' | 'concurrency' | 'timeout'>): string | undefined {
-  if (rate === undefined) return undefined;
-  const queueMs = intervalMsOf(rate) * (concurrency - 1);
-  if (queueMs <= timeout / 2) return undefined;
-  return `a rate at which as many as concurrency (${concurrency}) get their turn within half of timeout (${formatDuration(timeout)}); lower concurrency, or raise timeout`;
+  disableAfter,
+}: {
+  rate?: Rate | undefined;
+  disableAfter: number | false;
+}): Pick<SubscriptionParts, 'rate' | 'disableAfterMs'> {
+  return { ...(rate && { rate }), ...(disableAfter !== false && { disableAfterMs: disableAfter }) };
 }

@@ -9,7 +9,7 @@ import { lookup as resolveByDns } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { ChangefeedError } from '../../errors.js';
-import { isNamed, refusalOf, type Allowances } from './address.js';
+import { isMetadataAddress, isNamed, refusalOf, type Allowances } from './address.js';
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -81,9 +81,8 @@ async function judge(
 }
 
 function refusalAt(hostname: string, address: string, allowances: Allowances): ChangefeedError | null {
-  if (isNamed(hostname, allowances)) return null;
   const refusal = refusalOf(address, allowances);
-  if (refusal === null) return null;
+  if (refusal === null || (isNamed(hostname, allowances) && !isMetadataAddress(address))) return null;
   const reached = hostname === address ? address : `${hostname} resolves to ${address}, which`;
   return new ChangefeedError('CF_ADDRESS_REFUSED', {
     message: `${reached} is ${refusal}: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.`,

@@ -9,15 +9,18 @@ export interface Message {
 /** `structured`: the whole event is the body. `binary`: `data` is the body, the rest stands in `ce-` headers. */
 export type Mode = 'structured' | 'binary';
 
-export function encodeMessage(event: ChangeEvent, mode: Mode): Message {
+/** A CloudEvent of ours, whatever it tells of. */
+export type Sendable = Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object };
+
+export function encodeMessage(event: Sendable, mode: Mode): Message {
   return mode === 'structured' ? structured(event) : binary(event);
 }
 
-function structured(event: ChangeEvent): Message {
+function structured(event: Sendable): Message {
   return { headers: { 'content-type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
 }
 
-function binary({ data, datacontenttype, ...attributes }: ChangeEvent): Message {
+function binary({ data, datacontenttype, ...attributes }: Sendable): Message {
   const headers = Object.entries(attributes).map(([name, value]): [string, string] => [
     `ce-${name}`,
     encodeValue(value),

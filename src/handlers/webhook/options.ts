@@ -16,7 +16,7 @@ export interface WebhookOptions extends SubscriptionOptions, EndpointOptions {
   mode?: 'structured' | 'binary' | undefined;
 }
 
-/** Spans a night: the fifteenth try comes 10 to 14 hours after the first. */
+/** Spans a night: the fifteenth try comes 7 to 14 hours after the first (docs/handlers.md has the table). */
 export const WEBHOOK_RETRY: RetryPolicy = { attempts: 15, delayMs: 5_000, maxDelayMs: 4 * 3_600_000 };
 
 const SECRET = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
@@ -30,6 +30,7 @@ const strict = strictOptions({
   mode: z.enum(['structured', 'binary'], { error: `'structured' or 'binary'` }).default('structured'),
   allowHosts: endpointShape.allowHosts,
   rate: endpointShape.rate,
+  disableAfter: endpointShape.disableAfter,
 });
 
 export const webhookSchema = strict.transform((options, context) => toEndpoint(options, context)) satisfies z.ZodType<

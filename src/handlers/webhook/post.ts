@@ -1,14 +1,13 @@
-/** Posts to one endpoint: paced, past the guard, the answer read as what it means for the event. */
+/** Posts to one endpoint: past the guard, the answer read as what it means for the event. */
 import { request, type Dispatcher } from 'undici';
-import { ChangefeedError } from '../../errors.js';
+import { ChangefeedError, messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
-import type { HandlerContext } from '../handler.js';
+import type { HandlerContext, Pinged } from '../handler.js';
 import type { Allowances } from './address.js';
-import { isAccepted, refusalError } from './answer.js';
+import { isAccepted, refusalError, type Answer } from './answer.js';
 import { readExcerpt } from './excerpt.js';
 import { guardedAgent, systemResolve, type Resolve } from './guard.js';
-import { Pacer, type Rate } from './rate.js';
 import type { Message } from './message.js';
 
 export interface EndpointWorld {
@@ -24,7 +23,6 @@ export interface Endpoint {
   /** What messages and logs call the URL. */
   place: string;
   allowances: Allowances;
-  rate?: Rate | undefined;
   timeoutMs: number;
   /** What a receiver might send back at us and no message may show. */
   hidden: readonly string[];
@@ -33,10 +31,15 @@ export interface Endpoint {
 }
 
 export interface Post {
-  /** Makes the message when its turn has come: `now` is the time it is sent. */
+  /** Makes the message when it is sent: `now` is that time. */
   send(encode: (now: number) => Message, context: HandlerContext): Promise<void>;
+  /** Sends it the same way, and tells instead of throwing. */
+  probe(encode: (now: number) => Message, signal: AbortSignal): Promise<Probed>;
   close(): Promise<void>;
 }
+
+/** What came of one message. */
+export type Probed = Pick<Pinged, 'outcome' | 'status' | 'ms' | 'body' | 'problem'>;
 
 export function createPost(
   endpoint: Endpoint,
@@ -44,13 +47,10 @@ export function createPost(
 ): Post {
   const { allowances, timeoutMs } = endpoint;
   const agent = guardedAgent({ allowances, resolve, timeoutMs });
-  const pacer = new Pacer(endpoint.rate);
+  const sender = { endpoint, clock, agent };
   return {
-    async send(encode, context) {
-      const waitMs = pacer.take(clock.now());
-      if (waitMs > 0) await clock.sleep(waitMs, context.signal);
-      await deliver(encode(clock.now()), context, { endpoint, clock, agent });
-    },
+    send: (encode, context) => deliver(encode(clock.now()), context, sender),
+    probe: (encode, signal) => probe(encode(clock.now()), signal, sender),
     close: () => agent.destroy(),
   };
 }
@@ -65,21 +65,48 @@ async function deliver(message: Message, { log, signal }: HandlerContext, sender
   const { clock, endpoint } = sender;
   const { place } = endpoint;
   const startedAt = clock.now();
-  const { statusCode: status, headers, body } = await post(message, signal, sender);
+  const response = await post(message, signal, sender);
+  const { statusCode: status, body } = response;
   log.debug({ place, status, ms: clock.now() - startedAt }, 'endpoint answered');
-  if (isAccepted(status)) {
-    // The event has arrived, whatever becomes of the rest; reading it on frees the connection for the next one.
-    body.dump().catch(() => undefined);
-    return;
+  if (!isAccepted(status)) throw await refusal(response, sender);
+  // The event has arrived, whatever becomes of the rest; reading it on frees the connection for the next one.
+  body.dump().catch(() => undefined);
+}
+
+async function probe(message: Message, signal: AbortSignal, sender: Sender): Promise<Probed> {
+  const { clock, endpoint } = sender;
+  const startedAt = clock.now();
+  // Nobody else bounds it, as the subscription's timeout bounds a delivery.
+  const within = AbortSignal.any([signal, AbortSignal.timeout(endpoint.timeoutMs)]);
+  try {
+    const response = await post(message, within, sender);
+    const ms = clock.now() - startedAt;
+    const { statusCode: status } = response;
+    const answer = await readAnswer(response, sender);
+    const base = { status, ms, body: answer.excerpt };
+    if (isAccepted(status)) return { ...base, outcome: 'accepted', problem: null };
+    const { message: problem } = refusalError({ ...answer, excerpt: '' }, { ...endpoint, now: clock.now() });
+    return { ...base, outcome: 'refused', problem };
+  } catch (error) {
+    const ms = clock.now() - startedAt;
+    return { outcome: 'unreachable', status: null, ms, body: '', problem: messageOf(error) };
   }
+}
+
+async function refusal(response: Dispatcher.ResponseData, sender: Sender): Promise<Error> {
+  return refusalError(await readAnswer(response, sender), { ...sender.endpoint, now: sender.clock.now() });
+}
+
+async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  { endpoint }: Sender,
+): Promise<Answer> {
   const retryAfter = headers['retry-after'];
-  const answer = {
-    status,
+  return {
+    status: statusCode,
     retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
     excerpt: await readExcerpt(body, endpoint.hidden),
   };
-  if (status === 410) log.error({ place, status }, 'endpoint is gone for good');
-  throw refusalError(answer, { ...endpoint, now: clock.now() });
 }
 
 async function post(message: Message, signal: AbortSignal, sender: Sender): Promise<Dispatcher.ResponseData> {
@@ -103,7 +130,7 @@ function unreachable(error: unknown, { who, subscription, place, timeoutMs }: En
     const message = `${start}: ${error.message}`;
     return new ChangefeedError(error.code, { ...error.facts, message, subscription, place });
   }
-  const message = `${start} ${failureOf(error as NodeJS.ErrnoException, timeoutMs)}. The event is tried again.`;
+  const message = `${start} ${failureOf(error as NodeJS.ErrnoException, timeoutMs)}.`;
   return new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, cause: error });
 }
 

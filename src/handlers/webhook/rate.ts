@@ -1,6 +1,7 @@
-/** How often one endpoint is sent something. Pure: the time is an argument. */
+/** How often one endpoint is sent something, by all processes together. */
 import type { z } from 'zod';
 import { strictOptions } from '../explain.js';
+import type { Rate } from '../handler.js';
 import { wholeNumber } from '../options.js';
 
 export interface RateOptions {
@@ -13,27 +14,4 @@ export interface RateOptions {
 export const rateSchema = strictOptions({
   requests: wholeNumber(1, 10_000),
   perSeconds: wholeNumber(1, 3_600).default(1),
-}) satisfies z.ZodType<unknown, RateOptions>;
-
-export type Rate = z.output<typeof rateSchema>;
-
-/** Between two requests, in ms. */
-export function intervalMsOf({ requests, perSeconds }: Rate): number {
-  return (perSeconds * 1_000) / requests;
-}
-
-export class Pacer {
-  readonly #intervalMs: number;
-  #nextAt = 0;
-
-  constructor(rate: Rate | undefined) {
-    this.#intervalMs = rate === undefined ? 0 : intervalMsOf(rate);
-  }
-
-  /** Takes the next place, and says how long it is until then, in ms. */
-  take(now: number): number {
-    const at = Math.max(now, this.#nextAt);
-    this.#nextAt = at + this.#intervalMs;
-    return at - now;
-  }
-}
+}) satisfies z.ZodType<Rate, RateOptions>;

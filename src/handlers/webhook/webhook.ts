@@ -3,14 +3,16 @@ import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { encodeMessage } from './message.js';
+import { deliveryParts } from './endpoint.js';
+import { encodeMessage, type Message, type Sendable } from './message.js';
 import { WEBHOOK_RETRY, webhookSchema, type WebhookOptions, type WebhookSettings } from './options.js';
+import { ping } from './ping.js';
 import { createPost, type EndpointWorld } from './post.js';
 import { createSigner } from './sign.js';
 
 /**
  * A subscription that posts each event to a URL: a CloudEvent, signed as Standard Webhooks specifies. Any 2xx is success;
- * `Retry-After` is honoured; 410 makes dead letters at once; all else is retried over hours. Redirects are not followed,
+ * `Retry-After` is honoured; 410 disables the subscription, and so do days of failure; all else is retried over hours. Redirects are not followed,
  * and private addresses are refused unless `allowHosts` names them.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
@@ -25,6 +27,10 @@ const COMPARE = 'the receiver does not accept the signature or the sender; compa
 export function createWebhook(settings: WebhookSettings, world: Partial<EndpointWorld> = {}): Subscription {
   const { name: subscription, target, mode } = settings;
   const sign = createSigner(settings.secret);
+  const signed = (event: Sendable, now: number): Message => {
+    const { headers, body } = encodeMessage(event, mode);
+    return { headers: { ...headers, ...sign({ id: event.id, body, now }) }, body };
+  };
   const post = createPost(
     {
       ...settings,
@@ -40,11 +46,9 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
   return toSubscription(settings, {
     handler: 'webhook',
     retry: WEBHOOK_RETRY,
-    handle: (event, context) =>
-      post.send((now) => {
-        const { headers, body } = encodeMessage(event, mode);
-        return { headers: { ...headers, ...sign({ id: event.id, body, now }) }, body };
-      }, context),
+    ...deliveryParts(settings),
+    handle: (event, context) => post.send((now) => signed(event, now), context),
+    ping: ({ signal }) => ping({ subscription, place: target.place, signed, post, signal }),
     close: () => post.close(),
   });
 }

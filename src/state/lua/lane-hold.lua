@@ -9,7 +9,7 @@ if ARGV[6] == '1' then place = redis.call('HGET', KEYS[4], id) or place end
 
 local inLane = redis.call('ZSCORE', KEYS[1], lane .. SEP .. place .. SEP .. id)
 local held = redis.call('HGET', KEYS[3], lane)
-if inLane and held and held ~= holder then return 'taken-over' end
+if inLane and held ~= holder then return 'taken-over' end
 redis.call('ZREM', KEYS[2], workspace .. SEP .. place)
 if held == holder then redis.call('HDEL', KEYS[3], lane) end
 return 'held'

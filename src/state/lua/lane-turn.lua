@@ -1,10 +1,9 @@
 --[[ lane-turn: may these events run now? Whoever is told "go" is from then on the holder of the lane.
   Atomic because: between finding an event at the head and naming its holder, another run of it could do the same.
-  A dead letter that is tried again gets a place of its own behind all that were entered, once; one that held its lane
-  still stands at its head, and runs there.
-  KEYS 1 lanes · 2 pending · 3 entered · 4 holders · 5 revived
+  A run whose job was started anew since, elsewhere, comes too late: the number at the end of its holder is the lower one.
+  KEYS 1 lanes · 2 pending · 3 entered · 4 holders
   ARGV 1 n · n × (workspace, lane or "", place, event id, holder, "1" if revived else "0")
-  RETURN n × ("go" | "wait" | "left", id of the event at the head or "")    Cost O(n log pending). Never calls TIME. ]]
+  RETURN n × ("go" | "wait" | "left" | "taken-over", id of the event at the head or "")    Cost O(n log pending). Never calls TIME. ]]
 local SEP = '\31'
 local AFTER_SEP = '\32'
 local PLACE_WIDTH = 35
@@ -21,23 +20,8 @@ local function add(workspace, lane, place, id)
   if lane ~= '' then redis.call('ZADD', KEYS[1], 0, lane .. SEP .. place .. SEP .. id) end
 end
 
--- Behind the furthest place entered, before all that will be: that place with a counter of revivals.
-local function revive(workspace, lane, place, id)
-  local known = redis.call('HGET', KEYS[5], id)
-  if known then
-    redis.call('ZADD', KEYS[2], 0, workspace .. SEP .. known)
-    return known
-  end
-  if lane ~= '' and redis.call('ZSCORE', KEYS[1], lane .. SEP .. place .. SEP .. id) then
-    redis.call('ZADD', KEYS[2], 0, workspace .. SEP .. place)
-    return place
-  end
-  local furthest = redis.call('HGET', KEYS[3], workspace) or place
-  local count = redis.call('HINCRBY', KEYS[5], '', 1)
-  local given = string.sub(furthest, 1, PLACE_WIDTH - 8) .. string.format('%08d', count % 100000000)
-  redis.call('HSET', KEYS[5], id, given)
-  add(workspace, lane, given, id)
-  return given
+local function startOf(holder)
+  return tonumber(string.match(holder or '', '/(%d+)$') or 0)
 end
 
 for i = 0, n - 1 do
@@ -45,7 +29,8 @@ for i = 0, n - 1 do
   local workspace, lane, place, id, holder = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   local left = false
   if ARGV[at + 5] == '1' then
-    place = revive(workspace, lane, place, id)
+    -- It has had its place since it was revived, until it leaves.
+    left = not redis.call('ZSCORE', KEYS[2], workspace .. SEP .. place)
   elseif not redis.call('ZSCORE', KEYS[2], workspace .. SEP .. place) then
     left = place <= (redis.call('HGET', KEYS[3], workspace) or '')
     -- Never entered: the lanes were lost while the queue was not. Better run once more than not at all.
@@ -56,9 +41,12 @@ for i = 0, n - 1 do
   local headId = head and string.sub(head, #lane + PLACE_WIDTH + 3) or ''
   if left then
     answer[2 * i + 1] = 'left'
-  elseif lane == '' or head == lane .. SEP .. place .. SEP .. id then
+  elseif lane == '' then
     answer[2 * i + 1] = 'go'
-    if lane ~= '' then redis.call('HSET', KEYS[4], lane, holder) end
+  elseif head == lane .. SEP .. place .. SEP .. id then
+    local late = startOf(redis.call('HGET', KEYS[4], lane)) > startOf(holder)
+    answer[2 * i + 1] = late and 'taken-over' or 'go'
+    if not late then redis.call('HSET', KEYS[4], lane, holder) end
   else
     answer[2 * i + 1] = 'wait'
   end

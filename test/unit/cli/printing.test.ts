@@ -99,6 +99,38 @@ describe('tables', () => {
     expect(rows.map((row) => widthOf(row))).toEqual([9, 9, 9]);
   });
 
+  it('tell which subscription delivers nothing, since when, why, and what to do', () => {
+    const one = {
+      handler: 'webhook',
+      on: ['crm.*'],
+      waiting: 0,
+      active: 0,
+      delayed: 0,
+      dead: 0,
+      lagEvents: 0,
+      lagSeconds: 0,
+    };
+    const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
+    const subscriptions: Status['subscriptions'] = [
+      { ...one, name: 'ops', paused: true, disabled, failingSince: null },
+      { ...one, name: 'late', paused: true, disabled: { ...disabled, missing: true }, failingSince: null },
+      { ...one, name: 'sad', paused: false, disabled: null, failingSince: '2026-01-01T00:00:00.000Z' },
+      { ...one, name: 'fine', paused: false, disabled: null, failingSince: null },
+    ];
+    expect(statusText({ at: '2026-01-01T02:00:00.000Z', workspaces: [], subscriptions }, noColours)).toBe(
+      [
+        'subscription     handler  on     lag   waiting  active  delayed  dead',
+        'ops (DISABLED)   webhook  crm.*  none  0        0       0        0',
+        'late (DISABLED)  webhook  crm.*  none  0        0       0        0',
+        'sad (failing)    webhook  crm.*  none  0        0       0        0',
+        'fine             webhook  crm.*  none  0        0       0        0',
+        'ops: disabled since 2026-01-01T00:00:00.000Z (changefeed enable ops has it go on): ops.example/ answered 410 (Gone).',
+        'late: disabled since 2026-01-01T00:00:00.000Z, it misses events that log.retention dropped (changefeed enable late has it go on): ops.example/ answered 410 (Gone).',
+        'sad: every try has failed for 2 h',
+      ].join('\n'),
+    );
+  });
+
   it('tell a list without a baseline from one that has nothing new', () => {
     const list = { enabled: true, intervalMs: 120_000, sweeping: null, heldRemovals: null };
     const counts = { seen: 3, unchanged: 3, created: 0 };

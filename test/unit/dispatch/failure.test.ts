@@ -6,7 +6,7 @@ import {
   parseFailedAttempt,
   rememberFailure,
 } from '../../../src/dispatch/failure.js';
-import { deathAfter, historyOf } from '../../../src/dispatch/history.js';
+import { deathAfter, historyOf, lifeOf } from '../../../src/dispatch/history.js';
 import { ChangefeedError } from '../../../src/errors.js';
 import { PermanentError, RetryAfterError } from '../../../src/handlers/errors.js';
 
@@ -91,6 +91,14 @@ describe("a job's history", () => {
     const dead = { attemptsMade: 3, stalledCounter: 0, progress: deathAfter(job, failure) };
     const again = { ...dead, progress: deathAfter(dead, failure) };
     expect(historyOf(again)).toMatchObject({ dying: failure, revived: true });
+  });
+
+  it('tells its lives apart, and a death under way belongs to the life it ends', () => {
+    const dead = { attemptsMade: 3, stalledCounter: 0, progress: deathAfter(job, failure) };
+    const dyingAgain = { ...dead, attemptsMade: 4, progress: deathAfter({ ...dead, attemptsMade: 4 }, failure) };
+    const deadAgain = { ...dyingAgain, attemptsMade: 5 };
+
+    expect([job, dead, dyingAgain, deadAgain].map(lifeOf)).toEqual([0, 3, 3, 5]);
   });
 
   it('counts anew once a dead letter is tried again', () => {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { isPermanent, retryAfterMsOf } from '../../../src/handlers/errors.js';
-import { createMessage, message } from '../../../src/handlers/message/message.js';
-import { messageSchema, type MessageOptions } from '../../../src/handlers/message/options.js';
+import { isDisabling, isPermanent, retryAfterMsOf } from '../../../src/handlers/errors.js';
+import { message } from '../../../src/handlers/message/message.js';
+import type { MessageOptions } from '../../../src/handlers/message/options.js';
 import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../../src/handlers/message/template.js';
-import type { Clock } from '../../../src/runtime/clock.js';
 import { handlerContext, sampleEvent, useReceivers } from '../../support/handler-fixtures.js';
 
 const startReceiver = useReceivers();
@@ -26,9 +25,9 @@ async function failureOf(delivery: Promise<void>): Promise<Error> {
   return error as Error;
 }
 
-function eventWith(data: Partial<ChangeEvent['data']>, type: string = 'crm.person.updated'): ChangeEvent {
+function eventWith(data: Partial<ChangeEvent['data']>, type = 'crm.person.updated'): ChangeEvent {
   const event = sampleEvent();
-  return { ...event, type: type as ChangeEvent['type'], data: { ...event.data, ...data } };
+  return { ...event, type, data: { ...event.data, ...data } };
 }
 
 function render(source: string, event = sampleEvent()): string {
@@ -109,31 +108,14 @@ describe('a message', () => {
     expect(isPermanent(error)).toBe(false);
   });
 
-  it('is given up for good when the channel is', async () => {
+  it('disables its subscription when the channel is gone for good', async () => {
     const receiver = await startReceiver(() => ({ status: 410, body: 'channel_is_archived' }));
-    expect(isPermanent(await failureOf(deliver({ url: receiver.url })))).toBe(true);
+    expect(isDisabling(await failureOf(deliver({ url: receiver.url })))).toBe(true);
   });
 
-  it('is sent once a second unless told otherwise, each in its turn', async () => {
-    const receiver = await startReceiver();
-    let now = 1_000;
-    const waits: number[] = [];
-    const clock: Clock = {
-      now: () => now,
-      sleep: (ms) => {
-        waits.push(ms);
-        now += ms;
-        return Promise.resolve();
-      },
-    };
-    const settings = messageSchema.parse({ name: 'chat', url: receiver.url, allowHosts: ['127.0.0.1'] });
-    const subscription = createMessage(settings, { clock });
-    for (let count = 0; count < 3; count += 1) await subscription.handle(sampleEvent(), handlerContext());
-    now += 5_000;
-    await subscription.handle(sampleEvent(), handlerContext());
-    await subscription.close?.();
-    expect(waits).toEqual([1_000, 1_000]);
-    expect([subscription.concurrency, receiver.received.length]).toEqual([1, 4]);
+  it('is one at a time and one per second, so that the order in the chat is that of the events', () => {
+    const { concurrency, rate } = message({ name: 'chat', url: 'https://chat.example/hook' });
+    expect({ concurrency, rate }).toEqual({ concurrency: 1, rate: { requests: 1, perSeconds: 1 } });
   });
 });
 
@@ -223,11 +205,6 @@ describe('the options of message', () => {
       'a text of the payload',
       { payload: { text: 'x' } },
       'payload of message "chat": found an object with 1 keys; allowed: an object of fields that the service knows, other than text.',
-    ],
-    [
-      'a rate that would wait longer than a try may take',
-      { concurrency: 100, rate: { requests: 1 } },
-      'rate of message "chat": found an object with 1 keys; allowed: a rate at which as many as concurrency (100) get their turn within half of timeout (30 s); lower concurrency, or raise timeout.',
     ],
   ])('refuse %s', (_what, options, sentence) => {
     expect(() => message({ name: 'chat', url, ...options })).toThrow(

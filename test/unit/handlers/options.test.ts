@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../../src/config/parse.js';
 import { ChangefeedError } from '../../../src/errors.js';
 import { parseOptions } from '../../../src/handlers/explain.js';
 import { subscriptionSchema, toSubscription, type SubscriptionOptions } from '../../../src/handlers/options.js';
@@ -46,7 +47,7 @@ describe('the options every subscription shares', () => {
       order: 'none',
       concurrency: 3,
       retry: { attempts: 4, delay: '250ms', maxDelay: '15m' },
-      whenDead: 'hold',
+      whenDead: 'release',
       timeout: '1.5h',
       start: 'beginning',
     };
@@ -80,6 +81,24 @@ const duration =
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
   'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start';
+
+describe("whenDead: 'hold' beside order: 'none'", () => {
+  const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;
+
+  it('is refused: nothing would be held', () => {
+    expect(() => subscriptionOf(contradiction)).toThrow(
+      `whenDead of defineHandler "a": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
+    );
+    expect(() => parseConfig({ subscriptions: [{ handler: 'ndjson', ...contradiction }] }, { source: 'x' })).toThrow(
+      `whenDead of ndjson "a": found "hold" beside order: 'none'`,
+    );
+  });
+
+  it('the control: either of them alone is taken', () => {
+    expect(subscriptionOf({ ...contradiction, order: 'record' }).whenDead).toBe('hold');
+    expect(subscriptionOf({ ...contradiction, whenDead: 'release' }).order).toBe('none');
+  });
+});
 
 describe('a bad option is refused in one sentence with path, subscription, what was found and what is allowed', () => {
   it.each<[string, unknown, string]>([

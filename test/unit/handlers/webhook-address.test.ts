@@ -47,6 +47,18 @@ describe('an address that a webhook must not reach', () => {
     ['64:ff9b::a00:1', 'an IPv4 address translated into IPv6 (NAT64)'],
     ['64:ff9b:1::a00:1', 'an IPv4 address translated into IPv6 (NAT64)'],
     ['2002:7f00:1::', 'an IPv4 address tunnelled in IPv6 (6to4)'],
+    ['64:ff9b::a9fe:a9fe', 'an IPv4 address translated into IPv6 (NAT64)'],
+    ['::ffff:0:127.0.0.1', 'an IPv4 address translated into IPv6'],
+    ['2002:a9fe:a9fe::', 'an IPv4 address tunnelled in IPv6 (6to4)'],
+    ['2001::7f00:1', 'an IPv4 address tunnelled in IPv6 (Teredo)'],
+    ['2606:4700:4700::1111%eth0', 'an address within one network (it has a zone)'],
+    ['fd20:ce::254', 'the metadata address of a cloud machine'],
+    ['192.0.0.192', 'the metadata address of a cloud machine'],
+    ['100.127.255.255', 'a shared address (carrier-grade NAT)'],
+    ['192.88.99.1', 'a reserved address'],
+    ['3fff::1', 'a reserved address'],
+    ['5f00::1', 'a reserved address'],
+    ['100::1', 'a reserved address'],
     ['2001:db8::1', 'a reserved address'],
     ['4000::1', 'a reserved address'],
     ['', 'not an address'],
@@ -71,6 +83,16 @@ describe('an address that a webhook must not reach', () => {
     ['fd00:1::/64', 'fd00:1::5'],
   ])('is reached when allowHosts says %s: %s', (entry, address) => {
     expect([isAllowHost(entry), refusalOf(address, readAllowHosts([entry]))]).toEqual([true, null]);
+  });
+
+  it.each([
+    ['169.254.169.254', ['169.254.0.0/16', '0.0.0.0/0']],
+    ['100.100.100.200', ['100.64.0.0/10']],
+    ['::ffff:169.254.169.254', ['169.254.0.0/16', '::/0']],
+    ['fd00:ec2::254', ['fd00::/8']],
+  ])('stays refused within an allowed range where it hands out credentials: %s', (address, allowHosts) => {
+    expect(refusalOf(address, readAllowHosts(allowHosts))).toBe('the metadata address of a cloud machine');
+    expect(refusalOf(address, readAllowHosts([...allowHosts, address.replace('::ffff:', '')]))).toBeNull();
   });
 
   it('stays refused when allowHosts names its neighbour', () => {
@@ -107,6 +129,18 @@ describe('a URL as it is written down', () => {
     ['https://localhost/x', host('this machine', 'localhost')],
     ['https://LOCALHOST./x', host('this machine', 'localhost.')],
     ['https://api.localhost/x', host('this machine', 'api.localhost')],
+    ['https://127.0.0.1./', plain],
+    ['https://127。0。0。1/', plain],
+    ['https://ⓛocalhost/', host('this machine', 'localhost')],
+    ['https://[64:ff9b::7f00:1]/', host('an IPv4 address translated into IPv6 (NAT64)', '64:ff9b::7f00:1')],
+    ['https://[::ffff:169.254.169.254]/', host('the metadata address of a cloud machine', '::ffff:a9fe:a9fe')],
+    ['https://[fe80::1%25eth0]/', 'a URL that begins with https://'],
+    ['https://100.64.0.1/', host('a shared address (carrier-grade NAT)', '100.64.0.1')],
+    ['https://255.255.255.255/', host('the broadcast address', '255.255.255.255')],
+    [
+      'https:hooks.example@127.0.0.1/',
+      'a URL without user name and password (the receiver checks the signature instead)',
+    ],
     ['https://2130706433/', plain],
     ['https://0x7f000001/', plain],
     ['https://017700000001/', plain],

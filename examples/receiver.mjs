@@ -1,0 +1,46 @@
+// A receiver of webhooks, with the official package: WEBHOOK_SECRET="whsec_…" node examples/receiver.mjs
+// (several secrets, separated by spaces, while one takes over from another).
+import { createServer } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+
+const verifiers = (process.env.WEBHOOK_SECRET ?? '').split(' ').map((secret) => new Webhook(secret));
+const seen = new Set();
+
+const server = createServer(async (request, response) => {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  // The signature is of the bytes as they came: parse them after they are verified, never before.
+  const body = Buffer.concat(parts).toString('utf8');
+  if (!verifiers.some((verifier) => accepts(verifier, body, request.headers))) {
+    response.writeHead(401).end('the signature does not fit, or its time is more than five minutes away');
+    return;
+  }
+  response.writeHead(204).end();
+  const event = eventOf(request.headers, body);
+  // At least once: what has been here before is the same event.
+  if (seen.has(event.id)) return;
+  seen.add(event.id);
+  process.stdout.write(`${JSON.stringify(event)}\n`);
+});
+
+function accepts(verifier, body, headers) {
+  try {
+    verifier.verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Structured mode: the body is the event. Binary mode: the body is its data, and the rest stands in headers. */
+function eventOf(headers, body) {
+  if (headers['content-type'] === 'application/cloudevents+json') return JSON.parse(body);
+  const attributes = Object.entries(headers)
+    .filter(([name]) => name.startsWith('ce-'))
+    .map(([name, value]) => [name.slice('ce-'.length), decodeURIComponent(value)]);
+  return { ...Object.fromEntries(attributes), data: JSON.parse(body) };
+}
+
+server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
+  process.stdout.write(`listening on port ${server.address().port}\n`);
+});

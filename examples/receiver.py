@@ -1,0 +1,66 @@
+"""A receiver of webhooks, with the standard library alone: WEBHOOK_SECRET="whsec_…" python3 examples/receiver.py
+(several secrets, separated by spaces, while one takes over from another).
+Written after the Standard Webhooks specification; Python has an official package of that name too."""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+TOLERANCE_SECONDS = 5 * 60
+KEYS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ.get("WEBHOOK_SECRET", "").split()]
+seen = set()
+
+
+def is_genuine(headers, body):
+    """Signed by somebody who knows one of the secrets, and not long ago."""
+    message_id, timestamp, signatures = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
+    if not timestamp.isascii() or not timestamp.isdigit() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
+        return False
+    # The signature is of the bytes as they came: parse them after they are verified, never before.
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    expected = [b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in KEYS]
+    given = signatures.encode().split(b" ")
+    return any(hmac.compare_digest(one, other) for one in expected for other in given)
+
+
+def event_of(headers, body):
+    """Structured mode: the body is the event. Binary mode: the body is its data, and the rest stands in headers."""
+    if headers["content-type"] == "application/cloudevents+json":
+        return json.loads(body)
+    attributes = {name.lower()[3:]: unquote(value) for name, value in headers.items() if name.lower().startswith("ce-")}
+    return {**attributes, "data": json.loads(body)}
+
+
+class Receiver(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if not is_genuine(self.headers, body):
+            return self.answer(401, b"the signature does not fit, or its time is more than five minutes away")
+        self.answer(204, b"")
+        event = event_of(self.headers, body)
+        # At least once: what has been here before is the same event.
+        if event["id"] not in seen:
+            seen.add(event["id"])
+            print(json.dumps(event, ensure_ascii=False), flush=True)
+
+    def answer(self, status, body):
+        self.send_response(status)
+        if body:
+            self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format, *args):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver)
+print(f"listening on port {server.server_port}", flush=True)
+server.serve_forever()

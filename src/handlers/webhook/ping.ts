@@ -1,0 +1,46 @@
+/** One signed test event, sent as any other is: for `changefeed webhook test`. */
+import { randomUUID } from 'node:crypto';
+import { isoTime } from '../../runtime/clock.js';
+import type { Pinged } from '../handler.js';
+import type { Message, Sendable } from './message.js';
+import type { Post } from './post.js';
+
+/** Outside of `crm.`, so that no event of a CRM, of today or later, is ever taken for a test, nor matched by `crm.*`. */
+export const TEST_TYPE = 'changefeed.test';
+
+export interface PingOptions {
+  subscription: string;
+  place: string;
+  signed: (event: Sendable, now: number) => Message;
+  post: Post;
+  signal: AbortSignal;
+}
+
+export async function ping({ subscription, place, signed, post, signal }: PingOptions): Promise<Pinged> {
+  // A new id each time: a receiver that knows it has it already would not look at it.
+  const id = `test_${randomUUID()}`;
+  let signature = '';
+  const probed = await post.probe((now) => {
+    const message = signed(testEvent(id, { subscription, now }), now);
+    signature = message.headers['webhook-signature'] ?? '';
+    return message;
+  }, signal);
+  const signatures = signature.split(' ').map((text, index) => ({ secret: index + 1, signature: text }));
+  return { subscription, place, id, type: TEST_TYPE, signatures, ...probed };
+}
+
+function testEvent(id: string, { subscription, now }: { subscription: string; now: number }): Sendable {
+  return {
+    specversion: '1.0',
+    id,
+    source: '/changefeed',
+    type: TEST_TYPE,
+    subject: subscription,
+    time: isoTime(now),
+    datacontenttype: 'application/json',
+    data: {
+      test: true,
+      message: 'A test sent by hand with "changefeed webhook test". Nothing has changed in the CRM.',
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { eventually } from '../support/eventually.js';
+import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+/** An endpoint that is gone until it is mended, and what reached it. */
+class Endpoint {
+  mended = false;
+  readonly tried: string[] = [];
+  readonly reached: string[] = [];
+
+  constructor(readonly failure: () => Error) {}
+
+  subscription(name: string, changes: Partial<Subscription> = {}): Subscription {
+    const handle: Subscription['handle'] = ({ subject, data }, { attempt }) => {
+      this.tried.push(`${subject} ${data.sequence} try ${attempt}`);
+      if (!this.mended) throw this.failure();
+      this.reached.push(`${subject} ${data.sequence}`);
+    };
+    return aSubscription(name, handle, changes);
+  }
+}
+
+const gone = (): Endpoint => new Endpoint(() => new DisableSubscriptionError('the endpoint is gone'));
+
+function listening(): { log: Log; errors: object[] } {
+  const errors: object[] = [];
+  const log: Log = {
+    ...silentLog,
+    error: (facts, message) => void errors.push({ ...facts, message }),
+    child: () => log,
+  };
+  return { log, errors };
+}
+
+const statisticsOf = async ({ dispatcher }: RunningFanOut, name: string) => {
+  const all = await dispatcher.statistics();
+  return all.find((one) => one.name === name);
+};
+
+const eventuallyDisabled = (running: RunningFanOut, name: string): Promise<void> =>
+  eventually(async () => {
+    expect(await statisticsOf(running, name)).toMatchObject({ disabled: {}, paused: true, active: 0 });
+  });
+
+describe('a subscription whose handler says that nothing can be delivered any more', () => {
+  it('gets nothing more, loses nothing, and when enabled goes on with that event, in order', async () => {
+    const endpoint = gone();
+    const others: number[] = [];
+    const other = aSubscription('other', ({ data }) => void others.push(data.sequence));
+    const running = await runFanOut(test, [endpoint.subscription('ops'), other]);
+    await running.append(1);
+    await eventuallyDisabled(running, 'ops');
+    await running.append(2, 3);
+    await eventually(() => expect(others).toEqual([1, 2, 3]));
+    expect(endpoint.tried).toEqual(['r1 1 try 1']);
+    expect(await running.dead.count()).toBe(0);
+
+    endpoint.mended = true;
+    const was = await running.operations.enable('ops');
+
+    expect(was).toEqual({ at: expect.any(String) as string, reason: 'the endpoint is gone', missing: false });
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+    expect(endpoint.reached).toEqual(['r1 1', 'r1 2', 'r1 3']);
+    // The try that met the end did not count.
+    expect(endpoint.tried[1]).toBe('r1 1 try 1');
+    expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false, failingSince: null });
+  });
+
+  it('the control: after a permanent error it goes on', async () => {
+    const endpoint = new Endpoint(() => new PermanentError('not this one'));
+    const running = await runFanOut(test, [endpoint.subscription('ops')]);
+    await running.append(1, 2, 3);
+    await eventuallyDead(running.dead, 3);
+    expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false });
+  });
+
+  it('is told once, loudly, however many events met the end at the same time', async () => {
+    const { log, errors } = listening();
+    const endpoint = gone();
+    const running = await runFanOut(test, [endpoint.subscription('ops')], { logger: log });
+    const events = ['a', 'b', 'c', 'd', 'e', 'f'].map((record) => changeEvent({ record, sequence: 1 }));
+    await appendEvents(test.redis, test.keys, events);
+    await eventuallyDisabled(running, 'ops');
+    expect(errors).toEqual([
+      {
+        subscription: 'ops',
+        reason: 'the endpoint is gone',
+        message: expect.stringContaining('SUBSCRIPTION DISABLED') as string,
+      },
+    ]);
+  });
+
+  it('keeps nobody waiting who waits for all events to be handled', async () => {
+    const running = await runFanOut(test, [gone().subscription('ops')]);
+    await running.append(1, 2);
+    await eventuallyDisabled(running, 'ops');
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+  });
+
+  it('is disabled in processes that start later, and takes a bounded stretch of the log into its queue', async () => {
+    const endpoint = gone();
+    const first = await runFanOut(test, [endpoint.subscription('ops')], { highWater: 2 });
+    await first.append(1);
+    await eventuallyDisabled(first, 'ops');
+    const second = await runFanOut(test, [endpoint.subscription('ops')], { highWater: 2 });
+    await second.append(...Array.from({ length: 400 }, (_, index) => index + 2));
+    await eventually(async () => expect((await statisticsOf(second, 'ops'))?.lagEvents).toBe(401));
+    expect(endpoint.tried).toEqual(['r1 1 try 1']);
+    const counts = await second.queues.of('ops').getJobCounts('waiting', 'delayed');
+    expect((counts['waiting'] ?? 0) + (counts['delayed'] ?? 0)).toBeLessThan(300);
+
+    endpoint.mended = true;
+    await second.operations.enable('ops');
+    expect(await second.settled(60_000)).toEqual({ outcome: 'handled' });
+    expect(endpoint.reached).toHaveLength(401);
+  });
+});
+
+describe('a subscription no try of which succeeds', () => {
+  const down = (): Endpoint => new Endpoint(() => new Error('no answer'));
+  const patient = { attempts: 100, delayMs: 20, maxDelayMs: 20 };
+
+  it('is disabled after disableAfter, with the failure in its reason, and makes no dead letter of it', async () => {
+    const endpoint = down();
+    const running = await runFanOut(test, [endpoint.subscription('ops', { disableAfterMs: 200, retry: patient })]);
+    await running.append(1, 2);
+    await eventuallyDisabled(running, 'ops');
+    expect((await statisticsOf(running, 'ops'))?.disabled?.reason).toBe(
+      'No try has succeeded for 200 ms. The last one: no answer',
+    );
+    endpoint.mended = true;
+    await running.operations.enable('ops');
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+    expect(endpoint.reached).toEqual(['r1 1', 'r1 2']);
+    expect(await running.dead.count()).toBe(0);
+  });
+
+  it('the control: without disableAfter its events become dead letters, and it is only said to be failing', async () => {
+    const endpoint = down();
+    const retry = { attempts: 5, delayMs: 50, maxDelayMs: 50 };
+    const running = await runFanOut(test, [endpoint.subscription('ops', { retry })]);
+    await running.append(1);
+    await eventuallyDead(running.dead, 1);
+    expect(await statisticsOf(running, 'ops')).toMatchObject({
+      disabled: null,
+      paused: false,
+      failingSince: expect.any(String) as string,
+    });
+    endpoint.mended = true;
+    await running.append(2);
+    await running.settled();
+    await eventually(async () => expect((await statisticsOf(running, 'ops'))?.failingSince).toBeNull());
+  });
+});
+
+describe('a subscription disabled by hand', () => {
+  it('waits until it is enabled, and says so to whoever does either twice', async () => {
+    const endpoint = gone();
+    endpoint.mended = true;
+    const running = await runFanOut(test, [endpoint.subscription('ops')]);
+    expect(await running.operations.disable('ops', 'maintenance')).toBe(true);
+    expect(await running.operations.disable('ops', 'again')).toBe(false);
+    await running.append(1);
+    await eventually(async () => {
+      expect(await statisticsOf(running, 'ops')).toMatchObject({ waiting: 1, disabled: { reason: 'maintenance' } });
+    });
+    expect(await running.operations.enable('ops')).toMatchObject({ reason: 'maintenance' });
+    expect(await running.operations.enable('ops')).toBeNull();
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+    await expect(running.operations.enable('x')).rejects.toMatchObject({ code: 'CF_USAGE' });
+  });
+
+  it('and not paused, because the process was killed in between, is paused by the next look', async () => {
+    const running = await runFanOut(test, [gone().subscription('ops')]);
+    await running.operations.disable('ops', 'maintenance');
+    await running.queues.of('ops').resume();
+
+    expect(await running.operations.enforceDisabled()).toEqual(['ops']);
+
+    expect(await running.queues.of('ops').isPaused()).toBe(true);
+  });
+});
+
+describe('the rate of a subscription', () => {
+  const EVENTS = Array.from({ length: 8 }, (_, index) => changeEvent({ record: `r${index}`, sequence: 1 }));
+
+  it('is that of all its processes together', async () => {
+    const starts: number[] = [];
+    const paced = aSubscription('ops', () => void starts.push(performance.now()), {
+      rate: { requests: 10, perSeconds: 1 },
+    });
+    const first = await runFanOut(test, [paced]);
+    await runFanOut(test, [paced]);
+    await appendEvents(test.redis, test.keys, EVENTS);
+    await first.settled(30_000);
+    expect(starts).toHaveLength(8);
+    // One per 100 ms; the first and the last may have been late and early by what a process takes to begin.
+    expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(6 * 100);
+  });
+
+  it('the control: without one, all are under way at once', async () => {
+    let underWay = 0;
+    const hurried = aSubscription('ops', async () => {
+      underWay += 1;
+      await eventually(() => expect(underWay).toBe(EVENTS.length));
+    });
+    const running = await runFanOut(test, [hurried]);
+    await appendEvents(test.redis, test.keys, EVENTS);
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+  });
+});

@@ -1,0 +1,55 @@
+/**
+ * Storms of many seeds, and a table of what became of the order (`npm run verify:order`). Exits 1 when a promise was broken.
+ * Options: --seeds N, --seed N (the first), --events N, --records N, --handlers N, --seconds N, --ungated (the control)
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openRedis } from '../../src/runtime/embedded-redis.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { LONG, planStorm, type StormSize } from '../storm/plan.js';
+import { runStorm } from '../storm/storm.js';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: process.env['STORM_SEED'] ?? '1' },
+    seeds: { type: 'string', default: '30' },
+    events: { type: 'string', default: String(LONG.events) },
+    records: { type: 'string', default: String(LONG.records) },
+    handlers: { type: 'string', default: String(LONG.handlers) },
+    seconds: { type: 'string', default: String(LONG.stormMs / 1_000) },
+    ungated: { type: 'boolean', default: false },
+  },
+});
+const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-verify-'));
+const redis = await openRedis({ stateDir, log: silentLog });
+
+const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+say('| seed | runs | repeats | deaths | ghosts | mishaps | violations | seconds |');
+say('|---|---|---|---|---|---|---|---|');
+const size: StormSize = {
+  events: Number(values.events),
+  records: Number(values.records),
+  handlers: Number(values.handlers),
+  stormMs: Number(values.seconds) * 1_000,
+};
+let broken = 0;
+for (let n = 0; n < Number(values.seeds); n += 1) {
+  const seed = Number(values.seed) + n;
+  const plan = planStorm(seed, size);
+  const result = await runStorm({ redisUrl: redis.url, plan, ungated: values.ungated });
+  const { violations, runs, repeats, deaths, ghosts, mishaps, unclean } = result;
+  const befell = Object.entries(mishaps).map(([kind, times]) => `${kind} ${times}`);
+  const seconds = Math.round(result.tookMs / 1_000);
+  say(`| ${[seed, runs, repeats, deaths, ghosts, befell.join(', '), violations.length, seconds].join(' | ')} |`);
+  if (violations.length > 0) {
+    broken += 1;
+    process.stderr.write(`STORM_SEED=${seed}, record in ${result.file}\n`);
+    for (const one of violations.slice(0, 20)) process.stderr.write(`  ${JSON.stringify(one)}\n`);
+  }
+  for (const one of unclean) process.stderr.write(`STORM_SEED=${seed}: ${one}\n`);
+}
+await redis.close();
+await rm(stateDir, { recursive: true, force: true });
+process.exitCode = broken === 0 ? 0 : 1;
