@@ -3,11 +3,12 @@
  */
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Config } from './config/schema.js';
-import { createDispatcher, type Dispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
+import { WORKSPACE_NAME, type Config } from './config/schema.js';
+import { createDispatcher, type WaitOptions, type WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
+import { forgetWorkspace, type Forgotten } from './dispatch/forget.js';
 import { createHandlerPool } from './dispatch/handler-pool.js';
-import { createOperations, type Operations } from './dispatch/operations.js';
+import { createOperations } from './dispatch/operations.js';
 import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
 import { ChangefeedError, messageOf } from './errors.js';
@@ -20,16 +21,17 @@ import { createMirrorStore } from './state/mirror-store.js';
 import { stampOf } from './detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
 import { silentLog, type Log } from './runtime/log.js';
-import { runLoop } from './runtime/loop.js';
 import { RedisRecordGate } from './state/gate.js';
 import { RedisHealthStore } from './state/health.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
 import { RedisOnceStore } from './state/once.js';
 import { RedisPlaceStore } from './state/places.js';
-import { trimLog } from './state/retention.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
+import { createTraceStore } from './state/traces.js';
+import { countPollers } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
+import { dispatchPart } from './dispatch-part.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { waitForAll } from './dispatch/wait-for-all.js';
 import { derivingSubscription } from './handlers/derive.js';
@@ -39,6 +41,7 @@ import type { TodosCall, TodosReport } from './todos/reports.js';
 import type { ListSweep, SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
+export type { Forgotten } from './dispatch/forget.js';
 export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
@@ -51,9 +54,6 @@ export type { TailedEvent, TailOptions } from './dispatch/tail.js';
 /** What a process may do: sweep lists, move the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
-
-/** How often the log is trimmed to its retention. */
-const TRIM_INTERVAL_MS = 60_000;
 
 export interface ChangefeedOptions {
   config: Config;
@@ -112,6 +112,13 @@ export interface Changefeed {
   todos(call?: TodosCall): Promise<TodosReport>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
+  /**
+   * Removes everything Redis keeps of a workspace, also of one that the configuration does not name (any more): records,
+   * log, places, and its events in the subscriptions' queues, dead letters included. What handlers delivered stays
+   * where it is. May be repeated. Handlers at work on its events are waited for.
+   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
+   */
+  forget(workspace: string): Promise<Forgotten>;
 }
 
 /** What every part needs of the process. */
@@ -207,6 +214,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     todos: (call) => polling.todos(call),
+    forget: (workspace) => forget(house, workspace),
     async status() {
       const [shown, subscriptions] = await Promise.all([
         Promise.all(config.workspaces.map((workspace) => readWorkspaceStatus(redis, keys, workspace))),
@@ -233,37 +241,22 @@ function fanOut({ config, keys, connect, redis, log, clock }: House) {
   };
 }
 
-function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
-  return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
+async function forget(house: House, workspace: string): Promise<Forgotten> {
+  const { redis, keys, connect } = house;
+  if (!WORKSPACE_NAME.test(workspace))
+    throw new ChangefeedError('CF_USAGE', {
+      message:
+        'forget: this is no name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
+    });
+  return await forgetWorkspace(workspace, {
+    ...fanOut(house),
+    traces: createTraceStore(redis, keys),
+    pollers: (name) => countPollers(connect, keys.sweepQueuePrefix(name)),
+  });
 }
 
-/** The dispatcher, and beside it the trimming of the logs it reads. */
-function dispatchPart(
-  house: House,
-  { dispatcher, operations }: { dispatcher: Dispatcher; operations: Operations },
-): Part {
-  const { config, redis, keys, clock, log } = house;
-  const stopping = new AbortController();
-  let trimming: Promise<void> | undefined;
-  const trimAll = async (): Promise<number> => {
-    const disabled = await operations.enforceDisabled();
-    for (const { name } of config.workspaces) {
-      const trim = { workspace: name, retention: config.log.retention, nowMs: clock.now(), disabled };
-      await operations.noteMissing((await trimLog(redis, keys, trim)).missedBy);
-    }
-    return TRIM_INTERVAL_MS;
-  };
-  return {
-    name: 'dispatcher',
-    async start() {
-      await dispatcher.start();
-      trimming = runLoop({ name: 'log retention', run: trimAll, signal: stopping.signal, log, clock });
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all([trimming, dispatcher.stop()]);
-    },
-  };
+function deadLetterRetention({ deadLetters: { retention } }: Config): { ageMs: number; events?: number } {
+  return { ageMs: retention.ageMs, ...(retention.count === null ? {} : { events: retention.count }) };
 }
 
 /** The six endpoints over what is remembered; nothing, where the configuration has no `serve`. */

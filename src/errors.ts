@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   CF_CURSOR_LOOP: 'Paging came back to a cursor or to the first page: the walk cannot be complete.',
   CF_LEASE_LOST: 'Another process took over this sweep; what this one had not committed was left to it.',
   CF_SWEEP_HELD: 'Another process is sweeping this list.',
+  CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while somebody works on it.',
   CF_SWEEP_INCOMPLETE: 'A sweep ended before the end of its list; its checkpoint is kept.',
   CF_REDIS_UNREACHABLE: 'Redis could not be reached, or refused the connection.',
   CF_REDIS_MISSING: 'No Redis was named and none could be started.',

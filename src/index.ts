@@ -10,6 +10,7 @@ export type {
   DeadLetter,
   DeadLetterFilter,
   DeadLetters,
+  Forgotten,
   Disabled,
   ListOptions,
   ListSweep,

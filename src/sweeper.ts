@@ -169,10 +169,10 @@ function logSummary(
   log: Log,
   workspace: string,
   list: ListName,
-  { mode, pages, counts, ...times }: SweepSummary,
+  { mode, pages, counts, muted, ...times }: SweepSummary,
 ): void {
   const ms = Date.parse(times.completedAt) - Date.parse(times.startedAt);
-  log.info({ workspace, list, mode, pages, ...counts, ms }, 'sweep complete');
+  log.info({ workspace, list, mode, pages, ...counts, ...(muted !== undefined && { muted }), ms }, 'sweep complete');
 }
 
 function onlyName(names: readonly string[]): string {

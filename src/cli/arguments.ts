@@ -2,6 +2,7 @@
 import { ChangefeedError } from '../errors.js';
 import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import { compilePattern } from '../events/pattern.js';
 import { parseDuration } from '../runtime/duration.js';
 import { nearest } from '../runtime/nearest.js';
 
@@ -74,7 +75,7 @@ export function someOf<Word extends string>(option: string, words: readonly Word
 export function eventPatterns(option: string): Read<string[]> {
   return (text) =>
     separated(text).map((pattern) => {
-      if (EVENT_TYPES.some((type) => matches(pattern, type)) || isOwnType(pattern)) return pattern;
+      if (EVENT_TYPES.some(compilePattern(pattern)) || isOwnType(pattern)) return pattern;
       const example = meant(pattern, EVENT_TYPES);
       throw usage(
         `${option}: no event has a type like "${pattern}"${example}. Types are ${typesText()}; * stands for any text.`,
@@ -130,11 +131,6 @@ function meant(text: string, candidates: readonly string[]): string {
 
 function separated(text: string): string[] {
   return text.split(',').map((part) => part.trim());
-}
-
-function matches(pattern: string, type: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(type);
 }
 
 function typesText(): string {

@@ -1,4 +1,5 @@
 /** A command's whole world: where it prints, what it may read, when it is asked to stop. Tests hand in their own. */
+import { createInterface } from 'node:readline/promises';
 import { messageOf } from '../errors.js';
 import { coloursFor, type Colours } from './colours.js';
 import { liveLines, type LiveLines } from './live-lines.js';
@@ -13,6 +14,8 @@ export interface Io {
   readonly columns: number | undefined;
   /** Lines at the bottom of standard error's terminal, until ended. Only where `interactive`. */
   live(): LiveLines;
+  /** Asks a person; undefined where none can answer. Rejects when told to stop. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has gone, and when something broke. */
@@ -20,7 +23,8 @@ export interface Io {
 }
 
 export function processIo(): Io {
-  const { stdout, stderr, env } = process;
+  const { stdin, stdout, stderr, env } = process;
+  const signal = stopSignal();
   return {
     out: (text) => void stdout.write(`${text}\n`),
     err: (text) => void stderr.write(`${text}\n`),
@@ -30,10 +34,24 @@ export function processIo(): Io {
       return stdout.isTTY ? stdout.columns : undefined;
     },
     live: () => liveLines(stderr, [stdout]),
+    ask: stdin.isTTY && stderr.isTTY ? (question) => ask(question, signal) : undefined,
     env,
     cwd: process.cwd(),
-    signal: stopSignal(),
+    signal,
   };
+}
+
+async function ask(question: string, signal: AbortSignal): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // In raw mode Ctrl+C comes as a key, not as a signal.
+  const interrupted = new AbortController();
+  terminal.on('SIGINT', () => interrupted.abort(new Error('Stopped by SIGINT.')));
+  terminal.on('close', () => interrupted.abort(new Error('Nobody answered.')));
+  try {
+    return await terminal.question(question, { signal: AbortSignal.any([signal, interrupted.signal]) });
+  } finally {
+    terminal.close();
+  }
 }
 
 /** Whatever ends the process ends it in order: a Redis of our own is stopped with us, and no event is lost halfway. */

@@ -25,7 +25,7 @@ function workspaceText({ name, budget, logLength, lists }: WorkspaceStatus, page
     list.enabled ? `every ${formatDuration(list.intervalMs)}` : 'off',
     String(list.records),
     freshness(list, page),
-    lastSweepText(list, page.colours),
+    lastSweepText(list, page),
     sweepingText(list, page.colours),
   ]);
   return `${head}\n${table(['list', 'interval', 'records', 'fresh', 'last complete sweep', 'now'], rows, page.colours)}`;
@@ -37,19 +37,42 @@ function freshness({ baselineAt, lastSweep }: ListStatus, { nowMs, colours }: Pa
 }
 
 /** "0 events" must never look like a fault: what was seen stands beside what came of it. */
-function lastSweepText({ lastSweep, heldRemovals }: ListStatus, colours: Colours): string {
+function lastSweepText({ lastSweep, silence, heldRemovals }: ListStatus, page: Page): string {
   if (lastSweep === null) return '—';
-  return `${heldText(heldRemovals, colours)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep.counts)}`;
+  return `${warningsOf({ silence, heldRemovals }, page)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
 }
 
-function heldText(held: ListStatus['heldRemovals'], { yellow }: Colours): string {
-  if (held === null) return '';
-  return yellow(`${held.count} of ${held.of} records vanished at once and are held until accept-removals; `);
+function warningsOf(
+  { silence, heldRemovals: held }: Pick<ListStatus, 'silence' | 'heldRemovals'>,
+  { nowMs, colours: { yellow } }: Page,
+): string {
+  const warnings = [
+    ...(held === null ? [] : [heldText(held)]),
+    ...(silence === null ? [] : [silenceText(silence, nowMs)]),
+  ];
+  return warnings.map((warning) => yellow(`${warning}; `)).join('');
 }
 
-export function countsText({ seen = 0, ...others }: Readonly<Record<string, number>>): string {
+export function heldText({ count: missing, of }: { count: number; of: number }): string {
+  return `${missing} of ${of} records vanished at once and are held until accept-removals`;
+}
+
+/** What looks wrong, and what to look at. */
+export function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number): string {
+  const silent = formatDuration(Math.max(0, nowMs - Date.parse(silence.since)));
+  const what =
+    silence.kind === 'empty'
+      ? `no records any more since ${silent}`
+      : `nothing has changed for ${silent}, the longest pause was ${formatDuration(silence.longestPauseMs)}`;
+  return `${what}: is the token still allowed to see it?`;
+}
+
+export function countsText({ counts, muted }: Pick<NonNullable<ListStatus['lastSweep']>, 'counts' | 'muted'>): string {
+  const { seen = 0, ...others } = counts;
   const parts = Object.entries(others).filter(([, number]) => number > 0);
-  return [`${seen} seen`, ...parts.map(([kind, number]) => `${number} ${kind}`)].join(', ');
+  const rules = Object.entries(muted).map(([rule, number]) => `${rule} ×${number}`);
+  const quiet = rules.length === 0 ? [] : [`muted by ${rules.join(', ')}`];
+  return [`${seen} seen`, ...parts.map(([kind, number]) => `${number} ${kind}`), ...quiet].join(', ');
 }
 
 function sweepingText({ sweeping }: ListStatus, { cyan, yellow }: Colours): string {

@@ -4,7 +4,7 @@ import { ChangefeedError, messageOf } from '../errors.js';
 import type { SubscriptionStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Colours } from './colours.js';
-import { countsText } from './print-status.js';
+import { countsText, heldText, silenceText } from './print-status.js';
 import { count } from './text.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
@@ -26,10 +26,14 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
   });
 }
 
-function completeLine(name: string, { summary }: Complete, { green, dim }: Colours): string {
-  const { mode, pages, counts } = summary;
+function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
+  const { mode, pages, counts, muted = {}, completedAt, held, silence } = summary;
   const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
-  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ ...counts })}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
+  const warnings = [
+    ...(held === undefined ? [] : [heldText(held)]),
+    ...(silence === undefined ? [] : [silenceText(silence, Date.parse(completedAt))]),
+  ].map((warning) => yellow(`; ${warning}`));
+  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${warnings.join('')}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
 }
 
 /** Events that a sweep appended. Those of a baseline that was asked to emit are not counted apart. */

@@ -19,6 +19,7 @@ import {
 } from './arguments.js';
 import { dead, DEAD_ACTIONS } from './commands/dead.js';
 import { demo } from './commands/demo.js';
+import { forget } from './commands/forget.js';
 import { replay } from './commands/replay.js';
 import { acceptRemovals, explain, resync, rulesTest, schema } from './commands/lists.js';
 import { sandbox } from './commands/sandbox.js';
@@ -182,6 +183,10 @@ function addListCommands(command: AddCommand): void {
   command('resync', 'forget the baseline of a list: its next sweep is quiet', resync)
     .argument('<list>', 'the list', aList)
     .option(...workspace);
+  command('forget', 'remove everything that is kept of a workspace', forget)
+    .argument('<workspace>', 'its name, whether the configuration still has it or not')
+    .option('--yes', 'do not ask')
+    .option(...json);
 }
 
 function addSandboxCommands(command: AddCommand): void {

@@ -2,8 +2,8 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** `1 page`, `2 pages`. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }
 
 /** Places on a terminal: a Korean character takes two, a colour none. */

@@ -105,7 +105,10 @@ export interface RedisInput {
 }
 
 export interface LogInput {
-  /** How long events are kept; what a subscription has not yet read stays in any case. */
+  /**
+   * How long events are kept; what a subscription has not yet read stays in any case. One that no configuration has named
+   * for a week holds nothing any more.
+   */
   retention?: LogRetentionInput | undefined;
 }
 

@@ -3,7 +3,7 @@ import { ChangefeedError, describe } from '../errors.js';
 import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
 import { isDerivation, type Derivation } from '../handlers/derive.js';
 import { didYouMean } from '../handlers/explain.js';
-import { compilePattern } from '../handlers/pattern.js';
+import { compilePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { invalidConfig, sentenceOf, type IssueContext } from './issues.js';

@@ -108,8 +108,11 @@ const listsSchema = z
     return completeLists(named);
   });
 
+/** Stands in Redis keys: nothing in it may mean anything there. */
+export const WORKSPACE_NAME = /^[\w.-]{1,64}$/;
+
 export const workspaceSchema = strictOptions({
-  name: matching(/^[\w.-]{1,64}$/, "letters, digits, '-', '_' and '.', 1 to 64 characters"),
+  name: matching(WORKSPACE_NAME, "letters, digits, '-', '_' and '.', 1 to 64 characters"),
   baseUrl: checked(A_URL, urlFault),
   token: z
     .string({ error: A_TOKEN })

@@ -58,24 +58,48 @@ const EARLIER_KEPT = 3;
 const TRAIL_KEPT = 5;
 
 /** Changes of the canonical form change every print: those of another form say nothing, and are learnt anew in silence. */
-const PRINT_FORM = '1';
+const PRINT_FORM = '2';
+/** Its first form had no `exact`: what it meant depended on the rules of its day. */
+const FIRST_FORM = '1';
 
-/** A field without its value: `<form version> <digest of the canonical text> <form>`. */
+/** A field without its value. */
+interface Print {
+  version: string;
+  /** Digest of the canonical text where null, absent and an empty list mean the same; null where the field is one of these. */
+  meaning: string | null;
+  /** Where they do not: the digest that differs, by a null further in. */
+  exact: string | null;
+  form: string;
+}
+
+/** `<form version> <meaning or -> <exact or => <form>`: what it says holds under any rules. */
 export function printsOf(record: RawValue, rules: Rules): Record<string, string> {
-  const everything = canonicalFields(record, { ...withEveryField(rules), compares: () => true, nullIsAbsent: false });
-  const meaning = canonicalFields(record, { ...rules, compares: () => true });
+  const all = { ...withEveryField(rules), compares: () => true };
+  const meanings = canonicalFields(record, { ...all, nullIsAbsent: true });
   const prints: Record<string, string> = {};
-  for (const [key, { value }] of everything) {
-    const text = meaning.get(key)?.text;
-    prints[key] = `${PRINT_FORM} ${text === undefined ? '-' : digestOf(text).slice(0, 11)} ${formOf(value)}`;
+  for (const [key, { value, text }] of canonicalFields(record, { ...all, nullIsAbsent: false })) {
+    const meaning = meanings.get(key)?.text;
+    const digests =
+      meaning === undefined ? '- =' : `${shortDigest(meaning)} ${text === meaning ? '=' : shortDigest(text)}`;
+    prints[key] = `${PRINT_FORM} ${digests} ${formOf(value)}`;
   }
   return prints;
+}
+
+function parsePrint(print: string): Print {
+  const [version = '', meaning = '-', ...rest] = print.split(' ');
+  const [exact, form] = version === FIRST_FORM ? ['=', rest.join(' ')] : [rest[0] ?? '=', rest.slice(1).join(' ')];
+  return { version, meaning: meaning === '-' ? null : meaning, exact: exact === '=' ? null : exact, form };
+}
+
+function shortDigest(text: string): string {
+  return digestOf(text).slice(0, 11);
 }
 
 /** Both images of a record in the same terms: values where the old one has them, prints where it has not. */
 export function bothSides(known: KnownRecord, record: RawValue, rules: Rules): [before: Side, after: Side] {
   if (known.fields === undefined) return [canonicalFields(known.record ?? {}, rules), canonicalFields(record, rules)];
-  if (!Object.values(known.fields).every((print) => print.startsWith(`${PRINT_FORM} `))) {
+  if (!Object.values(known.fields).every((print) => parsePrint(print).version === PRINT_FORM)) {
     const after = canonicalFields(record, rules);
     return [after, after];
   }
@@ -86,15 +110,21 @@ export type Side = Map<string, CanonicalField>;
 function sideOfPrints(prints: Readonly<Record<string, string>>, rules: Rules): Side {
   const side: Side = new Map();
   for (const [key, print] of Object.entries(prints)) {
-    const [, digest = '-'] = print.split(' ');
-    if (digest !== '-' && rules.compares(key)) side.set(key, { name: key, value: null, text: digest });
+    const text = textUnder(rules, parsePrint(print));
+    if (text !== null && rules.compares(key)) side.set(key, { name: key, value: null, text });
   }
   return side;
 }
 
+function textUnder({ nullIsAbsent }: Rules, { meaning, exact, form }: Print): string | null {
+  if (nullIsAbsent) return meaning;
+  // Null and an empty list have no digest; their forms tell them apart.
+  return exact ?? meaning ?? form;
+}
+
 /** What a side holds, as one short digest: equal contents have equal ones. */
 export function contentOf(side: Side): string {
-  return digestOf(textOf(side)).slice(0, 11);
+  return shortDigest(textOf(side));
 }
 
 /** The form of every field of a record, by canonical name. */
@@ -109,7 +139,7 @@ export function formsOf(record: RawValue, rules: Rules): Map<string, string> {
 
 export function formsKnown(known: KnownRecord, rules: Rules): Map<string, string> {
   if (known.fields === undefined) return formsOf(known.record ?? {}, rules);
-  return new Map(Object.entries(known.fields).map(([key, print]) => [key, print.split(' ').slice(2).join(' ')]));
+  return new Map(Object.entries(known.fields).map(([key, print]) => [key, parsePrint(print).form]));
 }
 
 export function stampKnown(known: KnownRecord): string | null {

@@ -1,5 +1,6 @@
 /** A workspace's own rules about fields, compiled once per list: what to leave out, what counts as system-kept. */
 import type { ListName } from '../events/lists.js';
+import { compilePattern } from '../events/pattern.js';
 import { isStampField, systemKeptFields } from './fields.js';
 
 export interface FieldRules {
@@ -76,13 +77,6 @@ export function withEveryField(rules: Rules): Rules {
 
 /** Patterns are compared under NFC: the same Korean name may be typed in two ways. */
 function matcher(patterns: readonly string[]): (field: string) => boolean {
-  const expressions = patterns.map((pattern) => {
-    const parts = pattern.normalize('NFC').split('*');
-    return new RegExp(`^${parts.map(escapeExpression).join('.*')}$`, 'su');
-  });
-  return (field) => expressions.some((expression) => expression.test(field));
-}
-
-function escapeExpression(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const compiled = patterns.map((pattern) => compilePattern(pattern.normalize('NFC')));
+  return (field) => compiled.some((matches) => matches(field));
 }

@@ -78,6 +78,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
       return (once ??= createOnce({
         store,
         subscription: subscription.name,
+        workspace: delivery.workspace,
         eventId: delivery.event.id,
         log: () => this.log,
       }));

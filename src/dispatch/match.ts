@@ -1,7 +1,7 @@
 /** Does a subscription want an event? Pure; patterns are compiled once, asked often. */
 import { listOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
-import { compilePattern } from '../handlers/pattern.js';
+import { compilePattern } from '../events/pattern.js';
 import type { Selection } from '../handlers/handler.js';
 
 type Test = (event: ChangeEvent) => boolean;

@@ -6,13 +6,14 @@ import type { OnceStore } from './ports.js';
 export interface OnceOptions {
   store: OnceStore;
   subscription: string;
+  workspace: string;
   eventId: string;
   log: () => Log;
 }
 
-export function createOnce({ store, subscription, eventId, log }: OnceOptions): Once {
+export function createOnce({ store, subscription, workspace, eventId, log }: OnceOptions): Once {
   return async (key, effect): Promise<OnceOutcome> => {
-    const mark = { subscription, eventId, key };
+    const mark = { subscription, workspace, eventId, key };
     const found = await store.begin(mark);
     if (found === 'done') return 'before';
     if (found === 'started') {

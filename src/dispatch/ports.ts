@@ -103,6 +103,7 @@ export interface RecordGate {
 /** One side effect of one event's handling. */
 export interface OnceMark {
   subscription: string;
+  workspace: string;
   eventId: string;
   key: string;
 }
@@ -113,6 +114,26 @@ export interface OnceStore {
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
   finish(mark: OnceMark): Promise<void>;
   forget(mark: OnceMark): Promise<void>;
+}
+
+export interface WorkspaceTraces {
+  keys: number;
+  events: number;
+  records: number;
+}
+
+/** What is kept of a workspace, to be removed. */
+export interface TraceStore {
+  /** Lists whose lease somebody holds. */
+  sweeping(workspace: string): Promise<string[]>;
+  /** Everything under the workspace's own keys, and the marks of `once`. */
+  removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
+  /** Every subscription that anything is kept of, with the ids of its jobs that carry the workspace's events. */
+  deliveries(workspace: string): Promise<Map<string, string[]>>;
+  /** What keeps the order of a workspace's events within a subscription. */
+  removeTraces(subscription: string, workspace: string, jobIds: readonly string[]): Promise<number>;
+  /** What the queue tells about jobs that are no more. */
+  removeNotices(subscription: string): Promise<number>;
 }
 
 /** Why a subscription gets nothing delivered. */

@@ -8,7 +8,7 @@ import { parseDuration } from '../runtime/duration.js';
 import { ChangefeedError } from '../errors.js';
 import { didYouMean, strictOptions } from './explain.js';
 import type { Handle, Ping, Rate, RetryPolicy, Subscription, Transform } from './handler.js';
-import { compilePattern } from './pattern.js';
+import { compilePattern } from '../events/pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
 /** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */

@@ -14,7 +14,7 @@
  */
 import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
-import { compilePattern } from './pattern.js';
+import { compilePattern } from '../events/pattern.js';
 
 type Plain = string | number | boolean | null;
 

@@ -1,4 +1,5 @@
 /** What there is to know about a running Changefeed, as plain data: the CLI, the page and the health check read this one. */
+import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../events/lists.js';
 
 export interface ListStatus {
@@ -17,6 +18,11 @@ export interface ListStatus {
     /** Rule → records it kept quiet. */
     muted: Readonly<Record<string, number>>;
   } | null;
+  /**
+   * Why the list's quiet looks wrong, null when it does not. `unchanged`: nothing changed for far longer than it is used
+   * to. `empty`: it had records and shows none. `since` is ISO 8601; the longest pause it used to make is in ms.
+   */
+  silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
   /** Removals that wait for a person; null when there are none. */
   heldRemovals: { count: number; of: number; since: string } | null;
   /** The sweep under way or interrupted; null when there is none. */
@@ -38,29 +44,11 @@ export interface WorkspaceStatus {
   lists: ListStatus[];
 }
 
-export interface SubscriptionStatus {
-  name: string;
-  handler: string;
-  on: readonly string[];
-  waiting: number;
-  active: number;
-  /** Waiting for a retry or for their turn. */
-  delayed: number;
-  dead: number;
-  paused: boolean;
-  /** ISO 8601: since when; why; whether events were dropped that it had not read. Null: it is enabled. */
-  disabled: { at: string; reason: string; missing: boolean } | null;
-  /** ISO 8601: the first of the failures without a success since; null when there is none. */
-  failingSince: string | null;
-  /** Events in the log this subscription has not read yet, over all its workspaces. */
-  lagEvents: number;
-  /** Age of the oldest of these, in seconds; 0 without lag. */
-  lagSeconds: number;
-}
+export type { SubscriptionStatistics as SubscriptionStatus };
 
 export interface Status {
   /** ISO 8601. */
   at: string;
   workspaces: WorkspaceStatus[];
-  subscriptions: SubscriptionStatus[];
+  subscriptions: SubscriptionStatistics[];
 }

@@ -7,16 +7,31 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }
 
-/** Milliseconds the way a person says them: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Milliseconds the way a person says them: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${trimZero(ms / 1_000)} s`;
-  const [whole, rest, names] =
-    ms < 3_600_000
-      ? [Math.floor(ms / 60_000), Math.round((ms % 60_000) / 1_000), ['min', 's'] as const]
-      : [Math.floor(ms / 3_600_000), Math.round((ms % 3_600_000) / 60_000), ['h', 'min'] as const];
-  return rest === 0 ? `${whole} ${names[0]}` : `${whole} ${names[0]} ${rest} ${names[1]}`;
+  const [unit, smaller] = PAIRS.find(([{ below }]) => ms < below) ?? DAYS;
+  const whole = Math.floor(ms / unit.ms);
+  const rest = Math.round((ms % unit.ms) / smaller.ms);
+  return rest === 0 ? `${whole} ${unit.name}` : `${whole} ${unit.name} ${rest} ${smaller.name}`;
 }
+
+// Days from two on: "26 h" is said of an afternoon and the next, "2 d 2 h" of a pause.
+const DAYS = [
+  { name: 'd', ms: 86_400_000 },
+  { name: 'h', ms: 3_600_000 },
+] as const;
+const PAIRS = [
+  [
+    { name: 'min', ms: 60_000, below: 3_600_000 },
+    { name: 's', ms: 1_000 },
+  ],
+  [
+    { name: 'h', ms: 3_600_000, below: 2 * 86_400_000 },
+    { name: 'min', ms: 60_000 },
+  ],
+] as const;
 
 function trimZero(seconds: number): string {
   return seconds.toFixed(1).replace(/\.0$/, '');

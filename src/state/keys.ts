@@ -19,6 +19,8 @@ export class Keys {
   log = (workspace: string): string => this.#workspace(workspace, 'log');
   /** hash subscription → log id: how far each has read. */
   places = (workspace: string): string => this.#workspace(workspace, 'places');
+  /** hash subscription → ms: since when nobody who dispatches has known it. */
+  strays = (workspace: string): string => this.#workspace(workspace, 'strays');
   /** counter: fencing tokens. */
   fence = (workspace: string): string => this.#workspace(workspace, 'fence');
   /** hash record key → digest of the record's text. */
@@ -40,6 +42,8 @@ export class Keys {
     this.#workspace(workspace, `derived:${derive}:${eventId}`);
   /** The prefix BullMQ gets for a workspace's queues: of sweeps, and of times to look again. */
   sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
+  /** A pattern of all of these. A workspace's name holds nothing that a pattern would take for more than itself. */
+  everythingOf = (workspace: string): string => this.#workspace(workspace, '*');
 
   // Of a subscription.
   /** The prefix BullMQ gets for a subscription's queue. */
@@ -63,7 +67,23 @@ export class Keys {
   health = (subscription: string): string => this.#subscription(subscription, 'health');
 
   /** hash with TTL, effect → started or done: what `once` has seen of an event. */
-  once = (subscription: string, eventId: string): string => this.#subscription(subscription, `once:${eventId}`);
+  once = (subscription: string, workspace: string, eventId: string): string =>
+    this.#subscription(subscription, `once:${workspace}:${eventId}`);
+  /** A pattern of these marks, of all subscriptions. */
+  marksOf = (workspace: string): string => this.once('*', workspace, '*');
+  /** A subscription's queue as BullMQ names it: its jobs stand behind it by their ids. */
+  subscriptionQueue = (subscription: string): string => this.#subscription(subscription, subscription);
+  /** A pattern of everything any subscription keeps. */
+  everythingOfSubscriptions = (): string => this.#subscription('*', '*');
+  /** The subscription that a key belongs to, and the job, if it may be one; null for any other key. */
+  subscriptionOf(key: string): { subscription: string; jobId: string | null } | null {
+    const start = `${this.prefix}:sub:{`;
+    const end = key.indexOf('}:', start.length);
+    if (!key.startsWith(start) || end === -1) return null;
+    const subscription = key.slice(start.length, end);
+    const [queue, jobId, ...more] = key.slice(end + '}:'.length).split(':');
+    return { subscription, jobId: queue === subscription && more.length === 0 ? (jobId ?? null) : null };
+  }
 
   #workspace(workspace: string, name: string): string {
     return `${this.prefix}:{${workspace}}:${name}`;

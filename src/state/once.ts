@@ -15,8 +15,8 @@ export class RedisOnceStore implements OnceStore {
     this.#keys = keys;
   }
 
-  async begin({ subscription, eventId, key }: OnceMark): Promise<'begun' | 'started' | 'done'> {
-    const hash = this.#keys.once(subscription, eventId);
+  async begin({ subscription, workspace, eventId, key }: OnceMark): Promise<'begun' | 'started' | 'done'> {
+    const hash = this.#keys.once(subscription, workspace, eventId);
     const answers = await this.#redis
       .multi()
       .hsetnx(hash, key, 'started')
@@ -31,11 +31,11 @@ export class RedisOnceStore implements OnceStore {
     return state === 'done' ? 'done' : 'started';
   }
 
-  async finish({ subscription, eventId, key }: OnceMark): Promise<void> {
-    await this.#redis.hset(this.#keys.once(subscription, eventId), key, 'done');
+  async finish({ subscription, workspace, eventId, key }: OnceMark): Promise<void> {
+    await this.#redis.hset(this.#keys.once(subscription, workspace, eventId), key, 'done');
   }
 
-  async forget({ subscription, eventId, key }: OnceMark): Promise<void> {
-    await this.#redis.hdel(this.#keys.once(subscription, eventId), key);
+  async forget({ subscription, workspace, eventId, key }: OnceMark): Promise<void> {
+    await this.#redis.hdel(this.#keys.once(subscription, workspace, eventId), key);
   }
 }

@@ -1,4 +1,5 @@
 /** The sweep's memory in Redis: what was known, what a page changed, who may write. */
+import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { schemaFrom } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
@@ -17,6 +18,9 @@ const extendLease = loadScript('extend-lease');
 const abandonSweep = loadScript('abandon-sweep');
 const forgetBaseline = loadScript('forget-baseline');
 const promotePages = loadScript('promote-pages');
+
+/** So many that two lives of a workspace hardly share a token; few enough to be read in a sweep's id. */
+const FIRST_TOKENS = 2 ** 40;
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
   const room = { redis, keys, workspace };
@@ -53,7 +57,7 @@ function leases({ redis, keys, workspace }: StoreRoom): Pick<SweepStore, 'acquir
     async acquire(list, ttlMs): Promise<AcquireResult> {
       const [word, token = '', left] = words(
         acquireLease,
-        await acquireLease.run(redis, [lease(list), keys.fence(workspace)], [ttlMs]),
+        await acquireLease.run(redis, [lease(list), keys.fence(workspace)], [ttlMs, randomInt(FIRST_TOKENS)]),
       );
       if (word === 'acquired') return { outcome: 'acquired', token };
       if (word !== 'held') throw unexpectedAnswer(acquireLease, word);

@@ -45,6 +45,7 @@ async function readListStatus(
     intervalMs,
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
+    silence: state.lastSweep?.silence ?? null,
     heldRemovals: heldRemovals(state.lastSweep),
     sweeping:
       checkpoint === null

@@ -76,6 +76,20 @@ async function pollWorkspace(
   }
 }
 
+/** Processes that sweep this workspace by its schedule, as far as Redis tells who is connected. */
+export async function countPollers(connect: () => Redis, queuePrefix: string): Promise<number> {
+  const redis = connect();
+  const queue = new Queue(QUEUE, { connection: redis, prefix: queuePrefix, skipMetasUpdate: true });
+  try {
+    const workers = await queue.getWorkers();
+    // Where Redis does not tell, BullMQ answers with one that has no address.
+    return workers.filter(({ addr }) => addr !== undefined).length;
+  } finally {
+    await queue.close();
+    redis.disconnect();
+  }
+}
+
 async function schedule(queue: Queue, lists: PolledWorkspace['lists']): Promise<void> {
   const wanted = new Set<string>(lists.map(({ list }) => list));
   for (const { key } of await queue.getJobSchedulers()) {

@@ -6,6 +6,7 @@
 import type { Page } from '../api/read-api.js';
 import type { Trail } from '../api/trail.js';
 import { isOrdinary } from '../detect/drift.js';
+import type { Silence } from '../detect/habit.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { isoTime } from '../runtime/clock.js';
 import { departure, recollect } from './departure.js';
@@ -68,16 +69,37 @@ async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken)
       firstPage: trail.firstPage,
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, settling: true };
-    const summary = isSettled(checkpoint, memory, lastSweep) ? summarise(checkpoint, isoTime(deps.clock.now())) : null;
+    const closed = { completedAt: isoTime(deps.clock.now()), lastSweep };
+    const summary = isSettled(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
     const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
     const result = await deps.store.commitPage(list, commit);
     if (result.outcome === 'fenced') throw leaseLost(list);
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.settling === true });
-    if (summary !== null) return summary;
+    if (summary !== null) return withWarning(deps, options, { summary, lastSweep });
     checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
   }
-  return await settle(deps, options, { checkpoint, token, lastSweep });
+  const summary = await settle(deps, options, { checkpoint, token, lastSweep });
+  return withWarning(deps, options, { summary, lastSweep });
 }
+
+/** Once per silence: the status goes on showing it. */
+function withWarning(
+  { workspace, log }: SweepDeps,
+  { list }: SweepOptions,
+  { summary, lastSweep }: { summary: SweepSummary; lastSweep: SweepSummary | null },
+): SweepSummary {
+  const { silence, sweepId } = summary;
+  if (silence !== undefined && silence.kind !== lastSweep?.silence?.kind) {
+    const facts = { workspace, list, since: silence.since, longestPauseMs: silence.longestPauseMs, sweep: sweepId };
+    log.warn(facts, WARNINGS[silence.kind]);
+  }
+  return summary;
+}
+
+const WARNINGS = {
+  unchanged: 'list silent far beyond its habit: is the token still allowed to see it?',
+  empty: 'list shows no records any more: is the token still allowed to see it?',
+} as const satisfies Record<Silence['kind'], string>;
 
 /** Records wait no longer than it takes to know that their fields are ordinary. */
 async function releaseOrdinary(

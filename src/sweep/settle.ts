@@ -4,6 +4,7 @@
  * after a crash; the last one closes the sweep.
  */
 import { decideDrift, noDrift } from '../detect/drift.js';
+import { habitAfter, silenceOf } from '../detect/habit.js';
 import { isoTime } from '../runtime/clock.js';
 import type { SweepMemory } from './judging.js';
 import type { SweepDeps, SweepOptions } from './options.js';
@@ -11,7 +12,7 @@ import { settleHeld } from './settle-held.js';
 import { settleRemovals } from './settle-removals.js';
 import { settleSchema } from './settle-schema.js';
 import { unfenced, type Settling } from './settling.js';
-import type { Checkpoint, SweepSummary } from './store.js';
+import type { Checkpoint, SweepCounts, SweepSummary } from './store.js';
 
 /** Pages promoted in one step: what a script may do while Redis waits. */
 const PAGES_PER_STEP = 200;
@@ -43,7 +44,8 @@ export async function settle(deps: SweepDeps, options: SweepOptions, settling: S
     const chunk = (pages: readonly number[]): readonly number[] => pages.slice(at, at + PAGES_PER_STEP);
     unfenced(list, await store.promotePages(list, { token, promote: chunk(promote), drop: chunk(drop) }));
   }
-  const summary = { ...summarise(checkpoint, isoTime(clock.now())), ...(held === null ? {} : { held }) };
+  const closed = { completedAt: isoTime(clock.now()), lastSweep: settling.lastSweep };
+  const summary = { ...summarise(checkpoint, closed), ...(held === null ? {} : { held }) };
   unfenced(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
   return summary;
 }
@@ -52,8 +54,15 @@ function driftOf({ drift }: Checkpoint): NonNullable<Checkpoint['drift']> {
   return drift === undefined || drift.released ? noDrift() : drift;
 }
 
-export function summarise(checkpoint: Checkpoint, completedAt: string): SweepSummary {
+export function summarise(
+  checkpoint: Checkpoint,
+  { completedAt, lastSweep }: { completedAt: string; lastSweep: SweepSummary | null },
+): SweepSummary {
   const { sweepId, startedAt, mode, pages, counts, muted = {}, decided } = checkpoint;
+  const changed = isAlive(counts, muted);
+  const ended = { at: completedAt, told: lastSweep?.silence };
+  const habit = habitAfter(lastSweep?.habit, { ...ended, changed, previousAt: lastSweep?.completedAt ?? null });
+  const silence = silenceOf(habit, { ...ended, seen: counts.seen, seenBefore: lastSweep?.counts.seen ?? null });
   return {
     sweepId,
     startedAt,
@@ -64,5 +73,13 @@ export function summarise(checkpoint: Checkpoint, completedAt: string): SweepSum
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(decided === undefined || decided.past.length === 0 ? {} : { drifted: decided.past }),
     ...(decided === undefined || decided.undecided.length === 0 ? {} : { carried: decided.undecided }),
+    habit,
+    ...(silence === undefined ? {} : { silence }),
   };
+}
+
+/** What a rule kept quiet is a sign of life too. What only looks otherwise (another order, a new signature) is none. */
+function isAlive(counts: SweepCounts, muted: Readonly<Record<string, number>>): boolean {
+  const { baselined, created, edited, refreshed, touched, deleted } = counts;
+  return baselined + created + edited + refreshed + touched + deleted > 0 || Object.keys(muted).length > 0;
 }

@@ -1,5 +1,6 @@
 /** What a sweep needs to remember, as a port: the room that knows Redis implements it. */
 import type { DriftTally, PastDrift } from '../detect/drift.js';
+import type { Habit, Silence } from '../detect/habit.js';
 import type { KnownRecord } from '../detect/known.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema.js';
@@ -86,6 +87,10 @@ export interface SweepSummary {
   drifted?: readonly PastDrift[];
   /** Fields that may be changing: the next sweep decides. */
   carried?: readonly string[];
+  /** How long the list is used to standing still; absent in what an older release wrote. */
+  habit?: Habit;
+  /** The list is silent far beyond its habit, or shows no records any more. */
+  silence?: Silence;
 }
 
 /** A record as it is remembered. */

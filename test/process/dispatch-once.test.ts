@@ -29,7 +29,12 @@ describe('once', () => {
   });
 
   it('does not begin again what was begun by a process that was lost, and says that its end is unknown', async () => {
-    await new RedisOnceStore(test.redis, test.keys).begin({ subscription: 's', eventId: event.id, key: 'mail' });
+    await new RedisOnceStore(test.redis, test.keys).begin({
+      subscription: 's',
+      workspace: 'acme',
+      eventId: event.id,
+      key: 'mail',
+    });
     const [effects, outcomes] = [[] as string[], [] as OnceOutcome[]];
     const { append, settled } = await runFanOut(test, [
       aSubscription('s', async (_event, { once }) => {

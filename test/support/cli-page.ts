@@ -12,6 +12,7 @@ const program = buildProgram(
     interactive: false,
     colours: { out: noColours, err: noColours },
     columns: undefined,
+    ask: undefined,
     live: () => ({ show: () => undefined, end: () => undefined }),
     env: {},
     cwd: '.',

@@ -101,7 +101,7 @@ describe('a sweep', () => {
   it('stands back while another sweeps the list', async () => {
     await store().acquire('todo', 60_000);
     const api = listedApi([...five]);
-    expect(await sweep(api)).toMatchObject({ outcome: 'held', holder: '1' });
+    expect(await sweep(api)).toMatchObject({ outcome: 'held', holder: expect.stringMatching(/^\d+$/) as string });
     expect(api.asked).toEqual([]);
   });
 

@@ -140,7 +140,8 @@ class Tally {
 
   #judge(event: JudgedEvent, claim: Claim, key: string, history: History): void {
     const match = matchClaim(history, claim, this.#told.get(key) ?? 0);
-    if (match.outcome === 'false') this.#invented(event, match.reason);
+    if (match.outcome === 'false' && match.reason === 'nothing-changed' && history.changedUnjudged) this.unjudged++;
+    else if (match.outcome === 'false') this.#invented(event, match.reason);
     else if (match.outcome === 'repeated') this.repeated++;
     else {
       this.#told.set(key, match.to);

@@ -12,7 +12,7 @@
  */
 import type { ListName } from '../../events/lists.js';
 import type { CrmRecord } from '../../events/types.js';
-import { DRIFT_FIELDS } from '../sandbox/behaviour/dress.js';
+import { DRIFT_FIELDS, EXTRA_FIELDS } from '../sandbox/behaviour/dress.js';
 import type { JournalLine, MutationLine, WalkLine } from '../sandbox/journal/lines.js';
 import { withVisibility } from './read.js';
 import { essence, type Sameness } from './same.js';
@@ -43,6 +43,8 @@ export interface History {
   readonly id: string;
   readonly states: readonly State[];
   readonly steps: readonly Step[];
+  /** It also changed in nothing but fields that are left out of every comparison: who tells of that is neither right nor wrong. */
+  readonly changedUnjudged: boolean;
 }
 
 export interface Truth {
@@ -64,8 +66,9 @@ export interface TruthOptions {
 export const historyKey = (list: ListName, id: string): string => `${list} ${id}`;
 
 export function truthOf(journal: readonly JournalLine[], options: TruthOptions = {}): Truth {
-  const drifted = journal.some((line) => line.line === 'rules' && 'drift' in line.rules);
-  const sameness: Sameness = { ignore: new Set(drifted ? DRIFT_FIELDS : []), refNames: 'ignored' };
+  const switched = (rule: string): boolean => journal.some((line) => line.line === 'rules' && rule in line.rules);
+  const ignore = [...(switched('drift') ? DRIFT_FIELDS : []), ...(switched('extras') ? EXTRA_FIELDS : [])];
+  const sameness: Sameness = { ignore: new Set(ignore), refNames: 'ignored' };
   const walks = journal.filter((line): line is WalkLine => line.line === 'walk');
   const byRecord = new Map<string, MutationLine[]>();
   for (const line of withVisibility(journal)) {
@@ -94,7 +97,13 @@ function historyOf(
     states.push({ essence: essence(line.after, sameness), since: Date.parse(line.at), visibleAt, line });
   }
   const ofList = walks.filter(({ list }) => list === first.list);
-  return { list: first.list, id: first.id, states, steps: stepsOf(states, ofList, options) };
+  const changedUnjudged = lines.some((line) => changedOutside(line, sameness));
+  return { list: first.list, id: first.id, states, steps: stepsOf(states, ofList, options), changedUnjudged };
+}
+
+function changedOutside({ before, after }: MutationLine, sameness: Sameness): boolean {
+  const all = { ...sameness, ignore: new Set<string>() };
+  return essence(before, sameness) === essence(after, sameness) && essence(before, all) !== essence(after, all);
 }
 
 function stepsOf(states: readonly State[], walks: readonly WalkLine[], options: TruthOptions): Step[] {

@@ -132,7 +132,7 @@ describe('tables', () => {
   });
 
   it('tell a list without a baseline from one that has nothing new', () => {
-    const list = { enabled: true, intervalMs: 120_000, sweeping: null, heldRemovals: null };
+    const list = { enabled: true, intervalMs: 120_000, sweeping: null, silence: null, heldRemovals: null };
     const counts = { seen: 3, unchanged: 3, created: 0 };
     const status: Status = {
       at: '2026-01-01T00:01:00.000Z',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../../src/events/catalogue.js';
 import type { Pinged } from '../../../src/handlers/handler.js';
 import { webhookSchema, type WebhookOptions } from '../../../src/handlers/webhook/options.js';
-import { compilePattern } from '../../../src/handlers/pattern.js';
+import { compilePattern } from '../../../src/events/pattern.js';
 import { createWebhook, webhook } from '../../../src/handlers/webhook/webhook.js';
 import { useReceivers } from '../../support/handler-fixtures.js';
 

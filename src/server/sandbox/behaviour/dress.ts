@@ -41,6 +41,18 @@ function wildTodo(todo: Fields, names: 'wild' | 'both'): Fields {
   return { ...rest, 내용: null, ...wild };
 }
 
+/** Fields that the switch `extras` adds. They are derived from others, or stand still: what changes in them changes elsewhere too. */
+export const EXTRA_FIELDS: readonly string[] = [
+  'RecordId',
+  '최근 연락일',
+  '총 매출',
+  'cursorId',
+  'leadId',
+  'htmlBody',
+  'typeList',
+  'dealLeadId',
+];
+
 function extrasOf(list: ListName, { id, text }: Fields): Fields {
   switch (list) {
     case 'people':

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compilePattern } from '../../../src/handlers/pattern.js';
+import { compilePattern } from '../../../src/events/pattern.js';
 
 describe('a pattern', () => {
   it.each([

@@ -1,0 +1,144 @@
+/**
+ * Everything of a workspace goes. In passes, each of which may be the last before a crash: first the workspace's own keys (with
+ * the log nobody finds anything more to hand out), then the jobs of its events in every queue there is, then what kept
+ * their order. A pass that finds nothing ends it. Events of other workspaces, in the same queues, are not touched.
+ *
+ * Who works on the workspace meanwhile would write anew what was removed: then nothing is removed, or, where it begins in
+ * between, it is said. An event that is being handled is waited for.
+ */
+import type { Queue } from 'bullmq';
+import { ChangefeedError } from '../errors.js';
+import type { Clock } from '../runtime/clock.js';
+import { formatDuration } from '../runtime/duration.js';
+import type { Delivery, TraceStore } from './ports.js';
+import { openQueues, type QueuesOptions } from './queues.js';
+
+export interface Forgotten {
+  workspace: string;
+  /** Records remembered, removed ones included. */
+  records: number;
+  /** Events in the log. */
+  events: number;
+  /** Jobs of its events in the subscriptions' queues. */
+  deliveries: { waiting: number; handled: number; dead: number };
+  /** Redis keys of its own. */
+  keys: number;
+}
+
+export interface ForgetDeps extends Pick<QueuesOptions, 'connect' | 'keys' | 'logger'> {
+  traces: TraceStore;
+  clock: Clock;
+  /** Processes that sweep the workspace by a schedule. */
+  pollers: (workspace: string) => Promise<number>;
+  /** How long handlers may go on with its events before it is given up; ms. @defaultValue 60000 */
+  patienceMs?: number;
+}
+
+const PATIENCE_MS = 60_000;
+/** Between two passes: a batch that somebody had in hand has landed by then, and is found. */
+const BETWEEN_PASSES_MS = 250;
+const CHUNK = 100;
+
+/** @throws ChangefeedError CF_WORKSPACE_BUSY */
+export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Promise<Forgotten> {
+  const { clock, patienceMs = PATIENCE_MS } = deps;
+  const deadline = clock.now() + patienceMs;
+  let sum: Forgotten = {
+    workspace,
+    records: 0,
+    events: 0,
+    deliveries: { waiting: 0, handled: 0, dead: 0 },
+    keys: 0,
+  };
+  for (;;) {
+    await refuseWhileWorkedOn(workspace, deps);
+    const { found, running, ...removed } = await removeOnce(workspace, deps);
+    sum = added(sum, removed);
+    if (found === 0 && running === 0) return sum;
+    if (running > 0 && clock.now() >= deadline) throw stillHandled(workspace, running, patienceMs);
+    await clock.sleep(BETWEEN_PASSES_MS);
+  }
+}
+
+async function refuseWhileWorkedOn(workspace: string, { traces, pollers }: ForgetDeps): Promise<void> {
+  const [lists, processes] = await Promise.all([traces.sweeping(workspace), pollers(workspace)]);
+  if (lists.length === 0 && processes === 0) return;
+  const who =
+    processes > 0
+      ? `${processes} ${processes === 1 ? 'process sweeps' : 'processes sweep'} it by schedule`
+      : `its list ${lists.join(', ')} is being swept`;
+  throw new ChangefeedError('CF_WORKSPACE_BUSY', {
+    workspace,
+    message: `Workspace "${workspace}" cannot be forgotten now: ${who}, and would write anew what is removed. Stop the service, or take the workspace out of its configuration and start it again; then repeat this.`,
+  });
+}
+
+type Pass = Omit<Forgotten, 'workspace'> & {
+  /** Anything that was removed. */
+  found: number;
+  /** Events that somebody handles at this moment. */
+  running: number;
+};
+
+async function removeOnce(workspace: string, { traces, ...deps }: ForgetDeps): Promise<Pass> {
+  const own = await traces.removeWorkspace(workspace);
+  const bySubscription = await traces.deliveries(workspace);
+  const deliveries = { waiting: 0, handled: 0, dead: 0 };
+  let found = own.keys;
+  let running = 0;
+  const queues = openQueues({ ...deps, subscriptions: [...bySubscription.keys()].map((name) => ({ name })) });
+  try {
+    for (const [subscription, jobIds] of bySubscription) {
+      for (const state of await removeJobs(queues.of(subscription), jobIds)) {
+        if (state === 'running') running += 1;
+        else deliveries[state] += 1;
+        found += 1;
+      }
+      found += await traces.removeTraces(subscription, workspace, jobIds);
+      await traces.removeNotices(subscription);
+    }
+  } finally {
+    await queues.close();
+  }
+  return { ...own, deliveries, found, running };
+}
+
+type State = keyof Forgotten['deliveries'] | 'running';
+
+async function removeJobs(queue: Queue<Delivery>, jobIds: readonly string[]): Promise<State[]> {
+  const states: State[] = [];
+  for (let at = 0; at < jobIds.length; at += CHUNK)
+    states.push(...(await Promise.all(jobIds.slice(at, at + CHUNK).map((id) => removeJob(queue, id)))));
+  return states;
+}
+
+async function removeJob(queue: Queue<Delivery>, jobId: string): Promise<State> {
+  const state = await queue.getJobState(jobId);
+  // Refused while a worker holds its lock. One whose worker was lost has none, and goes.
+  if ((await queue.remove(jobId)) === 0) return 'running';
+  return state === 'failed' ? 'dead' : state === 'completed' ? 'handled' : 'waiting';
+}
+
+function added(sum: Forgotten, more: Omit<Forgotten, 'workspace'>): Forgotten {
+  const { waiting, handled, dead } = more.deliveries;
+  return {
+    workspace: sum.workspace,
+    records: sum.records + more.records,
+    events: sum.events + more.events,
+    deliveries: {
+      waiting: sum.deliveries.waiting + waiting,
+      handled: sum.deliveries.handled + handled,
+      dead: sum.deliveries.dead + dead,
+    },
+    keys: sum.keys + more.keys,
+  };
+}
+
+function stillHandled(workspace: string, running: number, patienceMs: number): ChangefeedError {
+  const what = `${running} of its events ${running === 1 ? 'is' : 'are'} still being handled after ${formatDuration(patienceMs)}`;
+  return new ChangefeedError('CF_WORKSPACE_BUSY', {
+    workspace,
+    running,
+    message: `Workspace "${workspace}" is forgotten but for this: ${what}. Wait for the handlers, or stop them; then repeat this.`,
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * What Redis holds of one workspace, found and removed: its own keys, and what subscriptions keep of it. Redis is scanned in
+ * steps, never asked for all keys at once. Every step may be repeated, and then finds less.
+ */
+import type { Redis } from 'ioredis';
+import type { TraceStore, WorkspaceTraces } from '../dispatch/ports.js';
+import { LIST_NAMES } from '../events/lists.js';
+import type { Keys } from './keys.js';
+
+const SCAN_COUNT = 1_000;
+const CHUNK = 200;
+
+export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
+  return {
+    async sweeping(workspace) {
+      const held = await Promise.all(LIST_NAMES.map((list) => redis.exists(keys.lease(workspace, list))));
+      return LIST_NAMES.filter((_list, index) => held[index] === 1);
+    },
+    removeWorkspace: (workspace) => removeWorkspace(redis, keys, workspace),
+    deliveries: (workspace) => findDeliveries(redis, keys, workspace),
+    removeTraces: (subscription, workspace, jobIds) => removeTraces(redis, keys, { subscription, workspace, jobIds }),
+    removeNotices: (subscription) => removeNotices(redis, keys.subscriptionQueue(subscription)),
+  };
+}
+
+async function removeWorkspace(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceTraces> {
+  const [events, ...records] = await Promise.all([
+    redis.xlen(keys.log(workspace)),
+    ...LIST_NAMES.map((list) => redis.hlen(keys.records(workspace, list))),
+  ]);
+  let removed = 0;
+  for await (const found of scan(redis, keys.everythingOf(workspace))) removed += await redis.unlink(...found);
+  for await (const found of scan(redis, keys.marksOf(workspace))) removed += await redis.unlink(...found);
+  return { keys: removed, events, records: records.reduce((sum, count) => sum + count, 0) };
+}
+
+async function* scan(redis: Redis, match: string): AsyncGenerator<string[], void, undefined> {
+  for await (const found of redis.scanStream({ match, count: SCAN_COUNT })) {
+    if ((found as string[]).length > 0) yield found as string[];
+  }
+}
+
+/** By the keys there are, not by the configuration: a subscription that was removed from it keeps its queue. */
+async function findDeliveries(redis: Redis, keys: Keys, workspace: string): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for await (const names of scan(redis, keys.everythingOfSubscriptions())) {
+    const jobs = names.flatMap((name) => {
+      const owner = keys.subscriptionOf(name);
+      if (owner === null) return [];
+      found.set(owner.subscription, found.get(owner.subscription) ?? []);
+      return owner.jobId === null ? [] : [{ ...owner, name }];
+    });
+    for (let at = 0; at < jobs.length; at += CHUNK) {
+      const chunk = jobs.slice(at, at + CHUNK);
+      const pipeline = redis.pipeline();
+      for (const { name } of chunk) pipeline.hget(name, 'data');
+      // BullMQ's own keys stand beside the jobs and are of other types: what is no hash holds no delivery.
+      const answers = (await pipeline.exec()) ?? [];
+      chunk.forEach(({ subscription, jobId }, index) => {
+        if (workspaceIn(answers[index]?.[1]) === workspace) found.get(subscription)?.push(jobId ?? '');
+      });
+    }
+  }
+  return found;
+}
+
+function workspaceIn(data: unknown): unknown {
+  if (typeof data !== 'string') return undefined;
+  try {
+    return (JSON.parse(data) as { workspace?: unknown } | null)?.workspace;
+  } catch {
+    return undefined;
+  }
+}
+
+interface TracesOf {
+  subscription: string;
+  workspace: string;
+  jobIds: readonly string[];
+}
+
+/** Lanes are named `<workspace>/…`, pending events `<workspace>` and a separator: each is one run of neighbours. */
+async function removeTraces(redis: Redis, keys: Keys, { subscription, workspace, jobIds }: TracesOf): Promise<number> {
+  const [lanes, pending, entered] = await Promise.all([
+    redis.zremrangebylex(keys.lanes(subscription), `[${workspace}/`, `(${workspace}0`),
+    redis.zremrangebylex(keys.pending(subscription), `[${workspace}\x1f`, `(${workspace}\x20`),
+    redis.hdel(keys.entered(subscription), workspace),
+  ]);
+  let removed = lanes + pending + entered;
+  for (let at = 0; at < jobIds.length; at += CHUNK)
+    removed += await redis.hdel(keys.revived(subscription), ...jobIds.slice(at, at + CHUNK));
+  const holders = keys.holders(subscription);
+  for await (const found of redis.hscanStream(holders, { match: `${workspace}/*`, count: SCAN_COUNT })) {
+    const names = (found as string[]).filter((_text, index) => index % 2 === 0);
+    if (names.length > 0) removed += await redis.hdel(holders, ...names);
+  }
+  return removed;
+}
+
+/** BullMQ tells in a stream what became of jobs, reasons of failures included. What it tells of jobs that are gone can go. */
+async function removeNotices(redis: Redis, queue: string): Promise<number> {
+  const stream = `${queue}:events`;
+  let removed = 0;
+  for (let start = '-'; ;) {
+    const entries = await redis.xrange(stream, start, '+', 'COUNT', CHUNK);
+    const told = entries.map(([id, fields]) => ({ id, jobId: fields[fields.indexOf('jobId') + 1] ?? '' }));
+    const alive = await Promise.all(told.map(({ jobId }) => redis.exists(`${queue}:${jobId}`)));
+    const dead = told.filter(({ jobId }, index) => jobId !== '' && alive[index] === 0).map(({ id }) => id);
+    if (dead.length > 0) removed += await redis.xdel(stream, ...dead);
+    const last = entries.at(-1)?.[0];
+    if (last === undefined || entries.length < CHUNK) return removed;
+    start = `(${last}`;
+  }
+}

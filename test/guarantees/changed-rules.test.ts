@@ -1,0 +1,123 @@
+/**
+ * Guarantee 7, second half: rules may change between two runs of the product. What only the rules explain is no event; what
+ * really changed in the same moment is one.
+ */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openChangefeed } from '../../src/app.js';
+import type { ListInput } from '../../src/config/input.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { startOtherCrm, type OtherCrm, type OtherRecord } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+/** Enough for what "nearly all rows" means. */
+const ROWS = 20;
+
+/** A person with everything that rules speak of: an own field, one the system keeps, empties of every kind. */
+const person = (index: number): OtherRecord => ({
+  id: `p${index}`,
+  이름: `사람 ${index}`,
+  등급: 'A',
+  '최근 작성된 노트': '메모',
+  전화: null,
+  팀: [],
+  담당자: { id: 'u1', name: '담당', team: null },
+  '관심 제품': ['X', null],
+  '수정 날짜': '2026-03-01T00:00:00.000Z',
+});
+
+/** One run of the product: opened, a complete sweep, stopped. Gives what it added to the log. */
+function useRuns() {
+  const redis = useRedis();
+  let from = '0';
+  beforeEach(() => void (from = '0'));
+  return async (crm: OtherCrm, people: ListInput): Promise<ChangeEvent[]> => {
+    const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: { people } }];
+    const raw = { workspaces, redis: { prefix: redis.keys.prefix } };
+    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+    const events: ChangeEvent[] = [];
+    try {
+      expect(await feed.sweep({ lists: ['people'] })).toMatchObject([{ outcome: 'complete' }]);
+      for await (const { logId, event } of feed.tail({ from, follow: false })) {
+        events.push(event);
+        from = logId;
+      }
+    } finally {
+      await feed.stop();
+    }
+    return events;
+  };
+}
+
+const said = ({ type, subject, data }: ChangeEvent): string =>
+  `${type.split('.')[2] ?? ''} ${subject} ${data.class} ${data.changes.map(({ field }) => field).join(',')}`;
+
+describe('rules that change between two runs', () => {
+  const run = useRuns();
+
+  async function crmOfTwenty(): Promise<OtherCrm> {
+    const crm = await startOtherCrm();
+    crm.lists.people = Array.from({ length: ROWS }, (_, index) => person(index));
+    return crm;
+  }
+  const edit = (crm: OtherCrm, index: number, changes: object): void => {
+    crm.lists.people[index] = { ...crm.lists.people[index]!, ...changes };
+  };
+
+  const switches: [string, ListInput, ListInput][] = [
+    ['ignore', {}, { ignore: ['최근*', '전화'] }],
+    ['ignore, taken back', { ignore: ['최근*', '전화'] }, {}],
+    ['only', {}, { only: ['이름', '등급'] }],
+    ['only, taken back', { only: ['이름', '등급'] }, {}],
+    ['refreshed', {}, { refreshed: ['전화'] }],
+    ['nullIsAbsent', {}, { nullIsAbsent: false }],
+    ['nullIsAbsent, taken back', { nullIsAbsent: false }, {}],
+    ['touch', {}, { touch: true }],
+    ['collapse', {}, { collapse: false }],
+    ['all at once', { ignore: ['등급'], nullIsAbsent: false }, { only: ['이름'], touch: true, collapse: false }],
+  ];
+
+  it.each(
+    switches.flatMap(([name, before, after]) => [
+      [name, before, after] as const,
+      [`${name}, without images`, { ...before, images: false }, { ...after, images: false }] as const,
+    ]),
+  )('%s: nothing but the real change is told', async (_name, before, after) => {
+    const crm = await crmOfTwenty();
+    expect(await run(crm, before)).toEqual([]);
+    // What the rules of the first run leave out changes in its time, and is learnt in silence or told then.
+    edit(crm, 1, { '최근 작성된 노트': '다른 메모', 등급: 'B' });
+    await run(crm, before);
+    expect(await run(crm, before)).toEqual([]);
+
+    edit(crm, 5, { 이름: '새 이름', '수정 날짜': '2026-03-02T00:00:00.000Z' });
+    const told = await run(crm, after);
+    expect(told.map(said)).toEqual(['updated p5 edited 이름']);
+    expect(await run(crm, after)).toEqual([]);
+  });
+
+  it('hold from then on: what they mute is muted, what they unmute is told', async () => {
+    const crm = await crmOfTwenty();
+    await run(crm, {});
+    edit(crm, 2, { 등급: 'B' });
+    expect((await run(crm, { ignore: ['등급'] })).map(said)).toEqual([]);
+    edit(crm, 3, { 등급: 'B' });
+    expect((await run(crm, {})).map(said)).toEqual(['updated p3 edited 등급']);
+    edit(crm, 4, { 전화: '010' });
+    expect((await run(crm, { refreshed: ['전화'] })).map(said)).toEqual(['updated p4 refreshed 전화']);
+    const { 전화: _phone, ...without } = crm.lists.people[7]!;
+    crm.lists.people[7] = without;
+    expect((await run(crm, { nullIsAbsent: false })).map(said)).toEqual(['updated p7 edited 전화']);
+  });
+
+  it.each([
+    [true, 1],
+    [false, ROWS],
+  ])('switch the collapse of a schema change (%s): the same change is %i events', async (collapse, expected) => {
+    const crm = await crmOfTwenty();
+    await run(crm, { collapse: !collapse });
+    crm.lists.people = crm.lists.people.map((one) => ({ ...one, 새필드: '값' }));
+    expect(await run(crm, { collapse })).toHaveLength(expected);
+    expect(await run(crm, { collapse })).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+/** Everything Redis holds under a prefix, as text: for tests that say what must not be there. */
+import type { Redis } from 'ioredis';
+
+/** Key → its value as text. */
+export async function dumpOf(redis: Redis, prefix: string): Promise<Map<string, string>> {
+  const dump = new Map<string, string>();
+  for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
+    for (const key of found as string[]) dump.set(key, JSON.stringify(await valueOf(redis, key)));
+  }
+  return dump;
+}
+
+async function valueOf(redis: Redis, key: string): Promise<unknown> {
+  const type = await redis.type(key);
+  if (type === 'hash') return redis.hgetall(key);
+  if (type === 'list') return redis.lrange(key, 0, -1);
+  if (type === 'set') return redis.smembers(key);
+  if (type === 'zset') return redis.zrange(key, '0', '-1');
+  if (type === 'stream') return redis.xrange(key, '-', '+');
+  return redis.get(key);
+}
+
+/** The keys that hold one of these words, in their name or value. */
+export function keysWith(dump: ReadonlyMap<string, string>, words: readonly string[]): string[] {
+  return [...dump]
+    .filter(([key, value]) => words.some((word) => key.includes(word) || value.includes(word)))
+    .map(([key]) => key);
+}
