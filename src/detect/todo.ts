@@ -4,10 +4,8 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
-import { digestOf } from './digest.js';
-import { ABSENT, isEmptyForm } from './form.js';
 import { instant } from './happening.js';
-import { printsOf, type KnownRecord } from './known.js';
+import { parsePrint, printsOf, shortDigest, type KnownRecord, type Print } from './known.js';
 import type { RawValue } from './raw.js';
 import type { Rules } from './rules.js';
 
@@ -105,20 +103,18 @@ function instantOf(text: string | null): string | null {
 }
 
 /** As a print says it. */
-const TRUE = digestOf('true').slice(0, 11);
+const TRUE = shortDigest('true');
 
 function sideOfPrints(prints: Readonly<Record<string, string>>): TodoSide {
-  const formOfPrint = (print: string): string => print.split(' ').slice(2).join(' ');
-  const find = (fields: readonly string[]): string | undefined => {
-    const found = fields.flatMap((field) => prints[field] ?? []);
-    return found.find((print) => !isEmptyForm(formOfPrint(print))) ?? found[0];
+  const find = (fields: readonly string[]): Print | undefined => {
+    const found = fields.flatMap((field) => prints[field] ?? []).map(parsePrint);
+    return found.find(({ meaning }) => meaning !== null) ?? found[0];
   };
   const flag = find(TODO_FIELDS.done);
   const at = find(TODO_FIELDS.doneAt);
-  const isFlag = flag !== undefined && formOfPrint(flag) === 'boolean';
   return {
-    done: isFlag ? flag.split(' ')[1] === TRUE : at === undefined ? null : !isEmptyForm(formOfPrint(at)),
-    due: find(TODO_FIELDS.due)?.split(' ')[1] ?? ABSENT,
+    done: flag?.form === 'boolean' ? flag.meaning === TRUE : at === undefined ? null : at.meaning !== null,
+    due: find(TODO_FIELDS.due)?.meaning ?? null,
     owner: undefined,
   };
 }
