@@ -3,16 +3,23 @@
  *   plain    BullMQ's addBulk and a worker, nothing of ours
  *   none     our dispatcher and handlers, order: 'none'
  *   ordered  the same, order: 'record'
- * at equal concurrency, in interleaved rounds; medians, as JSON. `--subscriptions` adds: nine subscriptions, then ten.
+ * at equal concurrency, in interleaved rounds; medians, as JSON. Instead of these,
+ *   --subscriptions   nine subscriptions, then ten
+ *   --batch           a handler of single events, then of 500 at once: one that does nothing, one that asks somebody 20 ms away
+ *                     per call, and with POSTGRES_URL the postgres handler
  *
  * Usage: REDIS_URL=redis://… node --import tsx bench/fanout.ts [events] [rounds] [records]
  */
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import { createDispatcher } from '../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../src/events/types.js';
+import type { HandleBatch, Subscription } from '../src/handlers/handler.js';
+import { postgres } from '../src/handlers/postgres/postgres.js';
+import { systemClock } from '../src/runtime/clock.js';
 import { Keys } from '../src/state/keys.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../test/support/fan-out.js';
 
@@ -93,14 +100,74 @@ const plain: Way = async ({ keys, connect }) => {
   return tookMs;
 };
 
-function ours(order: 'record' | 'none', subscriptions = 1): Way {
+/** The subscription that is measured; it calls `tick` for each event. */
+type Make = (name: string, tick: () => void) => Subscription;
+
+const single =
+  (order: 'record' | 'none'): Make =>
+  (name, tick) =>
+    aSubscription(name, tick, { order, concurrency: CONCURRENCY });
+
+const batched: Make = (name, tick) => {
+  const handle: HandleBatch = (events) => events.forEach(tick);
+  return aSubscription(name, tick, { concurrency: 2, batch: { size: BULK, lingerMs: 50, handle } });
+};
+
+const FAR_MS = 20;
+
+/** Both with the concurrency they have by themselves. */
+const far =
+  (size: number | null): Make =>
+  (name, tick) => {
+    const handle = async (): Promise<void> => {
+      await systemClock.sleep(FAR_MS);
+      tick();
+    };
+    const handleBatch: HandleBatch = async (events) => {
+      await systemClock.sleep(FAR_MS);
+      events.forEach(tick);
+    };
+    const batch = size === null ? {} : { batch: { size, lingerMs: 50, handle: handleBatch } };
+    return aSubscription(name, handle, { concurrency: 10, ...batch });
+  };
+
+/** The real handler, into a schema that is emptied before. */
+function mirror(url: string, batch: boolean): Make {
+  return (name, tick) => {
+    const made = postgres({
+      name,
+      url,
+      schema: 'changefeed_bench',
+      start: 'beginning',
+      ...(batch ? { batch: { size: BULK, linger: '50ms' }, concurrency: 2 } : { concurrency: CONCURRENCY }),
+    });
+    return {
+      ...made,
+      handle: async (...call) => {
+        await made.handle(...call);
+        tick();
+      },
+      ...(made.batch && {
+        batch: {
+          ...made.batch,
+          handle: async (events, context) => {
+            await made.batch?.handle(events, context);
+            events.forEach(tick);
+          },
+        },
+      }),
+    };
+  };
+}
+
+function ours(make: Make, subscriptions = 1): Way {
   return async (parts) => {
     const { count: tick, done } = counter(count * subscriptions);
-    const names = Array.from({ length: subscriptions }, (_, n) => `${order}-${n}`);
+    const names = Array.from({ length: subscriptions }, (_, n) => `s-${n}`);
     const deps = {
       ...fanOutDeps(parts),
       highWater: 5_000,
-      subscriptions: names.map((name) => aSubscription(name, tick, { order, concurrency: CONCURRENCY })),
+      subscriptions: names.map((name) => make(name, tick)),
     };
     await appendEvents(parts.redis, parts.keys, events);
     const pool = createHandlerPool(deps);
@@ -122,15 +189,41 @@ function median(values: readonly number[]): number {
   return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
 }
 
-const ways: Record<string, Way> = process.argv.includes('--subscriptions')
-  ? { nine: ours('record', 9), ten: ours('record', 10) }
-  : { plain, none: ours('none'), ordered: ours('record') };
+/** Emptied before each round, so that every round inserts. */
+function mirrored(database: string, batch: boolean): Way {
+  const way = ours(mirror(database, batch));
+  return async (parts) => {
+    const client = new pg.Client({ connectionString: database });
+    await client.connect();
+    await client.query('DROP SCHEMA IF EXISTS changefeed_bench CASCADE');
+    await client.end();
+    return await way(parts);
+  };
+}
+
+function waysAsked(): Record<string, Way> {
+  const ordered = ours(single('record'));
+  if (process.argv.includes('--subscriptions')) {
+    return { nine: ours(single('record'), 9), ten: ours(single('record'), 10) };
+  }
+  if (!process.argv.includes('--batch')) return { plain, none: ours(single('none')), ordered };
+  const database = process.env['POSTGRES_URL'];
+  return {
+    handle: ordered,
+    handleBatch: ours(batched),
+    far: ours(far(null)),
+    farBatch: ours(far(BULK)),
+    ...(database && { postgres: mirrored(database, false), postgresBatch: mirrored(database, true) }),
+  };
+}
+
+const ways = waysAsked();
 const rates = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
 for (let round = 0; round < rounds; round += 1) {
   for (const [name, way] of Object.entries(ways)) rates.get(name)?.push(await measure(way));
 }
 const medians = Object.fromEntries([...rates].map(([name, values]) => [name, median(values)]));
-const base = medians['plain'] ?? medians['nine'] ?? 0;
+const base = Object.values(medians)[0] ?? 0;
 const share = Object.fromEntries(
   Object.entries(medians).map(([name, rate]) => [name, Number((rate / base).toFixed(2))]),
 );

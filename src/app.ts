@@ -45,6 +45,7 @@ export type { Forgotten } from './dispatch/forget.js';
 export type { Disabled } from './dispatch/ports.js';
 export type { ReplayCall, Replayed } from './dispatch/replay.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
+export { keysOfForm } from './detect/form.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { TodosCall, TodosReport, WorkspaceTodos } from './todos/reports.js';
 export type { TodoCounts, TodoGroup } from './todos/report.js';

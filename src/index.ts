@@ -49,8 +49,8 @@ export { defineHandler } from './handlers/define.js';
 export type { DerivedEvent, EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { defineDerive } from './handlers/derive.js';
 export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
-export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
-export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
+export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
+export type { BatchContext, HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { exec } from './handlers/exec/exec.js';
 export type { ExecOptions } from './handlers/exec/options.js';
@@ -61,7 +61,7 @@ export type { NdjsonOptions } from './handlers/ndjson/options.js';
 export type { ColumnOptions, PostgresConnection, PostgresOptions } from './handlers/postgres/options.js';
 export { postgres } from './handlers/postgres/postgres.js';
 export type { ColumnType } from './handlers/postgres/table.js';
-export type { RetryOptions, SubscriptionOptions } from './handlers/options.js';
+export type { BatchOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './handlers/options.js';
 export type { EndpointOptions } from './handlers/webhook/endpoint.js';
 export type { RateOptions } from './handlers/webhook/rate.js';
 export type { WebhookOptions } from './handlers/webhook/options.js';
@@ -79,6 +79,7 @@ export type {
   EventType,
   FieldChange,
   LoggedEvent,
+  Merged,
 } from './events/types.js';
 export { ChangefeedError, ERROR_CODES } from './errors.js';
 export type { ErrorCode } from './errors.js';

@@ -1,31 +1,62 @@
 /** A list's schema as TypeScript: a workspace's own fields are its own, and its code should know them. */
-import type { ListSchema } from '../app.js';
+import { keysOfForm, type ListSchema } from '../app.js';
 import { OBJECT_OF, type ListName } from '../events/lists.js';
 
+type SeenField = ListSchema['fields'][number];
+
+/** One interface, named after what an element of the list is called in event types. It compiles whatever fields are called. */
 export function typesText(list: ListName, { rows, fields }: ListSchema): string {
-  const members = fields.map(({ field, share, forms }) => {
-    const optional = share < 1 ? '?' : '';
-    const types = [...new Set(forms.map(({ form }) => typeOf(form)))];
-    return `  ${JSON.stringify(field)}${optional}: ${types.join(' | ')};`;
-  });
-  return [`/** As seen on ${rows} rows. */`, `export interface ${nameOf(list)} {`, ...members, '}'].join('\n');
+  const head = rows === 0 ? 'No row has been seen yet.' : `As seen on ${rows} ${rows === 1 ? 'row' : 'rows'}.`;
+  const members = rows === 0 ? ['  [field: string]: unknown;'] : fields.flatMap(memberLines);
+  return [`/** ${head} */`, `export interface ${nameOf(list)} {`, ...members, '}'].join('\n');
 }
 
 function nameOf(list: ListName): string {
   return OBJECT_OF[list].replace(/(^|_)([a-z])/g, (_match, _gap, letter: string) => letter.toUpperCase());
 }
 
+function memberLines({ field, share, forms }: SeenField): string[] {
+  const remarks = [
+    ...(share < 1 ? [`On ${percent(share)} of the rows.`] : []),
+    ...(forms.some(({ form }) => form.includes('timestamp')) ? ['ISO 8601.'] : []),
+    ...(forms.every(({ form }) => form === 'null') ? ['Always null so far.'] : []),
+  ];
+  const member = `  ${nameText(field)}${share < 1 ? '?' : ''}: ${unionOf(forms.map(({ form }) => form))};`;
+  return remarks.length === 0 ? [member] : [`  /** ${remarks.join(' ')} */`, member];
+}
+
+/** Never "0 %" of what was seen, nor "100 %" of what is missing somewhere. */
+function percent(share: number): string {
+  const rounded = Math.round(share * 1_000) / 10;
+  if (rounded === 0) return 'less than 0.1 %';
+  return rounded === 100 ? 'more than 99.9 %' : `${rounded} %`;
+}
+
+/** Names that are no identifiers stand in quotes; words of the language may be names as they are. */
+function nameText(name: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
+}
+
+/** The most frequent first, null last. What was only ever null may be anything. */
+function unionOf(forms: readonly string[]): string {
+  const isList = forms.some((form) => form.startsWith('list'));
+  const telling = forms.filter((form) => form !== 'null' && !(form === 'empty list' && isList));
+  if (telling.length === 0) return 'unknown';
+  return [...new Set([...telling.map(typeOf), ...(forms.includes('null') ? ['null'] : [])])].join(' | ');
+}
+
 /** Forms are said in `detect/form.ts`. */
 function typeOf(form: string): string {
   if (form === 'timestamp') return 'string';
-  if (form === 'empty list') return 'never[]';
-  if (form === 'list') return 'unknown[]';
+  if (form === 'list' || form === 'empty list') return 'unknown[]';
   if (form === 'object') return 'Record<string, unknown>';
-  if (form.startsWith('list of ')) return `(${typeOf(form.slice('list of '.length))})[]`;
+  if (form.startsWith('list of ')) return `${typeOf(form.slice('list of '.length))}[]`;
   if (!form.startsWith('{')) return form;
-  const keys = form
-    .slice(1, -1)
-    .split(', ')
-    .filter((key) => key !== '');
-  return `{ ${keys.map((key) => `${JSON.stringify(key)}: ${key === 'id' || key === '_id' || key === 'name' ? 'string' : 'unknown'}`).join('; ')} }`;
+  const keys = keysOfForm(form);
+  if (keys.length === 0) return 'Record<string, never>';
+  return `{ ${keys.map((key) => `${nameText(key)}: ${isReferenceKey(key) ? 'string' : 'unknown'}`).join('; ')} }`;
+}
+
+function isReferenceKey(key: string): boolean {
+  return key === 'id' || key === '_id' || key === 'name';
 }

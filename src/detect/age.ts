@@ -19,15 +19,14 @@ export function withinLag(learntAt: string | null, now: string): boolean {
 export function ageOf(stamp: string | null, knownStamp: string | null): Age {
   const now = span(stamp);
   const known = span(knownStamp);
-  if (now === null || known === null || now.from === known.from) return 'unclear';
+  // What is no time is neither before nor after another.
   if (now.from > known.from) return 'newer';
   // A stamp that may stand for a moment after the one we know does not prove an older answer.
   return now.to < known.from ? 'older' : 'unclear';
 }
 
-/** The first and the last moment that a stamp may stand for. */
-function span(stamp: string | null): { from: number; to: number } | null {
-  const from = stamp === null ? Number.NaN : Date.parse(stamp);
-  if (Number.isNaN(from)) return null;
+/** The first and the last moment that a stamp may stand for; no numbers where it is no time. */
+function span(stamp: string | null): { from: number; to: number } {
+  const from = Date.parse(stamp ?? '');
   return { from, to: from % MINUTE_MS === 0 ? from + MINUTE_MS - 1 : from };
 }

@@ -3,10 +3,10 @@
  * the order inside a set of references, to Unicode composition of keys and to a picture URL's signature.
  * Numbers, booleans and strings are never coerced.
  */
-import stringify from 'fast-json-stable-stringify';
 import type { RawValue } from './raw.js';
 import { isPictureField, writtenName } from './fields.js';
 import type { Rules } from './rules.js';
+import { workedOut } from './worked-out.js';
 
 export interface CanonicalField {
   /** The field's name as the record spells it. */
@@ -17,14 +17,24 @@ export interface CanonicalField {
   text: string;
 }
 
+export type CanonicalFields = ReadonlyMap<string, CanonicalField>;
+
+const formed = new WeakMap<RawValue, WeakMap<Rules, CanonicalFields>>();
+const said = new WeakMap<CanonicalFields, string>();
+
 /** The compared fields of a record by canonical name; null and empty lists are left out where they mean absence. */
-export function canonicalFields(record: RawValue, rules: Rules): Map<string, CanonicalField> {
+export function canonicalFields(record: RawValue, rules: Rules): CanonicalFields {
+  const byRules = workedOut(formed, record, () => new WeakMap<Rules, CanonicalFields>());
+  return workedOut(byRules, rules, () => formFields(record, rules));
+}
+
+function formFields(record: RawValue, rules: Rules): CanonicalFields {
   const fields = new Map<string, CanonicalField>();
   for (const [name, value] of Object.entries(record)) {
     const key = writtenName(rules.list, name.normalize('NFC'), record);
     if (!rules.compares(key)) continue;
-    const canonical = canonicalValue(isPictureField(key) ? withoutQuery(value) : value, rules.nullIsAbsent);
-    if (canonical !== null || !rules.nullIsAbsent) fields.set(key, { name, value, text: stringify(canonical) });
+    const text = valueText(isPictureField(key) ? withoutQuery(value) : value, rules.nullIsAbsent);
+    if (text !== null) fields.set(key, { name, value, text });
   }
   return fields;
 }
@@ -34,46 +44,40 @@ export function canonicalText(record: RawValue, rules: Rules): string {
   return textOf(canonicalFields(record, rules));
 }
 
-export function textOf(fields: ReadonlyMap<string, Pick<CanonicalField, 'text'>>): string {
-  const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([key, field]) => `${JSON.stringify(key)}:${field.text}`).join(',');
+/** The canonical text of fields in canonical form. */
+export function textOf(fields: CanonicalFields): string {
+  return workedOut(said, fields, () => {
+    const members = [...fields].map(([key, { text }]) => `${JSON.stringify(key)}:${text}`);
+    return members.sort().join(',');
+  });
 }
 
-function canonicalValue(value: unknown, nullIsAbsent: boolean): unknown {
-  if (value === null || value === undefined) return null;
-  if (Array.isArray(value)) {
-    if (value.length === 0 && nullIsAbsent) return null;
-    return canonicalArray(value.map((item) => canonicalValue(item, nullIsAbsent)));
-  }
-  if (typeof value !== 'object') return value;
-  const entries = Object.entries(value)
-    .map(([key, inner]) => [key.normalize('NFC'), canonicalValue(inner, nullIsAbsent)] as const)
-    .filter(([, inner]) => inner !== null || !nullIsAbsent);
-  return Object.fromEntries(entries);
+/** Null for what means that nothing is there. */
+function valueText(value: unknown, nullIsAbsent: boolean): string | null {
+  if (value === null || value === undefined) return nullIsAbsent ? null : 'null';
+  if (Array.isArray(value)) return value.length === 0 && nullIsAbsent ? null : arrayText(value, nullIsAbsent);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value).flatMap(([key, inner]) => {
+    const text = valueText(inner, nullIsAbsent);
+    return text === null ? [] : [`${JSON.stringify(key.normalize('NFC'))}:${text}`];
+  });
+  return `{${members.sort().join(',')}}`;
 }
 
 /** A list of references is a set. Other lists keep their order. */
-function canonicalArray(items: readonly unknown[]): readonly unknown[] {
-  const ids = items.map(referenceId);
-  if (ids.some((id) => id === null)) return items;
-  return items
-    .map((item, index) => ({ item, id: ids[index] ?? '', text: stringify(item) }))
-    .sort((a, b) => compareText(a.id, b.id) || compareText(a.text, b.text))
-    .map(({ item }) => item);
+function arrayText(items: readonly unknown[], nullIsAbsent: boolean): string {
+  const texts = items.map((item) => valueText(item, nullIsAbsent) ?? 'null');
+  if (items.every(isReference)) texts.sort();
+  return `[${texts.join(',')}]`;
 }
 
 /** References carry `id`; history entries spell it `_id`. */
-function referenceId(item: unknown): string | null {
-  if (item === null || typeof item !== 'object') return null;
+function isReference(item: unknown): boolean {
+  if (item === null || typeof item !== 'object') return false;
   const { id, _id } = item as { id?: unknown; _id?: unknown };
-  if (typeof id === 'string') return id;
-  return typeof _id === 'string' ? _id : null;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return typeof id === 'string' || typeof _id === 'string';
 }
 
 function withoutQuery(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/[?#].*$/su, '') : value;
+  return typeof value === 'string' ? value.replace(/[?#].*/su, '') : value;
 }

@@ -9,7 +9,7 @@ import { canonicalFields } from './canonical.js';
 import { diffFields } from './diff.js';
 import { creationTimeOf, stampOf } from './fields.js';
 import { instant, toEvent, type Happening } from './happening.js';
-import { bothSides, contentOf, lastEventAt, stampKnown, type KnownRecord, type Suspect } from './known.js';
+import { bothSides, contentOf, lastEventAt, stampKnown, type Gone, type KnownRecord, type Suspect } from './known.js';
 import type { Baseline, DetectInput, Observation } from './input.js';
 import { withEveryField, type Rules } from './rules.js';
 
@@ -30,7 +30,7 @@ const LOOKS_THAT_CONVINCE = 3;
 export function detect(input: DetectInput): Detection {
   const { known, baseline } = input;
   if (known === null) return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
-  if (known.gone !== undefined) return reappeared(input, known, known.gone.content);
+  if (known.gone !== undefined) return reappeared(input, known, known.gone);
   if (baseline !== null) return { kind: 'baselined', sequence: known.sequence, event: null };
   return changed(input, known);
 }
@@ -65,11 +65,11 @@ function appeared(input: DetectInput, how: Partial<Happening> & Pick<Happening, 
 }
 
 /** A record that was reported as deleted. Just as it was, it may be a lagging replica's: that needs a second look. */
-function reappeared(input: DetectInput, known: KnownRecord, lastContent: string): Detection {
+function reappeared(input: DetectInput, known: KnownRecord, gone: Gone): Detection {
   const content = contentOf(canonicalFields(input.record, input.rules));
   const age = ageOf(stampOf(input.record), stampKnown(known));
-  const doubtful = age === 'older' || (age === 'unclear' && [lastContent, ...(known.earlier ?? [])].includes(content));
-  const recent = withinLag(known.gone?.at ?? null, input.observation.observedAt);
+  const doubtful = age === 'older' || (age === 'unclear' && [gone.content, ...(known.earlier ?? [])].includes(content));
+  const recent = withinLag(gone.at, input.observation.observedAt);
   const suspect = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
   if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
   return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });

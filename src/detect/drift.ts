@@ -10,6 +10,8 @@ import { formsOfField, type SchemaTally } from './schema.js';
 
 /** "Nearly all". */
 const NEARLY_ALL = 0.9;
+/** "Next to none": not 1 - 0.9, which is a little less than a tenth. */
+const NEXT_TO_NONE = 0.1;
 /** With fewer rows than this, "nearly all of them" says nothing: each is reported by itself. */
 const FEWEST_ROWS = 10;
 const SAMPLES = 3;
@@ -81,26 +83,22 @@ export function transitions(before: ReadonlyMap<string, string>, after: Readonly
 /** A step into a form that next to no row has, from one that is at home in this field. Anything else is everyday life. */
 export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, drift: DriftTally): boolean {
   if (schema.rows < FEWEST_ROWS) return false;
-  if (drift.fields[field] !== undefined) return true;
+  if (Object.hasOwn(drift.fields, field)) return true;
   const forms = formsOfField(schema, field);
-  return (forms[to] ?? 0) <= (1 - NEARLY_ALL) * schema.rows && (forms[from] ?? 0) >= FEWEST_ROWS;
+  return (forms[to] ?? 0) <= NEXT_TO_NONE * schema.rows && (forms[from] ?? 0) >= FEWEST_ROWS;
 }
 
 export function tallied(drift: DriftTally, moved: readonly Transition[], schema: SchemaTally): DriftTally {
   const rows = drift.rows + 1;
   if (moved.length === 0) return { ...drift, rows };
-  const fields = { ...drift.fields };
+  // A field may be called "constructor" or "__proto__".
+  const fields = new Map(Object.entries(drift.fields));
   for (const { field, from, to } of moved) {
-    const known = fields[field] ?? {
-      moved: 0,
-      after: drift.rows,
-      from: {},
-      to: {},
-      forms: formsOfField(schema, field),
-    };
-    fields[field] = { ...known, moved: known.moved + 1, from: more(known.from, from), to: more(known.to, to) };
+    const first = { moved: 0, after: drift.rows, from: {}, to: {}, forms: formsOfField(schema, field) };
+    const known = fields.get(field) ?? first;
+    fields.set(field, { ...known, moved: known.moved + 1, from: more(known.from, from), to: more(known.to, to) });
   }
-  return { ...drift, rows, fields };
+  return { ...drift, rows, fields: Object.fromEntries(fields) };
 }
 
 function more(counts: Readonly<Record<string, number>>, form: string): Record<string, number> {
@@ -132,7 +130,7 @@ export function decideDrift(drift: DriftTally): DriftDecision {
 /** Of the rows after the first that moved, nearly all of those that could did. */
 function movedFromThereOn(seen: DriftField, rows: number, couldMove: number): boolean {
   const sinceThen = (rows - seen.after) * shareOf(seen, couldMove);
-  return sinceThen > 0 && seen.moved >= NEARLY_ALL * sinceThen;
+  return seen.moved >= NEARLY_ALL * sinceThen;
 }
 
 /** In mid-sweep: so many rows have not moved that no field can come to "nearly all", nor to "all from there on". */
@@ -142,7 +140,7 @@ export function isOrdinary(drift: DriftTally, expectedRows: number): boolean {
     // Where many rows could not move, those that stayed say little about the others.
     if (shareOf(seen, couldMove) < NEARLY_ALL) return false;
     const stayed = drift.rows - seen.after - seen.moved;
-    return stayed > 2 * (1 - NEARLY_ALL) * Math.max(expectedRows, couldMove);
+    return stayed > 2 * NEXT_TO_NONE * Math.max(expectedRows, couldMove);
   });
 }
 

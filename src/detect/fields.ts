@@ -12,11 +12,11 @@ const CREATION_FIELDS: readonly string[] = ['생성 날짜', 'createdAt', 'date'
 const PICTURE_FIELDS: ReadonlySet<string> = new Set(['프로필 사진']);
 
 /** Todo fields that real bodies spell otherwise than the interface: other spelling → written name. */
-const TODO_SPELLINGS: Readonly<Record<string, string>> = {
-  시작일: '시작 날짜',
-  종료일: '마지막 날짜',
-  완료일: '완료 날짜',
-};
+const TODO_SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ['시작일', '시작 날짜'],
+  ['종료일', '마지막 날짜'],
+  ['완료일', '완료 날짜'],
+]);
 
 /** What a todo says of itself, the written name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
 export const TODO_FIELDS = {
@@ -58,17 +58,8 @@ const SYSTEM_KEPT_PATTERNS: readonly string[] = [
   '완료 TODO',
   '미완료 TODO',
 ];
-const SYSTEM_KEPT: Readonly<Record<ListName, readonly string[]>> = {
-  people: SYSTEM_KEPT_PATTERNS,
-  organization: SYSTEM_KEPT_PATTERNS,
-  memo: [],
-  todo: [],
-  history: [],
-  activity: [],
-};
-
 export function systemKeptFields(list: ListName): readonly string[] {
-  return SYSTEM_KEPT[list];
+  return list === 'people' || list === 'organization' ? SYSTEM_KEPT_PATTERNS : [];
 }
 
 export function isStampField(field: string): boolean {
@@ -81,7 +72,7 @@ export function isPictureField(field: string): boolean {
 
 /** The written name of a field, where the record does not carry that one as well. */
 export function writtenName(list: ListName, field: string, record: object): string {
-  const written = list === 'todo' ? TODO_SPELLINGS[field] : undefined;
+  const written = list === 'todo' ? TODO_SPELLINGS.get(field) : undefined;
   return written === undefined || written in record ? field : written;
 }
 

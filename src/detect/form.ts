@@ -29,7 +29,18 @@ function formOfList(items: readonly unknown[]): string {
 
 function formOfObject(value: object): string {
   const keys = Object.keys(value);
-  return keys.length > MOST_KEYS ? 'object' : `{${keys.sort().join(', ')}}`;
+  return keys.length > MOST_KEYS ? 'object' : `{${keys.sort().map(keyText).join(', ')}}`;
+}
+
+/** Stands in quotes where it could be taken for several keys, or not be seen. */
+function keyText(key: string): string {
+  return /^(?! )[^,"{}\p{Cc}]+$/u.test(key) ? key : JSON.stringify(key);
+}
+
+/** The keys of a form that names them: `{id, name}`. */
+export function keysOfForm(form: string): string[] {
+  const words = form.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^, ][^,]*/gu) ?? [];
+  return words.map((word) => (word.startsWith('"') ? (JSON.parse(word) as string) : word));
 }
 
 /** Null, absent and an empty list: forms that mean the same unless the rules say otherwise. */

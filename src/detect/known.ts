@@ -1,10 +1,11 @@
 /** What is remembered of a record beside its image, and the two ways an image is kept: whole, or as digests of its fields. */
-import { canonicalFields, textOf, type CanonicalField } from './canonical.js';
+import { canonicalFields, textOf, type CanonicalField, type CanonicalFields } from './canonical.js';
 import { digestOf } from './digest.js';
 import { stampOf, writtenName } from './fields.js';
 import { ABSENT, formOf } from './form.js';
 import type { RawValue } from './raw.js';
 import { withEveryField, type Rules } from './rules.js';
+import { workedOut } from './worked-out.js';
 
 /** An answer that may be older than what we know. It becomes a change when a later sweep sees it again. */
 export interface Suspect {
@@ -76,14 +77,14 @@ export interface Print {
 export function printsOf(record: RawValue, rules: Rules): Record<string, string> {
   const all = { ...withEveryField(rules), compares: () => true };
   const meanings = canonicalFields(record, { ...all, nullIsAbsent: true });
-  const prints: Record<string, string> = {};
-  for (const [key, { value, text }] of canonicalFields(record, { ...all, nullIsAbsent: false })) {
+  const prints = [...canonicalFields(record, { ...all, nullIsAbsent: false })].map(([key, { value, text }]) => {
     const meaning = meanings.get(key)?.text;
     const digests =
       meaning === undefined ? '- =' : `${shortDigest(meaning)} ${text === meaning ? '=' : shortDigest(text)}`;
-    prints[key] = `${PRINT_FORM} ${digests} ${formOf(value)}`;
-  }
-  return prints;
+    return [key, `${PRINT_FORM} ${digests} ${formOf(value)}`];
+  });
+  // Not by assignment: a field may be called `__proto__`.
+  return Object.fromEntries(prints) as Record<string, string>;
 }
 
 export function parsePrint(print: string): Print {
@@ -97,7 +98,11 @@ export function shortDigest(text: string): string {
 }
 
 /** Both images of a record in the same terms: values where the old one has them, prints where it has not. */
-export function bothSides(known: KnownRecord, record: RawValue, rules: Rules): [before: Side, after: Side] {
+export function bothSides(
+  known: KnownRecord,
+  record: RawValue,
+  rules: Rules,
+): [before: CanonicalFields, after: CanonicalFields] {
   if (known.fields === undefined) return [canonicalFields(known.record ?? {}, rules), canonicalFields(record, rules)];
   if (!Object.values(known.fields).every((print) => parsePrint(print).version === PRINT_FORM)) {
     const after = canonicalFields(record, rules);
@@ -105,10 +110,9 @@ export function bothSides(known: KnownRecord, record: RawValue, rules: Rules): [
   }
   return [sideOfPrints(known.fields, rules), sideOfPrints(printsOf(record, rules), rules)];
 }
-export type Side = Map<string, CanonicalField>;
 
-function sideOfPrints(prints: Readonly<Record<string, string>>, rules: Rules): Side {
-  const side: Side = new Map();
+function sideOfPrints(prints: Readonly<Record<string, string>>, rules: Rules): CanonicalFields {
+  const side = new Map<string, CanonicalField>();
   for (const [key, print] of Object.entries(prints)) {
     const text = textUnder(rules, parsePrint(print));
     if (text !== null && rules.compares(key)) side.set(key, { name: key, value: null, text });
@@ -123,12 +127,19 @@ function textUnder({ nullIsAbsent }: Rules, { meaning, exact, form }: Print): st
 }
 
 /** What a side holds, as one short digest: equal contents have equal ones. */
-export function contentOf(side: Side): string {
+export function contentOf(side: CanonicalFields): string {
   return shortDigest(textOf(side));
 }
 
 /** The form of every field of a record, by canonical name. */
-export function formsOf(record: RawValue, rules: Rules): Map<string, string> {
+export function formsOf(record: RawValue, rules: Rules): ReadonlyMap<string, string> {
+  const byRules = workedOut(formed, record, () => new WeakMap<Rules, ReadonlyMap<string, string>>());
+  return workedOut(byRules, rules, () => readForms(record, rules));
+}
+
+const formed = new WeakMap<RawValue, WeakMap<Rules, ReadonlyMap<string, string>>>();
+
+function readForms(record: RawValue, rules: Rules): ReadonlyMap<string, string> {
   const forms = new Map<string, string>();
   for (const [name, value] of Object.entries(record)) {
     const form = formOf(value);
@@ -137,7 +148,7 @@ export function formsOf(record: RawValue, rules: Rules): Map<string, string> {
   return forms;
 }
 
-export function formsKnown(known: KnownRecord, rules: Rules): Map<string, string> {
+export function formsKnown(known: KnownRecord, rules: Rules): ReadonlyMap<string, string> {
   if (known.fields === undefined) return formsOf(known.record ?? {}, rules);
   return new Map(Object.entries(known.fields).map(([key, print]) => [key, parsePrint(print).form]));
 }

@@ -32,5 +32,5 @@ export function survivorOf(mentioned: ReadonlySet<string>, isPresent: (id: strin
 
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* textsIn(inner);
+  else for (const inner of Object.values(value ?? {})) yield* textsIn(inner);
 }

@@ -62,12 +62,7 @@ function previewEvent({ id, type, subject, data }: ChangeEvent, rules: Rules): P
 }
 
 /** With `images: false` there is nothing to compare but the names. */
-function fieldsUnder(
-  rules: Rules,
-  { before, after, changes }: ChangeEvent['data'],
-  named: readonly string[],
-): string[] {
+function fieldsUnder(rules: Rules, { before, after }: ChangeEvent['data'], named: readonly string[]): string[] {
   if (before === null || after === null) return named.filter((field) => rules.compares(field.normalize('NFC')));
-  if (changes.length === 0) return [];
   return diffFields(canonicalFields(before, rules), canonicalFields(after, rules)).map(({ field }) => field);
 }

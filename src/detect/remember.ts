@@ -1,4 +1,5 @@
 /** What is remembered of a record after a decision about it; null when there is nothing new to remember. */
+import { textOf } from './canonical.js';
 import type { Detection } from './detect.js';
 import { stampOf } from './fields.js';
 import type { DetectInput } from './input.js';
@@ -47,8 +48,7 @@ function earlierAfter(
   if (known.gone !== undefined) return known.earlier;
   if ((known.fields === undefined) !== images) return undefined;
   const [before, after] = bothSides(known, record, rules);
-  const content = contentOf(before);
-  return content === contentOf(after) ? known.earlier : earlierWith(known, content);
+  return textOf(before) === textOf(after) ? known.earlier : earlierWith(known, contentOf(before));
 }
 
 function trailAfter({ known, observation }: DetectInput, detection: Detection): Pick<KnownRecord, 'trail'> {

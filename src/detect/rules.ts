@@ -34,11 +34,11 @@ export interface Rules {
   /** Null: what follows from a todo's changes is not told, and no time is kept for it. */
   readonly watch: TodoWatch | null;
   /** Does the field take part in the comparison? */
-  compares(field: string): boolean;
+  readonly compares: (field: string) => boolean;
   /** Does the system keep the field by itself? */
-  isSystemKept(field: string): boolean;
+  readonly isSystemKept: (field: string) => boolean;
   /** The rule that keeps a field out of the comparison, as a person would name it; null when it takes part. */
-  mutedBy(field: string): string | null;
+  readonly mutedBy: (field: string) => string | null;
 }
 
 export function compileRules(list: ListName, options: FieldRules = {}, watch: TodoWatch | null = null): Rules {

@@ -20,8 +20,8 @@ export function addToDelta(delta: SchemaDelta, before: Forms | null, after: Form
     if (sum === 0) delta.delete(name);
     else delta.set(name, sum);
   };
-  for (const [field, form] of before ?? []) add(`${form}\t${field}`, -1);
-  for (const [field, form] of after ?? []) add(`${form}\t${field}`, 1);
+  for (const [field, form] of before ?? []) if (after?.get(field) !== form) add(`${form}\t${field}`, -1);
+  for (const [field, form] of after ?? []) if (before?.get(field) !== form) add(`${form}\t${field}`, 1);
   add(ROWS, (after === null ? 0 : 1) - (before === null ? 0 : 1));
 }
 

@@ -26,32 +26,50 @@ export interface AttemptOptions {
  * @throws whatever the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
  * when what it threw is not an error
  */
-export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+  return runBounded(() => {
+    const shaped = shape(options);
+    if (shaped === null) return undefined;
+    return isThenable(shaped)
+      ? Promise.resolve(shaped).then((event) => callHandler(options, event))
+      : callHandler(options, shaped);
+  }, options);
+}
+
+export type Bounds = Pick<AttemptOptions, 'subscription' | 'interrupt' | 'clock'> & { attempt?: number };
+
+/** Runs users' code: not longer than it may, and what it throws is an error. */
+export async function runBounded(run: () => unknown, bounds: Bounds): Promise<unknown> {
   try {
-    const given = shape(options);
+    const given = run();
     // One that is done when it returns needs no timer, and most of the cost of a try is the timer.
-    return isThenable(given) ? await withinTimeout(given, options) : given;
+    return isThenable(given) ? await withinTimeout(given, bounds) : given;
   } catch (error) {
-    throw isErrorLike(error) ? error : notAnError(options, error);
+    throw isErrorLike(error) ? error : notAnError(bounds, error);
   }
 }
 
-/** What stands before the handler: a `where` that could not be decided when the event was read, and `transform`. */
-function shape(options: AttemptOptions): unknown {
+type ShapeOptions = Pick<AttemptOptions, 'subscription' | 'delivery' | 'attempt'>;
+
+/**
+ * What stands before the handler: a `where` that could not be decided when the event was read, and `transform`. Null: the
+ * event is not wanted.
+ */
+export function shape(options: ShapeOptions): ChangeEvent | null | Promise<ChangeEvent> {
   const { subscription, delivery } = options;
   const { event } = delivery;
   const { where, transform } = subscription;
   // Most that come here have passed it; it is asked again for those for which it threw.
-  if (where !== undefined && !where(event)) return undefined;
-  if (transform === undefined) return callHandler(options, event);
-  const reshaped = transform(event);
+  if (where !== undefined && !where(event)) return null;
+  if (transform === undefined) return event;
+  const reshaped: unknown = transform(event);
   return isThenable(reshaped)
-    ? Promise.resolve(reshaped).then((given) => callHandler(options, withIdentity(given, options)))
-    : callHandler(options, withIdentity(reshaped, options));
+    ? Promise.resolve(reshaped).then((given) => withIdentity(given, options))
+    : withIdentity(reshaped, options);
 }
 
 /** The id is the idempotency key of everything behind: it stays what it is. */
-function withIdentity(given: unknown, { subscription, delivery: { event }, attempt }: AttemptOptions): ChangeEvent {
+function withIdentity(given: unknown, { subscription, delivery: { event }, attempt }: ShapeOptions): ChangeEvent {
   if (typeof given === 'object' && given !== null) return { ...(given as ChangeEvent), id: event.id };
   throw new ChangefeedError('CF_HANDLER_FAILED', {
     subscription: subscription.name,
@@ -93,11 +111,11 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
 // Made once: an abort without a reason makes an exception with a stack every time.
 const SETTLED = new Error('The handler has settled.');
 
-async function withinTimeout(given: PromiseLike<unknown>, options: AttemptOptions): Promise<unknown> {
-  const { subscription, clock, interrupt } = options;
+async function withinTimeout(given: PromiseLike<unknown>, bounds: Bounds): Promise<unknown> {
+  const { subscription, clock, interrupt } = bounds;
   const settled = new AbortController();
   const timeout = clock.sleep(subscription.timeoutMs, settled.signal).then(() => {
-    const error = timedOut(options);
+    const error = timedOut(bounds);
     interrupt.abort('late', error);
     throw error;
   });
@@ -119,7 +137,7 @@ function isErrorLike(error: unknown): boolean {
   );
 }
 
-function timedOut({ subscription, attempt }: AttemptOptions): ChangefeedError {
+function timedOut({ subscription, attempt }: Bounds): ChangefeedError {
   const within = formatDuration(subscription.timeoutMs);
   return new ChangefeedError('CF_HANDLER_TIMEOUT', {
     subscription: subscription.name,
@@ -128,7 +146,7 @@ function timedOut({ subscription, attempt }: AttemptOptions): ChangefeedError {
   });
 }
 
-function notAnError({ subscription, attempt }: AttemptOptions, thrown: unknown): ChangefeedError {
+function notAnError({ subscription, attempt }: Bounds, thrown: unknown): ChangefeedError {
   return new ChangefeedError('CF_HANDLER_FAILED', {
     subscription: subscription.name,
     attempt,

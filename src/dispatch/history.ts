@@ -3,9 +3,11 @@
  * process may be killed. So the death is written on the job first, with the number of the try it belongs to:
  *   that try not yet counted    the death is under way: finish it, do not run the handler again
  *   counted                     it was a dead letter, and somebody has it tried again: its tries count anew
+ * An event that was in the batch of the one ahead and failed there has its first failure written on it in the same way:
+ * when its own turn has come, that try is told to BullMQ, which alone counts tries.
  */
 import type { Job } from 'bullmq';
-import { parseFailedAttempt, type FailedAttempt } from './failure.js';
+import { parseFailedAttempt, type FailedAttempt, type Verdict } from './failure.js';
 
 /** Written on the job (as its progress) when it is about to become a dead letter. */
 export interface Death {
@@ -29,13 +31,24 @@ export interface JobHistory {
   dying: FailedAttempt | null;
   /** Once dead, and tried again. */
   revived: boolean;
+  /** The first try, made in the batch of the event ahead and not counted yet. */
+  ridden: Ridden | null;
+}
+
+/** Written on the job (as its progress) of an event that failed behind the one ahead. */
+export interface Ridden {
+  failure: FailedAttempt;
+  verdict: Verdict;
 }
 
 type Counted = Pick<Job, 'attemptsMade' | 'stalledCounter' | 'progress'>;
 
 export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): JobHistory {
   const death = deathOf(progress);
-  if (death === undefined) return { attempt: attemptsMade + 1, stalls: stalledCounter, dying: null, revived: false };
+  if (death === undefined) {
+    const ridden = attemptsMade === 0 ? riddenOf(progress) : null;
+    return { attempt: attemptsMade + 1, stalls: stalledCounter, dying: null, revived: false, ridden };
+  }
   const counted = attemptsMade >= death.tries;
   return {
     attempt: counted ? attemptsMade - death.tries + 1 : attemptsMade + 1,
@@ -43,6 +56,7 @@ export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): 
     dying: counted ? null : death.failure,
     // A second death under way: its place in the lane is the one it got when it was tried again.
     revived: counted || death.revived,
+    ridden: null,
   };
 }
 
@@ -66,4 +80,11 @@ function deathOf(progress: unknown): Death | undefined {
   if (failure === undefined) return undefined;
   const life = typeof death.life === 'number' ? death.life : 0;
   return { tries: death.tries, stalls: death.stalls, failure, revived: death.revived === true, life };
+}
+
+function riddenOf(progress: unknown): Ridden | null {
+  if (typeof progress !== 'object' || progress === null) return null;
+  const { ridden } = progress as { ridden?: Partial<Ridden> };
+  if (ridden?.verdict === undefined || parseFailedAttempt(JSON.stringify(ridden.failure)) === undefined) return null;
+  return ridden as Ridden;
 }

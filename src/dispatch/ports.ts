@@ -68,6 +68,12 @@ export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken
 /** A held event keeps the head of its lane, and is no longer pending. */
 export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
 
+/** What a lane's head takes along. */
+export interface Company {
+  /** Job ids of the events right behind the head, in order. */
+  followers: readonly string[];
+}
+
 export interface Pending {
   /** Events entered and neither handled nor dead. */
   events: number;
@@ -95,6 +101,15 @@ export interface RecordGate {
   leave(subscription: string, claim: Claim): Promise<Leave>;
   /** The event is dead, and its followers shall wait until it is tried again or dropped. */
   hold(subscription: string, claim: Claim): Promise<Hold>;
+  /** The ids of the jobs right behind this head of a lane, in order; none when it is not the head. */
+  followers(subscription: string, claim: Claim, most: number): Promise<string[]>;
+  /**
+   * Fixes what is merged into the head: the followers leave, and from the same moment its job carries `delivery`. It stays
+   * the head.
+   */
+  merge(subscription: string, claim: Claim, merge: Company & { delivery: Delivery }): Promise<Hold>;
+  /** The head and the followers are handled: all of them leave at once. */
+  leaveTogether(subscription: string, claim: Claim, company: Company): Promise<Leave>;
   /** A dead letter is dropped: if it held its lane, the lane moves on. Answers the event then at the head. */
   drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
   pending(subscription: string, workspace: string): Promise<Pending>;
@@ -187,4 +202,9 @@ export interface Delivery {
   lane: string | null;
   /** The replay that sent it, if one did. */
   replay?: string;
+  /**
+   * With `settle`: it has been decided what is merged into `event`, which may carry an id of its own by now. This is the
+   * id it was entered under, by which its job is called.
+   */
+  settled?: string;
 }

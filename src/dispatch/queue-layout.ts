@@ -76,6 +76,6 @@ export function entryOf(delivery: Delivery): Entry {
 }
 
 /** A replayed event is a job of its own beside the first one, which BullMQ may still know. */
-export function jobIdOf({ event, replay }: Delivery): string {
-  return replay === undefined ? event.id : `${event.id}.${replay}`;
+export function jobIdOf({ event, replay, settled: entered = event.id }: Delivery): string {
+  return replay === undefined ? entered : `${entered}.${replay}`;
 }

@@ -3,8 +3,10 @@
  *
  *   turn ──wait──> park: back into the delayed set until the event ahead has left
  *    │ └───left──> done before (a repeat after a crash): nothing to run
- *    go
- *    handler ──fails──> disabled? back to the front of the paused queue, see outage.ts
+ *    go ──settling──> back into the delayed set until the record has been still; then those behind it are merged into it
+ *    │                (settle.ts)
+ *    handler, alone or in a batch with others (batcher.ts)
+ *    │ └──────fails──> disabled? back to the front of the paused queue, see outage.ts
  *    │                  judge ──retry──> BullMQ delays it; it stays the head of its lane
  *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
  *    leave the lane, wake the follower, complete
@@ -18,13 +20,16 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Subscription } from '../handlers/handler.js';
 import { attemptDelivery } from './attempt.js';
+import type { Batcher, Journey } from './batcher.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
-import { deathAfter, historyOf, lifeOf, type JobHistory } from './history.js';
+import { deathAfter, historyOf, lifeOf, type JobHistory, type Ridden } from './history.js';
 import type { Interrupt } from './interrupt.js';
 import { noteFailure } from './outage.js';
-import { promote, promoteParked, type Store } from './parking.js';
-import type { Claim, Delivery, HealthStore, OnceStore, RecordGate } from './ports.js';
+import { promote, promoteParked, readParked, type Store } from './parking.js';
+import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
 import { PARKED_MS, entryOf } from './queue-layout.js';
+import { endRide } from './ride.js';
+import { settle } from './settle.js';
 
 /**
  * So many processes may be lost while they handle one event before it is taken for the cause. Deployments and machines
@@ -45,6 +50,8 @@ export interface RunContext {
   lockMs: number;
   /** Called with what a handler returned that should return nothing. */
   onReturned: (value: unknown) => void;
+  /** Where events wait for each other; without one they are handled one by one. */
+  batcher?: Batcher;
 }
 
 export interface Run {
@@ -75,9 +82,22 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
   const turn = await context.gate.turn(context.subscription.name, claim);
   if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
   if (turn.outcome === 'wait') return park(going, context);
-  if (turn.outcome === 'go') return proceed(going, context);
+  if (turn.outcome === 'go') return settled(going, context);
   if (turn.next !== null) await promoteParked(context.store, turn.next);
   if (history.dying !== null) throw deadLetter(history.dying);
+}
+
+async function settled(going: Going, context: RunContext): Promise<void> {
+  const { job, token } = going;
+  const state = await settle({ ...going, ...context });
+  if (state.outcome === 'go') return proceed(going, context);
+  if (state.outcome === 'taken-over') throw takenOver(context.subscription, job);
+  if (state.outcome === 'nothing') {
+    if (state.next !== null) await promote(context.store, state.next);
+    return;
+  }
+  await job.moveToDelayed(state.untilMs, token);
+  throw new DelayedError();
 }
 
 async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
@@ -98,6 +118,8 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   const { subscription, logger, clock } = context;
   if (history.dying !== null) return die(going, context, history.dying);
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
+  if (history.ridden !== null) return fail(going, context, history.ridden);
+  if (context.batcher !== undefined) return proceedInBatch(going, context, context.batcher);
   // A process that was stopped since it was told "go" may have lost the event, and its record may be far ahead by now.
   // Between the last look at the time and the handler there must be no `await`.
   let heldUntil = (job.processedOn ?? 0) + context.lockMs;
@@ -114,17 +136,62 @@ async function proceed(going: Going, context: RunContext): Promise<void> {
   await leave(going, context);
 }
 
+async function proceedInBatch(going: Going, context: RunContext, batcher: Batcher): Promise<void> {
+  const { claim, interrupt } = going;
+  const { riders, result } = await travel(going, context, batcher);
+  if (result.outcome === 'failed' && result.done === 0) return afterFailure(result.error, going, context);
+  const done = result.outcome === 'done' ? riders.length + 1 : result.done;
+  const rider = riders[done - 1];
+  // Interrupted by us, or the subscription disabled by it: that is no failed try.
+  const counts =
+    result.outcome === 'failed' && interrupt.cause === null && (await noteFailure(result.error, context)) === 'failing';
+  const failed = counts && rider !== undefined ? { rider, ridden: judge(result.error, 1, context) } : undefined;
+  await passOn(await endRide({ claim, handled: riders.slice(0, done - 1), failed }, context), going, context);
+}
+
+async function travel(going: Going, context: RunContext, batcher: Batcher): Promise<Journey> {
+  const { job, claim, history, interrupt } = going;
+  const { gate, store, subscription, lockMs } = context;
+  try {
+    return await batcher.join({
+      delivery: job.data,
+      attempt: history.attempt,
+      heldUntil: (job.processedOn ?? 0) + lockMs,
+      holdOn: () => holdOn(going, context),
+      // What has to settle first does not ride along.
+      followers: async (most) =>
+        subscription.settle === undefined ? await gate.followers(subscription.name, claim, most) : [],
+      read: (ids) => readParked(store, ids),
+    });
+  } catch (error) {
+    // It has not set out.
+    if (interrupt.cause === 'stopping') return giveBack(going);
+    throw error;
+  }
+}
+
 async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
   const { job, interrupt, history } = going;
-  const { subscription, logger, clock } = context;
+  const { subscription } = context;
   if (interrupt.cause === 'lost') throw takenOver(subscription, job);
   // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
   if (interrupt.cause === 'stopping') return giveBack(going);
   // Nor is this one: it is the first to be handled when the subscription is enabled.
   if ((await noteFailure(error, context)) === 'disabled') return giveBack(going);
-  const { attempt } = history;
-  const failure = rememberFailure(error, { attempt, nowMs: clock.now() });
-  const verdict = judgeFailure(error, { attempt, retry: subscription.retry, random: context.random() });
+  return fail(going, context, judge(error, history.attempt, context));
+}
+
+function judge(error: unknown, attempt: number, { subscription, clock, random }: RunContext): Ridden {
+  return {
+    failure: rememberFailure(error, { attempt, nowMs: clock.now() }),
+    verdict: judgeFailure(error, { attempt, retry: subscription.retry, random: random() }),
+  };
+}
+
+async function fail(going: Going, context: RunContext, { failure, verdict }: Ridden): Promise<void> {
+  const { job } = going;
+  const { subscription, logger } = context;
+  const { attempt } = failure;
   const facts = { subscription: subscription.name, event: job.id, attempt, error: failure.message, code: failure.code };
   if (verdict.outcome === 'dead') {
     logger.error({ ...facts, because: verdict.because }, 'an event became a dead letter');
@@ -158,17 +225,21 @@ async function hold({ job, claim }: Going, { gate, subscription }: RunContext): 
   if (held.outcome === 'taken-over') throw takenOver(subscription, job);
 }
 
-async function leave({ job, claim }: Going, { gate, store, subscription }: RunContext): Promise<void> {
-  const left = await gate.leave(subscription.name, claim);
+async function leave(going: Going, context: RunContext): Promise<void> {
+  await passOn(await context.gate.leave(context.subscription.name, going.claim), going, context);
+}
+
+async function passOn(left: Leave, { job }: Going, { store, subscription }: RunContext): Promise<void> {
   if (left.outcome === 'taken-over') throw takenOver(subscription, job);
   if (left.next !== null) await promote(store, left.next);
 }
 
 async function park({ job, token, claim }: Going, { gate, store, subscription, clock }: RunContext): Promise<never> {
   await job.moveToDelayed(clock.now() + PARKED_MS, token);
-  // The event ahead may have left while this job was on its way to the delayed set, and found nobody to promote.
+  // The event ahead may have left while this job was on its way to the delayed set, and found nobody to promote; or have
+  // taken this one along.
   const turn = await gate.turn(subscription.name, claim);
-  if (turn.outcome === 'go') await promote(store, claim.eventId);
+  if (turn.outcome !== 'wait') await promote(store, claim.eventId);
   throw new DelayedError();
 }
 

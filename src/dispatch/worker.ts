@@ -3,6 +3,7 @@ import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
+import { createBatcher } from './batcher.js';
 import { FailedTry } from './failure.js';
 import { Interrupt } from './interrupt.js';
 import { keepDisabled } from './outage.js';
@@ -61,14 +62,18 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     }
   };
   const worker = new Worker<Delivery>(subscription.name, run, workerOptions(options));
+  const onReturned = once((value: unknown) => {
+    const message = 'a handler returned a value, which is ignored: resolve with nothing, throw to fail';
+    logger.warn({ ...facts, returned: describe(value) }, message);
+  });
+  const { batch } = subscription;
+  const batcher = batch === undefined ? undefined : createBatcher({ ...options, batch, onReturned });
   const context: RunContext = {
     ...options,
     store: worker,
     lockMs: timing.lockMs,
-    onReturned: once((value: unknown) => {
-      const message = 'a handler returned a value, which is ignored: resolve with nothing, throw to fail';
-      logger.warn({ ...facts, returned: describe(value) }, message);
-    }),
+    onReturned,
+    ...(batcher && { batcher }),
   };
   worker.on('lockRenewalFailed', (ids) => {
     for (const id of ids) running.get(id)?.abort('lost');
@@ -87,10 +92,14 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
         logger.error({ ...facts, error: messageOf(error) }, 'a worker ended');
       });
     },
-    close: () => worker.close(),
+    close() {
+      batcher?.hurry();
+      return worker.close();
+    },
     interrupt() {
       stopping = true;
       for (const one of running.values()) one.abort('stopping');
+      batcher?.interrupt();
     },
     abandon: () => worker.disconnect(),
   };
@@ -104,7 +113,7 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
     // One that others wait for must not vanish by its age.
     ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
-    concurrency: subscription.concurrency,
+    concurrency: jobsAtOnce(subscription),
     ...limiterOf(subscription),
     lockDuration: timing.lockMs,
     stalledInterval: timing.stalledCheckMs,
@@ -113,6 +122,11 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
       backoffStrategy: (_attempts, _type, error) => (error instanceof FailedTry ? error.waitMs : RETRY_UNTOLD_MS),
     },
   };
+}
+
+/** Of a batch handler every event waits in a job of its own: those of the batches under way, and of the one that is collected. */
+function jobsAtOnce({ concurrency, batch }: Subscription): number {
+  return batch === undefined ? concurrency : batch.size * (concurrency + 1);
 }
 
 /** Finer than this, a limit costs more waiting than sending. */

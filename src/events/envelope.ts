@@ -48,6 +48,16 @@ export function buildDerivedEvent(
   };
 }
 
+/** The id of several events told as one: from theirs alone, so that the same merge always has the same. */
+export function mergedEventId(ids: readonly string[]): string {
+  return eventId(['merged', ...ids]);
+}
+
+/** The id of several events sent in one message. */
+export function batchId(ids: readonly string[]): string {
+  return eventId(['batch', ...ids]);
+}
+
 /** 128 bits of SHA-256 over length-prefixed parts (so that no two lists of parts read the same). */
 function eventId(parts: readonly string[]): string {
   const hash = createHash('sha256');

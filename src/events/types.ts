@@ -34,6 +34,16 @@ export interface SchemaChange {
   readonly after: readonly string[];
 }
 
+/** Several changes of one record, told as one to a subscription with `settle`. */
+export interface Merged {
+  /** Of the events that were merged, in their order; they are not delivered by themselves. */
+  readonly ids: readonly string[];
+  /** The sequence of the first of them. `data.sequence` is that of the last. */
+  readonly firstSequence: number;
+  /** When Changefeed saw the first of them; ISO 8601, UTC. */
+  readonly firstObservedAt: string;
+}
+
 export interface ChangeData {
   /** The last image known; null for `created` and `snapshot`. */
   readonly before: CrmRecord | null;
@@ -64,6 +74,8 @@ export interface ChangeData {
   readonly due?: string;
   /** With these two: it was due while nobody looked, and is told late. */
   readonly late?: true;
+  /** Only with `settle`: what was merged into this event. Events in the log never have it. */
+  readonly merged?: Merged;
 }
 
 /** CloudEvents 1.0 in its JSON form. */

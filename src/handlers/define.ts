@@ -2,9 +2,9 @@
 import type { ChangeData, ChangeEvent, CrmRecord, EventType } from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { parseOptions } from './explain.js';
-import type { Handle, HandlerContext, Subscription } from './handler.js';
+import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
-import { subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
+import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
 
 /** An event of one type. `after` is there for everything but `deleted`, for which it is null. */
 export type TypedEvent<Type extends EventType = EventType> = Type extends `${string}.deleted`
@@ -43,7 +43,12 @@ export interface HandlerOptions<On extends readonly string[]> extends Omit<Subsc
    * Handles one event. Resolving is success; throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
    * dead letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
-  handle: (event: EventOf<On>, context: HandlerContext) => void | Promise<void>;
+  handle?: (event: EventOf<On>, context: HandlerContext) => void | Promise<void>;
+  /**
+   * Instead of `handle`: handles many events at once, collected as `batch` says; those of one record stand in their order.
+   * Throwing a `BatchError` names the events that failed, each with its own error; those it does not name are done.
+   */
+  handleBatch?: (events: readonly EventOf<On>[], context: BatchContext) => void | Promise<void>;
   /** Lets go of what the handler holds; called once when the process stops. */
   close?: () => Promise<void>;
 }
@@ -60,16 +65,31 @@ export function defineHandler<const On extends readonly string[] = readonly ['cr
     const message = `defineHandler: found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }.`;
     throw new ChangefeedError('CF_CONFIG_INVALID', { message });
   }
-  const { handle, close, ...shared } = options;
+  const { handle, handleBatch, close, ...shared } = options;
   const settings = parseOptions(subscriptionSchema, shared, { where: '', kind: 'defineHandler' });
-  requireFunction(settings.name, 'handle', handle);
   if (close !== undefined) requireFunction(settings.name, 'close', close);
-  return toSubscription(settings, {
-    handler: 'custom',
-    // The queue hands over only what `on` selects, so the narrower event is what arrives.
-    handle: handle.bind(options) as Handle,
-    close: close?.bind(options),
-  });
+  const parts = { handler: 'custom', close: close?.bind(options) };
+  // The queue hands over only what `on` selects, so the narrower event is what arrives.
+  if (handleBatch === undefined) {
+    requireFunction(settings.name, 'handle', handle);
+    return toSubscription(settings, { ...parts, handle: handle?.bind(options) as Handle });
+  }
+  requireFunction(settings.name, 'handleBatch', handleBatch);
+  if (handle !== undefined) throw bothGiven(settings.name);
+  const inBatches = handleBatch.bind(options) as HandleBatch;
+  return toSubscription(
+    { ...settings, batch: settings.batch ?? DEFAULT_BATCH },
+    { ...parts, handle: oneByOne(inBatches), handleBatch: inBatches },
+  );
+}
+
+function oneByOne(handleBatch: HandleBatch): Handle {
+  return (event, context) => handleBatch([event], { ...context, about: () => context });
+}
+
+function bothGiven(name: string): ChangefeedError {
+  const message = `defineHandler "${name}": found handle and handleBatch; allowed: one of them.`;
+  return new ChangefeedError('CF_CONFIG_INVALID', { message });
 }
 
 function requireFunction(name: string, option: string, value: unknown): void {

@@ -63,7 +63,7 @@ const TYPE = new RegExp(
 );
 const SOME_TYPES = 'an array of one or more event types of your own';
 
-const { order: _order, transform: _transform, ...shape } = subscriptionShape;
+const { order: _order, transform: _transform, settle: _settle, batch: _batch, ...shape } = subscriptionShape;
 const deriveSchema = strictOptions({
   ...shape,
   emits: z

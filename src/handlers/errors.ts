@@ -32,6 +32,27 @@ export class PermanentError extends Error {
 }
 
 /**
+ * Throw it from `handleBatch` when only some of the events failed: each by its id, with the error that it would have been
+ * handled with alone (`RetryAfterError`, `PermanentError` or any other). The events that are not named are done.
+ */
+export class BatchError extends Error {
+  override readonly name = 'BatchError';
+  readonly failures: ReadonlyMap<string, unknown>;
+
+  constructor(message: string, failures: Iterable<readonly [eventId: string, error: unknown]>) {
+    super(message);
+    this.failures = new Map(failures);
+  }
+}
+
+/** What a `BatchError` says of each event by its id; undefined for anything else. */
+export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (nameOf(error) !== 'BatchError') return undefined;
+  const { failures } = error as { failures?: unknown };
+  return failures instanceof Map ? (failures as ReadonlyMap<string, unknown>) : undefined;
+}
+
+/**
  * Throw it when nothing can be delivered to this subscription any more, whatever the event: the subscription is disabled,
  * in all processes, until a person enables it (`changefeed enable`, `feed.enable`). The event is no dead letter and the try
  * does not count: it is the first of its record to be handled then. The message is the reason that people are shown.

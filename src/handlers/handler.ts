@@ -33,6 +33,37 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
  */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
 
+/** A batch handler's whole world besides the events. */
+export interface BatchContext extends Pick<HandlerContext, 'signal' | 'subscription'> {
+  /** Carries subscription and number of events as fields. */
+  readonly log: Log;
+  /** What a handler of single events is told of each, by its `id`. */
+  readonly about: (event: ChangeEvent) => Pick<HandlerContext, 'attempt' | 'workspace' | 'replay' | 'once'>;
+}
+
+/**
+ * Handles many events at once. Those of one record stand in their order. Resolving is success for all; throwing a
+ * `BatchError` names those that failed, and all others are done; throwing anything else means that all of them failed.
+ */
+export type HandleBatch = (events: readonly ChangeEvent[], context: BatchContext) => void | Promise<void>;
+
+/** How events are collected for a batch handler. */
+export interface Batching {
+  /** Events in one batch at most. */
+  readonly size: number;
+  /** How long the first one waits for others, in ms. */
+  readonly lingerMs: number;
+  readonly handle: HandleBatch;
+}
+
+/** How long a record must be still before its changes are handled as one. */
+export interface Settling {
+  /** Without a further change; ms. */
+  readonly stillMs: number;
+  /** From the first change, however many follow; ms. */
+  readonly atMostMs: number;
+}
+
 export interface RetryPolicy {
   /** Tries in all, the first included. @defaultValue 10 */
   attempts: number;
@@ -93,7 +124,7 @@ export interface Subscription extends Selection {
   readonly name: string;
   /** The kind of handler: `custom`, `ndjson`, `webhook` … */
   readonly handler: string;
-  /** Events handled at the same time by one process. */
+  /** Events, or batches of them, handled at the same time by one process. */
   readonly concurrency: number;
   readonly order: 'record' | 'none';
   readonly transform?: Transform;
@@ -105,6 +136,10 @@ export interface Subscription extends Selection {
   /** Where a new subscription starts reading the log: `now`, `beginning`, a time, or a log id (that event first). */
   readonly start: string;
   readonly handle: Handle;
+  /** Given, events are collected and handled by this instead of `handle`. */
+  readonly batch?: Batching;
+  /** Given, consecutive changes of a record are merged until it has been still. */
+  readonly settle?: Settling;
   /** All its processes together start no more deliveries than this, evenly spread. */
   readonly rate?: Rate;
   /** Disabled when no try has succeeded for so long, ms; never, when left out. */

@@ -7,7 +7,7 @@ import type { ChangeClass } from '../events/types.js';
 import { parseDuration } from '../runtime/duration.js';
 import { ChangefeedError } from '../errors.js';
 import { didYouMean, strictOptions } from './explain.js';
-import type { Handle, Ping, Rate, RetryPolicy, Subscription, Transform } from './handler.js';
+import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
 import { compilePattern } from '../events/pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
@@ -31,7 +31,7 @@ export interface SubscriptionOptions {
   transform?: Transform | undefined;
   /** `record`: one event of a record at a time, in sequence. `none`: as they come. @defaultValue 'record' */
   order?: 'record' | 'none' | undefined;
-  /** Events handled at the same time by one process, 1 to 1000. @defaultValue 10 */
+  /** Events (with `batch`: batches) handled at the same time by one process, 1 to 1000. @defaultValue 10 */
   concurrency?: number | undefined;
   /** How often a failed event is tried, and when. */
   retry?: RetryOptions | undefined;
@@ -47,6 +47,27 @@ export interface SubscriptionOptions {
    * (that event first). It does not move one that has begun; `changefeed replay` does. @defaultValue 'now'
    */
   start?: 'now' | 'beginning' | (string & {}) | undefined;
+  /**
+   * The outcome instead of each keystroke: consecutive changes of a record are merged until it has been still for so long,
+   * but no longer than ten times that from the first; `{ still, atMost }` names both. @defaultValue each change by itself
+   */
+  settle?: string | SettleOptions | undefined;
+  /** Many events at once, for handlers that can take them so: `defineHandler` with `handleBatch`, `webhook`, `postgres`, `ndjson`. */
+  batch?: BatchOptions | undefined;
+}
+
+export interface SettleOptions {
+  /** Without a further change of the record. */
+  still: string;
+  /** From the first change on, however many follow. @defaultValue ten times `still` */
+  atMost?: string | undefined;
+}
+
+export interface BatchOptions {
+  /** Events in one batch at most, 1 to 1000. @defaultValue 100 */
+  size?: number | undefined;
+  /** How long the first one waits for others. @defaultValue '1s' */
+  linger?: string | undefined;
 }
 
 /** Durations are `'250ms'`, `'30s'`, `'15m'`, `'4h'`, `'7d'`. */
@@ -80,6 +101,33 @@ const retry = strictOptions({
   error: 'a duration that is not shorter than retry.delay',
 });
 
+const settleOptions = strictOptions({ still: duration(1), atMost: duration(1).optional() }).refine(
+  ({ still, atMost = still }) => atMost >= still,
+  { path: ['atMost'], error: 'a duration that is not shorter than still' },
+);
+
+/** `settle: '30s'` is short for `settle: { still: '30s' }`. */
+const settle = z
+  .custom<string | SettleOptions>(() => true)
+  .transform((given: unknown, context): Settling => {
+    if (typeof given !== 'object' || given === null) {
+      const still = duration(1).safeParse(given);
+      if (still.success) return settling({ still: still.data });
+      context.addIssue({ code: 'custom', message: `${A_DURATION}, or { still, atMost }` });
+      return z.NEVER;
+    }
+    const result = settleOptions.safeParse(given);
+    if (result.success) return settling(result.data);
+    context.issues.push(...(result.error.issues as z.core.$ZodRawIssue[]));
+    return z.NEVER;
+  });
+
+export const DEFAULT_BATCH = { size: 100, linger: 1_000 };
+const batch = strictOptions({
+  size: wholeNumber(1, 1_000).default(DEFAULT_BATCH.size),
+  linger: duration(0).default(DEFAULT_BATCH.linger),
+});
+
 /** The shared part of every handler's schema: spread it into `strictOptions({ … })`. */
 export const subscriptionShape = {
   name: z.string({ error: A_NAME }).regex(/^[\w.-]{1,64}$/, { error: A_NAME }),
@@ -99,6 +147,8 @@ export const subscriptionShape = {
     .string({ error: A_START })
     .refine((text) => text === 'now' || parseBeginning(text) !== undefined, { error: A_START })
     .default('now'),
+  settle: settle.optional(),
+  batch: batch.optional(),
 };
 
 export const subscriptionSchema = strictOptions(subscriptionShape) satisfies z.ZodType<unknown, SubscriptionOptions>;
@@ -110,6 +160,8 @@ export interface SubscriptionParts {
   /** The kind of handler: `custom`, `webhook` … */
   handler: string;
   handle: Handle;
+  /** What takes many at once, of those handlers that can. */
+  handleBatch?: HandleBatch;
   close?: (() => Promise<void>) | undefined;
   /** What an option left out of `retry` becomes. */
   retry?: RetryPolicy;
@@ -123,8 +175,9 @@ export interface SubscriptionParts {
  * @throws ChangefeedError `CF_CONFIG_INVALID` where two options contradict each other
  */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
+  const { workspaces, lists, class: changeClass, fields, where, transform, settle, batch } = settings;
   refuseHoldWithoutOrder(settings, parts.handler);
-  const { workspaces, lists, class: changeClass, fields, where, transform } = settings;
+  refuseTogether(settings, parts);
   return {
     name: settings.name,
     handler: parts.handler,
@@ -142,11 +195,30 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     timeoutMs: settings.timeout,
     start: settings.start,
     handle: parts.handle,
+    ...(settle && { settle }),
+    ...(batch &&
+      parts.handleBatch && { batch: { size: batch.size, lingerMs: batch.linger, handle: parts.handleBatch } }),
     ...(parts.rate && { rate: parts.rate }),
     ...(parts.disableAfterMs !== undefined && { disableAfterMs: parts.disableAfterMs }),
     ...(parts.ping && { ping: parts.ping }),
     ...(parts.close && { close: parts.close }),
   };
+}
+
+function refuseTogether({ name, order, settle, batch }: SubscriptionSettings, parts: SubscriptionParts): void {
+  const refuse = (option: string, reason: string): never => {
+    const message = `${option} of ${parts.handler} ${JSON.stringify(name)}: ${reason}.`;
+    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  };
+  if (batch !== undefined && parts.handleBatch === undefined)
+    refuse('batch', 'this handler takes events one by one; leave it out');
+  if (settle !== undefined && order === 'none')
+    refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'`);
+}
+
+/** Ten times: a record under constant change is told of, at a tenth of the pace. */
+function settling({ still, atMost = 10 * still }: { still: number; atMost?: number | undefined }): Settling {
+  return { stillMs: still, atMostMs: atMost };
 }
 
 /** It would hold nothing, and whoever asked for it believes that it does. */

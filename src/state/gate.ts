@@ -6,7 +6,19 @@
 import type { Redis } from 'ioredis';
 import { ChangefeedError, describe } from '../errors.js';
 import { gather } from '../runtime/gather.js';
-import type { Claim, Entry, Hold, Leave, Pending, RecordGate, Revival, Standing, Turn } from '../dispatch/ports.js';
+import type {
+  Claim,
+  Company,
+  Delivery,
+  Entry,
+  Hold,
+  Leave,
+  Pending,
+  RecordGate,
+  Revival,
+  Standing,
+  Turn,
+} from '../dispatch/ports.js';
 import { unexpectedAnswer } from './answer.js';
 import type { Keys } from './keys.js';
 import { loadScript, type Script } from './scripts.js';
@@ -18,10 +30,12 @@ const turnScript = loadScript('lane-turn');
 const leaveScript = loadScript('lane-leave');
 const holdScript = loadScript('lane-hold');
 const dropScript = loadScript('lane-drop');
+const alongScript = loadScript('lane-along');
 
 /** Separates the parts of a member; an escaped lane and a place never contain it. */
 const SEPARATOR = '\x1f';
 const AFTER_SEPARATOR = '\x20';
+const PLACE_WIDTH = 35;
 
 type Ask<Answer> = (claim: Claim) => Promise<Answer>;
 
@@ -90,6 +104,39 @@ export class RedisRecordGate implements RecordGate {
     const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
     if (word === 'held' || word === 'taken-over') return { outcome: word };
     throw unexpectedAnswer(holdScript, describe(word));
+  }
+
+  async followers(subscription: string, { lane, eventId }: Claim, most: number): Promise<string[]> {
+    if (lane === null) return [];
+    const range = [`[${lane}${SEPARATOR}`, `(${lane}${AFTER_SEPARATOR}`] as const;
+    const members = await this.#redis.zrangebylex(this.#keys.lanes(subscription), ...range, 'LIMIT', 0, most + 1);
+    const [head, ...followers] = members.map((member) => member.slice(lane.length + PLACE_WIDTH + 2));
+    return head === eventId ? followers : [];
+  }
+
+  async merge(
+    subscription: string,
+    claim: Claim,
+    { followers, delivery }: Company & { delivery: Delivery },
+  ): Promise<Hold> {
+    const [word] = await this.#along(subscription, claim, [JSON.stringify(delivery), ...followers]);
+    if (word === 'merged') return { outcome: 'held' };
+    if (word === 'taken-over') return { outcome: 'taken-over' };
+    throw unexpectedAnswer(alongScript, describe(word));
+  }
+
+  async leaveTogether(subscription: string, claim: Claim, { followers }: Company): Promise<Leave> {
+    const [word, next = ''] = await this.#along(subscription, claim, ['', ...followers]);
+    if (word === 'left') return { outcome: 'left', next: next === '' ? null : next };
+    if (word === 'taken-over') return { outcome: 'taken-over' };
+    throw unexpectedAnswer(alongScript, describe(word));
+  }
+
+  async #along(subscription: string, claim: Claim, args: readonly string[]): Promise<string[]> {
+    const { workspace, lane, eventId, holder } = claim;
+    const keys = [...this.#laneKeys(subscription), this.#keys.job(subscription, eventId)];
+    const answer = await alongScript.run(this.#redis, keys, [workspace, lane ?? '', eventId, holder, ...args]);
+    return wordsOf(alongScript, answer, 2);
   }
 
   async drop(subscription: string, { workspace, lane, logId, eventId }: Entry): Promise<{ next: string | null }> {

@@ -10,6 +10,7 @@ import { remember } from '../detect/remember.js';
 import { watchTodo } from '../detect/watch.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
+import { workedOut } from '../detect/worked-out.js';
 import type { CountedKind } from './counts.js';
 import type { JudgeOptions } from './judging.js';
 import type { RecordState, RecordWrite } from './store.js';
@@ -114,11 +115,16 @@ export function countedForms(
   state: RecordState | null,
   known: KnownRecord | null,
   rules: Rules,
-): Map<string, string> | null {
+): ReadonlyMap<string, string> | null {
   if (state === null || known === null || known.gone !== undefined || state.counted === false) return null;
   return formsKnown(known, rules);
 }
 
-export function knownRecord({ digest: _, counted: _counted, image, ...memory }: RecordState): KnownRecord {
-  return { ...memory, record: image === null ? null : (JSON.parse(image) as RawRecord) };
+export function knownRecord(state: RecordState): KnownRecord {
+  return workedOut(loaded, state, () => {
+    const { digest: _, counted: _counted, image, ...memory } = state;
+    return { ...memory, record: image === null ? null : (JSON.parse(image) as RawRecord) };
+  });
 }
+
+const loaded = new WeakMap<RecordState, KnownRecord>();

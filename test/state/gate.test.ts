@@ -225,3 +225,64 @@ describe('a held dead letter in the record gate', () => {
     expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'go' });
   });
 });
+
+describe('followers that go along with the head of their lane', () => {
+  const company = { followers: ['evt_2', 'evt_3'] };
+  const delivery = { event: { id: 'evt_m' }, workspace: WS, logId: '1', lane: 'a', settled: 'evt_1' } as never;
+  const four = [1, 2, 3, 4].map((n) => entry('a', n));
+  const [a1, a2, , a4] = four as [Entry, Entry, Entry, Entry];
+
+  async function entered(): Promise<RedisRecordGate> {
+    const gate = gateOf();
+    await gate.enter(SUB, WS, four);
+    await gate.turn(SUB, claim(a1));
+    await test.redis.hset(test.keys.job(SUB, 'evt_1'), 'data', '{}');
+    return gate;
+  }
+
+  it('are named to the head, in order and not more than asked for; to others none', async () => {
+    const gate = await entered();
+    expect(await gate.followers(SUB, claim(a1), 10)).toEqual(['evt_2', 'evt_3', 'evt_4']);
+    expect(await gate.followers(SUB, claim(a1), 2)).toEqual(['evt_2', 'evt_3']);
+    expect(await gate.followers(SUB, claim(a2), 10)).toEqual([]);
+  });
+
+  it('are merged into it: they leave, its job carries them, and it stays the head', async () => {
+    const gate = await entered();
+    expect(await gate.merge(SUB, claim(a1), { ...company, delivery })).toEqual({ outcome: 'held' });
+    expect(JSON.parse((await test.redis.hget(test.keys.job(SUB, 'evt_1'), 'data')) ?? '')).toEqual(delivery);
+    expect(await gate.pending(SUB, WS)).toEqual({ events: 2, oldest: '1700000000000-1' });
+    expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'left', next: 'evt_1' });
+    expect(await gate.leave(SUB, claim(a1))).toEqual({ outcome: 'left', next: 'evt_4' });
+  });
+
+  it('leave with it', async () => {
+    const gate = await entered();
+    expect(await gate.leaveTogether(SUB, claim(a1), company)).toEqual({ outcome: 'left', next: 'evt_4' });
+    expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-4' });
+    expect(await gate.turn(SUB, claim(a4))).toEqual({ outcome: 'go' });
+  });
+
+  it('stay where they are when their head was taken over, is not the head, or has other followers', async () => {
+    const gate = await entered();
+    const lanes = (): Promise<string[]> => test.redis.zrangebylex(test.keys.lanes(SUB), '-', '+');
+    const before = await lanes();
+    const others = { followers: ['evt_3'] };
+    const answers = [
+      await gate.merge(SUB, claim(a1, 'lost'), { ...company, delivery }),
+      await gate.leaveTogether(SUB, claim(a1, 'lost'), company),
+      await gate.leaveTogether(SUB, claim(a2), others),
+      await gate.leaveTogether(SUB, claim(a1), others),
+      await gate.leaveTogether(SUB, claim(a1), { followers: [...company.followers, 'evt_4', 'evt_5'] }),
+    ];
+    expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['taken-over']));
+    expect(await lanes()).toEqual(before);
+  });
+
+  it('are not merged into a job that is gone', async () => {
+    const gate = await entered();
+    await test.redis.del(test.keys.job(SUB, 'evt_1'));
+    expect(await gate.merge(SUB, claim(a1), { ...company, delivery })).toEqual({ outcome: 'taken-over' });
+    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 4 });
+  });
+});

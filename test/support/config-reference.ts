@@ -82,6 +82,20 @@ export const SECTIONS: readonly Section[] = [
     around: (retry) => subscription(NDJSON, { retry }),
   },
   {
+    title: '`subscriptions[].settle`',
+    text: 'A duration alone is short for `{ still }`. What is merged with what stands in [fan-out.md](fan-out.md#settle-the-outcome-not-each-keystroke).',
+    file: 'handlers/options.ts',
+    name: 'SettleOptions',
+    around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
+  },
+  {
+    title: '`subscriptions[].batch`',
+    text: 'For `webhook`, `postgres`, `ndjson`, and `defineHandler` with `handleBatch`.',
+    file: 'handlers/options.ts',
+    name: 'BatchOptions',
+    around: (batch) => subscription(NDJSON, { batch }),
+  },
+  {
     title: 'Options of `webhook`',
     text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
     file: 'handlers/webhook/options.ts',

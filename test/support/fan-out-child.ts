@@ -6,7 +6,9 @@ import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
+import type { HandleBatch } from '../../src/handlers/handler.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, wrapGate } from './fan-out.js';
 
@@ -48,12 +50,33 @@ const gate = wrapGate(deps.gate, {
     const left = await deps.gate.leave(...args);
     return freezeAt === 'left' ? await freeze() : left;
   },
+  async merge(...args) {
+    if (freezeAt === 'merging') await freeze();
+    const merged = await deps.gate.merge(...args);
+    return freezeAt === 'merged' ? await freeze() : merged;
+  },
+  async leaveTogether(...args) {
+    if (freezeAt === 'leaving-together') await freeze();
+    const left = await deps.gate.leaveTogether(...args);
+    return freezeAt === 'left-together' ? await freeze() : left;
+  },
 });
+
+/** One line per event: record, sequence, id. */
+const lineOf = ({ subject, id, data }: ChangeEvent): string => `${subject} ${data.sequence} ${id}`;
+
+const handleBatch: HandleBatch = async (events) => {
+  await redis.rpush(`${prefix}:seen`, ...events.map(lineOf));
+  if (freezeAt === 'handling') await freeze();
+  await redis.rpush(`${prefix}:done`, ...events.map(lineOf));
+};
 
 const subscription = aSubscription(
   's',
-  async ({ subject, data: { sequence } }) => {
-    await redis.rpush(`${prefix}:seen`, `${subject} ${sequence}`);
+  async (event) => {
+    const { subject, data } = event;
+    const { sequence } = data;
+    await redis.rpush(`${prefix}:seen`, lineOf(event));
     if (freezeAt === `handling-${sequence}`) await freeze();
     if (process.env['FAN_OUT_HOLDS'] === `${subject} ${sequence}`) {
       say('holding');
@@ -61,9 +84,13 @@ const subscription = aSubscription(
     }
     if (process.env['FAN_OUT_GONE'] === String(sequence)) throw new DisableSubscriptionError('gone');
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
-    await redis.rpush(`${prefix}:done`, `${subject} ${sequence}`);
+    await redis.rpush(`${prefix}:done`, lineOf(event));
   },
-  { timeoutMs: 600_000 },
+  {
+    timeoutMs: 600_000,
+    ...(process.env['FAN_OUT_SETTLES'] && { settle: { stillMs: 1, atMostMs: 1 } }),
+    ...(process.env['FAN_OUT_BATCH'] && { batch: { size: 100, lingerMs: 1, handle: handleBatch } }),
+  },
 );
 
 if (role === 'dispatch') {

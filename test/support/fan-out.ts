@@ -121,6 +121,9 @@ export const openGate: RecordGate = {
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
   drop: () => Promise.resolve({ next: null }),
+  followers: () => Promise.resolve([]),
+  merge: () => Promise.resolve({ outcome: 'held' }),
+  leaveTogether: () => Promise.resolve({ outcome: 'left', next: null }),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
@@ -134,6 +137,9 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),
     drop: (...args) => gate.drop(...args),
+    followers: (...args) => gate.followers(...args),
+    merge: (...args) => gate.merge(...args),
+    leaveTogether: (...args) => gate.leaveTogether(...args),
     pending: (...args) => gate.pending(...args),
     ...changes,
   };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { HandlerContext } from '../../src/handlers/handler.js';
+import type { BatchContext, HandlerContext } from '../../src/handlers/handler.js';
 import { silentLog } from '../../src/runtime/log.js';
 
 export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): ChangeEvent {
@@ -42,6 +42,12 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     },
   };
   return { ...base, ...overrides };
+}
+
+/** What a batch handler is called with. */
+export function batchContext(overrides: Partial<HandlerContext> = {}): BatchContext {
+  const context = handlerContext(overrides);
+  return { log: context.log, signal: context.signal, subscription: context.subscription, about: () => context };
 }
 
 export interface Received {

@@ -28,14 +28,15 @@ export function createNdjson(settings: NdjsonSettings, stdout: Writable = proces
     settings.path === undefined ? streamSink(stdout, 'standard output') : fileSink(settings.path, settings.rotate);
   return toSubscription(settings, {
     handler: 'ndjson',
-    handle: (event) => writeEvent(event, sink, settings.name),
+    handle: (event) => writeEvents([event], sink, settings.name),
+    handleBatch: (events) => writeEvents(events, sink, settings.name),
     close: () => sink.close(),
   });
 }
 
-async function writeEvent(event: ChangeEvent, sink: Sink, subscription: string): Promise<void> {
+async function writeEvents(events: readonly ChangeEvent[], sink: Sink, subscription: string): Promise<void> {
   try {
-    await sink.write(`${JSON.stringify(event)}\n`);
+    await sink.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   } catch (error) {
     throw new ChangefeedError('CF_WRITE_FAILED', {
       message: `Ndjson "${subscription}": could not write to ${sink.target}: ${reasonOf(error)}`,

@@ -7,7 +7,14 @@ export interface Database {
   /** Host and database, for messages. Never user or password. */
   readonly place: string;
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** All of them or none. */
+  transaction(statements: readonly Statement[]): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Statement {
+  sql: string;
+  values: readonly unknown[];
 }
 
 // More gain nothing: the database, not the waiting, is the limit by then.
@@ -24,6 +31,23 @@ export function openDatabase(settings: DatabaseSettings): Database {
       const pool = await (opening ??= openPool(settings));
       const { rows } = await pool.query<Row>(sql, values === undefined ? undefined : [...values]);
       return rows;
+    },
+    async transaction(statements) {
+      const pool = await (opening ??= openPool(settings));
+      const client = await pool.connect();
+      // A connection that breaks fails its statements, which is enough; without a listener it would end the process as well.
+      client.on('error', ignore);
+      try {
+        await client.query('BEGIN');
+        for (const { sql, values } of statements) await client.query(sql, [...values]);
+        await client.query('COMMIT');
+        client.off('error', ignore);
+        client.release();
+      } catch (error) {
+        // Closed and not given back: nobody has to know what state it is in.
+        client.release(true);
+        throw error;
+      }
     },
     async close() {
       const closing = opening;
@@ -46,8 +70,12 @@ async function openPool({ url, connection, concurrency, timeout }: DatabaseSetti
     allowExitOnIdle: true,
   });
   // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
-  pool.on('error', () => undefined);
+  pool.on('error', ignore);
   return pool;
+}
+
+function ignore(): void {
+  // Told by whatever was under way.
 }
 
 /** The driver looks into `PGHOST` and its like only for what is not even named. */

@@ -5,12 +5,13 @@ import type { ListName } from '../../events/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { parseOptions } from '../explain.js';
 import type { HandlerContext, Subscription } from '../handler.js';
+import { BatchError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { openDatabase, type Database } from './database.js';
 import { databaseError, isTableGone } from './failure.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
-import { rowOf } from './row.js';
+import { rowOf, type Row } from './row.js';
 import {
   PRESENT_SQL,
   creationSql,
@@ -40,6 +41,7 @@ function createPostgres(settings: PostgresSettings): Subscription {
   return toSubscription(settings, {
     handler: 'postgres',
     handle: (event, context) => write(event, context, mirror),
+    handleBatch: (events, context) => writeAll(events, context, mirror),
     close: () => database.close(),
   });
 }
@@ -53,27 +55,84 @@ interface Mirror {
   warned: Set<string>;
 }
 
-async function write(event: ChangeEvent, { signal, log }: HandlerContext, mirror: Mirror): Promise<void> {
-  const { settings, database, ready, warned } = mirror;
+type Told = Pick<HandlerContext, 'signal' | 'log'>;
+
+async function write(event: ChangeEvent, context: Told, mirror: Mirror): Promise<void> {
+  const writing = writingOf(event, context, mirror);
+  if (writing === null) return;
+  context.signal.throwIfAborted();
+  await attempt([writing], mirror, (database) => database.query(writing.sql, writing.row.values));
+}
+
+/** One transaction. Where PostgreSQL will never take one of the rows, each is written by itself, to tell which. */
+async function writeAll(events: readonly ChangeEvent[], context: Told, mirror: Mirror): Promise<void> {
+  const writings = events.map((event) => writingOf(event, context, mirror)).filter((one) => one !== null);
+  if (writings.length === 0) return;
+  context.signal.throwIfAborted();
+  // Everybody takes the rows in one order, or two transactions could wait for each other.
+  const sorted = writings.toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1));
+  const statements = sorted.map(({ sql, row }) => ({ sql, values: row.values }));
+  try {
+    await attempt(sorted, mirror, (database) => database.transaction(statements));
+  } catch (error) {
+    if (!isPermanent(error)) throw error;
+    await writeOneByOne(events, context, mirror);
+  }
+}
+
+async function writeOneByOne(events: readonly ChangeEvent[], context: Told, mirror: Mirror): Promise<void> {
+  const failures: [string, unknown][] = [];
+  for (const event of events) {
+    await write(event, context, mirror).catch((error: unknown) => failures.push([event.id, error]));
+  }
+  const { name: subscription } = mirror.settings;
+  if (failures.length > 0) {
+    const message = `Postgres "${subscription}": ${failures.length} of ${events.length} records were not taken.`;
+    throw new BatchError(message, failures);
+  }
+}
+
+interface Writing {
+  list: ListName;
+  table: Table;
+  row: Row;
+  sql: string;
+  /** Of the row: what is written to it stays in its order. */
+  key: string;
+}
+
+/** Null when the event says nothing about the state of a record. */
+function writingOf(event: ChangeEvent, { log }: Told, { settings, warned }: Mirror): Writing | null {
   const list = listOf(event);
-  if (list === undefined) return;
+  if (list === undefined) return null;
   const table = tableOf(list, settings);
   const row = rowOf(event, { ...settings, columns: table.columns });
-  if (row === null) return;
-  signal.throwIfAborted();
+  if (row === null) return null;
   for (const { name: column, type } of row.misfits) {
     const key = `${list} ${column}`;
     if (warned.has(key)) continue;
     warned.add(key);
     log.warn({ list, column, type }, 'a value does not fit its column and is null there; told once per column');
   }
+  return { list, table, row, sql: upsertSql(table, row.image), key: `${list} ${event.source} ${event.subject}` };
+}
+
+/** With the tables there, and errors that say what they mean for the events. */
+async function attempt(
+  writings: readonly Writing[],
+  mirror: Mirror,
+  act: (database: Database) => Promise<unknown>,
+): Promise<void> {
+  const { settings, database, ready } = mirror;
+  const tables = new Map(writings.map(({ list, table }) => [list, table]));
   try {
-    await readyTable(list, table, mirror);
-    await database.query(upsertSql(table, row.image), row.values);
+    for (const [list, table] of tables) await readyTable(list, table, mirror);
+    await act(database);
   } catch (error) {
-    if (isTableGone(error)) ready.delete(list);
+    if (isTableGone(error)) for (const list of tables.keys()) ready.delete(list);
     if (error instanceof ChangefeedError) throw error;
-    throw databaseError(error, { subscription: settings.name, place: database.place, table: qualified(table) });
+    const table = [...tables.values()].map(qualified).join(', ');
+    throw databaseError(error, { subscription: settings.name, place: database.place, table });
   }
 }
 

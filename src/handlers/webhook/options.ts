@@ -11,7 +11,8 @@ export interface WebhookOptions extends SubscriptionOptions, EndpointOptions {
   secret: string | readonly string[];
   /**
    * `structured`: the whole event is the body (`application/cloudevents+json`). `binary`: `data` is the body and the rest
-   * stands in `ce-` headers, which the signature (of id, time and body) does not cover. @defaultValue 'structured'
+   * stands in `ce-` headers, which the signature (of id, time and body) does not cover. With `batch`, the body is an array of whole events
+   * (`application/cloudevents-batch+json`). @defaultValue 'structured'
    */
   mode?: 'structured' | 'binary' | undefined;
 }
@@ -33,9 +34,11 @@ const strict = strictOptions({
   disableAfter: endpointShape.disableAfter,
 });
 
-export const webhookSchema = strict.transform((options, context) => toEndpoint(options, context)) satisfies z.ZodType<
-  unknown,
-  WebhookOptions
->;
+export const webhookSchema = strict
+  .refine(({ mode, batch }) => mode === 'structured' || batch === undefined, {
+    path: ['mode'],
+    error: `'structured' together with batch: headers tell of one event only`,
+  })
+  .transform((options, context) => toEndpoint(options, context)) satisfies z.ZodType<unknown, WebhookOptions>;
 
 export type WebhookSettings = z.output<typeof webhookSchema>;

@@ -32,7 +32,7 @@ export interface Endpoint {
 
 export interface Post {
   /** Makes the message when it is sent: `now` is that time. */
-  send(encode: (now: number) => Message, context: HandlerContext): Promise<void>;
+  send(encode: (now: number) => Message, context: Pick<HandlerContext, 'log' | 'signal'>): Promise<void>;
   /** Sends it the same way, and tells instead of throwing. */
   probe(encode: (now: number) => Message, signal: AbortSignal): Promise<Probed>;
   close(): Promise<void>;
@@ -61,7 +61,11 @@ interface Sender {
   agent: Dispatcher;
 }
 
-async function deliver(message: Message, { log, signal }: HandlerContext, sender: Sender): Promise<void> {
+async function deliver(
+  message: Message,
+  { log, signal }: Pick<HandlerContext, 'log' | 'signal'>,
+  sender: Sender,
+): Promise<void> {
   const { clock, endpoint } = sender;
   const { place } = endpoint;
   const startedAt = clock.now();

@@ -3,6 +3,7 @@ import { parseOptions } from '../explain.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
+import { encodeBatch } from './batch.js';
 import { deliveryParts } from './endpoint.js';
 import { encodeMessage, type Message, type Sendable } from './message.js';
 import { WEBHOOK_RETRY, webhookSchema, type WebhookOptions, type WebhookSettings } from './options.js';
@@ -48,6 +49,10 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     retry: WEBHOOK_RETRY,
     ...deliveryParts(settings),
     handle: (event, context) => post.send((now) => signed(event, now), context),
+    handleBatch: (events, context) => {
+      const { id, headers, body } = encodeBatch(events);
+      return post.send((now) => ({ headers: { ...headers, ...sign({ id, body, now }) }, body }), context);
+    },
     ping: ({ signal }) => ping({ subscription, place: target.place, signed, post, signal }),
     close: () => post.close(),
   });

@@ -35,10 +35,10 @@ function look(
 }
 
 describe('a record that was never seen', () => {
-  const unseen = { key: 'p1', record: minsu, known: null, rules: compileRules('people'), observation };
+  const unseen = () => ({ key: 'p1', record: minsu, known: null, rules: compileRules('people'), observation });
 
   it('is created, at its own creation time, as the first of its sequence', () => {
-    const { kind, event } = detect({ ...unseen, baseline: null });
+    const { kind, event } = detect({ ...unseen(), baseline: null });
     expect(kind).toBe('created');
     expect(event).toEqual({
       specversion: '1.0',
@@ -62,11 +62,11 @@ describe('a record that was never seen', () => {
   });
 
   it('is stored without a word while the baseline is taken', () => {
-    expect(detect({ ...unseen, baseline: 'quiet' })).toEqual({ kind: 'baselined', sequence: 0, event: null });
+    expect(detect({ ...unseen(), baseline: 'quiet' })).toEqual({ kind: 'baselined', sequence: 0, event: null });
   });
 
   it('is a snapshot event when the baseline was asked to speak', () => {
-    const { kind, event } = detect({ ...unseen, baseline: 'emit' });
+    const { kind, event } = detect({ ...unseen(), baseline: 'emit' });
     expect([kind, event?.type, event?.data.sequence]).toEqual(['baselined', 'crm.person.snapshot', 1]);
   });
 });

@@ -79,12 +79,19 @@ describe("a job's history", () => {
   const job = { attemptsMade: 2, stalledCounter: 1, progress: 0 };
 
   it('counts its tries', () => {
-    expect(historyOf(job)).toEqual({ attempt: 3, stalls: 1, dying: null, revived: false });
+    expect(historyOf(job)).toEqual({ attempt: 3, stalls: 1, dying: null, revived: false, ridden: null });
   });
 
   it('knows a death under way, so that it is finished and not handled again', () => {
     const dying = { ...job, progress: deathAfter(job, failure) };
-    expect(historyOf(dying)).toEqual({ attempt: 3, stalls: 1, dying: failure, revived: false });
+    expect(historyOf(dying)).toEqual({ attempt: 3, stalls: 1, dying: failure, revived: false, ridden: null });
+  });
+
+  it('knows a first try that failed in the batch of the event ahead, until BullMQ has counted it', () => {
+    const ridden = { failure, verdict: { outcome: 'retry', waitMs: 5 } as const };
+    const job = { attemptsMade: 0, stalledCounter: 0, progress: { ridden } };
+    expect(historyOf(job)).toMatchObject({ attempt: 1, ridden });
+    expect(historyOf({ ...job, attemptsMade: 1 })).toMatchObject({ attempt: 2, ridden: null });
   });
 
   it('knows at its second death that it had been tried again: its place in the lane is another', () => {
@@ -103,7 +110,12 @@ describe("a job's history", () => {
 
   it('counts anew once a dead letter is tried again', () => {
     const dead = { attemptsMade: 3, stalledCounter: 1, progress: deathAfter(job, failure) };
-    expect(historyOf(dead)).toEqual({ attempt: 1, stalls: 0, dying: null, revived: true });
-    expect(historyOf({ ...dead, attemptsMade: 4 })).toEqual({ attempt: 2, stalls: 0, dying: null, revived: true });
+    expect(historyOf(dead)).toEqual({ attempt: 1, stalls: 0, dying: null, revived: true, ridden: null });
+    expect(historyOf({ ...dead, attemptsMade: 4 })).toMatchObject({
+      attempt: 2,
+      stalls: 0,
+      dying: null,
+      revived: true,
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { EventType, CrmRecord } from '../../../src/events/types.js';
 import { defineHandler, type HandlerOptions } from '../../../src/handlers/define.js';
-import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
+import { batchContext, handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
 
 describe('defineHandler', () => {
   it('makes a subscription that calls the handler with the event and its context, as a method of its options', async () => {
@@ -49,7 +49,30 @@ describe('defineHandler', () => {
     defineHandler({ name: 'dynamic', on, handle: ({ type }) => void expectTypeOf(type).toEqualTypeOf<EventType>() });
   });
 
+  it('can take many events at once, and by the same function one', async () => {
+    const seen: string[][] = [];
+    const subscription = defineHandler({
+      name: 'all',
+      handleBatch: (events, { about }) => void seen.push(events.map((event) => `${event.id} ${about(event).attempt}`)),
+    });
+    const event = sampleEvent();
+    expect(subscription.batch).toMatchObject({ size: 100, lingerMs: 1_000 });
+    await subscription.batch?.handle([event, event], batchContext());
+    await subscription.handle(event, handlerContext({ attempt: 3 }));
+    expect(seen).toEqual([[`${event.id} 1`, `${event.id} 1`], [`${event.id} 3`]]);
+  });
+
   it.each<[string, unknown, string]>([
+    [
+      'both kinds of handler',
+      { name: 'greet', handle: () => undefined, handleBatch: () => undefined },
+      'defineHandler "greet": found handle and handleBatch; allowed: one of them.',
+    ],
+    [
+      'a batch without a handler for it',
+      { name: 'greet', handle: () => undefined, batch: {} },
+      'batch of custom "greet": this handler takes events one by one; leave it out.',
+    ],
     [
       'no options',
       undefined,

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/handlers/handler.js';
 import { createNdjson, ndjson } from '../../../src/handlers/ndjson/ndjson.js';
 import { ndjsonSchema } from '../../../src/handlers/ndjson/options.js';
-import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
+import { batchContext, handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
 import { useProcesses } from '../../support/process.js';
 
 const child = new URL('../../support/ndjson-child.ts', import.meta.url);
@@ -36,6 +36,15 @@ describe('ndjson to a file', () => {
     await send(subscription, 'a');
     await subscription.close?.();
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(sampleEvent('a'));
+  });
+
+  it('writes a batch of them in its order', async () => {
+    const path = join(folder, 'events.ndjson');
+    const subscription = ndjson({ name: 'out', path, batch: {} });
+    const events = ['a', 'b', 'c'].map((subject) => sampleEvent(subject));
+    await subscription.batch?.handle(events, batchContext());
+    await subscription.close?.();
+    expect(await subjectsIn(path)).toEqual(['a', 'b', 'c']);
   });
 
   it('makes no file before the first event', async () => {
@@ -169,7 +178,7 @@ describe('ndjson to standard output', () => {
 
 describe('the options of ndjson', () => {
   const keys =
-    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, path, rotate';
+    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, path, rotate';
   it.each<[string, object, string]>([
     [
       'an empty path',

@@ -36,6 +36,33 @@ describe('the options every subscription shares', () => {
     });
   });
 
+  it.each([
+    ['30s', { stillMs: 30_000, atMostMs: 300_000 }],
+    [{ still: '30s' }, { stillMs: 30_000, atMostMs: 300_000 }],
+    [
+      { still: '30s', atMost: '1m' },
+      { stillMs: 30_000, atMostMs: 60_000 },
+    ],
+  ])('say how long changes settle: %j', (settle, expected) => {
+    expect(subscriptionOf({ name: 'ops', settle }).settle).toEqual(expected);
+  });
+
+  it('batch for a handler that can, and are refused for one that cannot', () => {
+    const handleBatch = noop;
+    const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, place);
+    const built = toSubscription(settings, { handler: 'custom', handle: noop, handleBatch });
+    expect(built.batch).toEqual({ size: 100, lingerMs: 2_000, handle: handleBatch });
+    expect(() => toSubscription(settings, { handler: 'exec', handle: noop })).toThrow(
+      'batch of exec "ops": this handler takes events one by one; leave it out.',
+    );
+  });
+
+  it('settle nothing where there is no order', () => {
+    expect(() => subscriptionOf({ name: 'ops', settle: '1s', order: 'none' })).toThrow(
+      `settle of custom "ops": only changes that keep their order can be merged; allowed: with order 'record'.`,
+    );
+  });
+
   it('arrive in the subscription: durations in ms, lists by name whether named or given as a path', () => {
     const options: SubscriptionOptions = {
       name: 'todo.done-1_b',
@@ -80,7 +107,7 @@ const duration =
   "a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
-  'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start';
+  'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
 
 describe("whenDead: 'hold' beside order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;
@@ -231,9 +258,19 @@ describe('a bad option is refused in one sentence with path, subscription, what 
       `subscriptions[2].concurency of webhook "a": there is no such option (did you mean "concurrency"?); allowed: ${keys}.`,
     ],
     [
-      'an option not there yet',
-      { name: 'a', batch: { size: 3 } },
-      `subscriptions[2].batch of webhook "a": there is no such option; allowed: ${keys}.`,
+      'settle without a unit',
+      { name: 'a', settle: 30 },
+      `subscriptions[2].settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted), or { still, atMost }.`,
+    ],
+    [
+      'settle with a bound below its wait',
+      { name: 'a', settle: { still: '1m', atMost: '1s' } },
+      `subscriptions[2].settle.atMost of webhook "a": found "1s"; allowed: a duration that is not shorter than still.`,
+    ],
+    [
+      'an option of something else',
+      { name: 'a', colour: 'red' },
+      `subscriptions[2].colour of webhook "a": there is no such option; allowed: ${keys}.`,
     ],
   ])('%s', (_what, options, sentence) => {
     const error = complaintAbout(options);

@@ -1,0 +1,78 @@
+/**
+ * What judging costs when every record of every page changed: no server, no Redis, CPU time alone, so that a busy machine
+ * blurs it less. Prints JSON: microseconds of CPU per record, median and least of the rounds.
+ *   npx tsx bench/judge.ts [records] [rounds]
+ */
+import { compileRules } from '../src/detect/rules.js';
+import { schemaFrom } from '../src/detect/schema.js';
+import { noCounts } from '../src/sweep/counts.js';
+import { judgePage } from '../src/sweep/judge-page.js';
+import type { JudgeOptions } from '../src/sweep/judging.js';
+import type { RecordState, SweepStore } from '../src/sweep/store.js';
+import { person } from './support/person.js';
+
+const PAGE = 50;
+const [records = 2_000, rounds = 14] = process.argv.slice(2).map(Number);
+const rules = compileRules('people');
+const states = new Map<string, RecordState>();
+/** As Redis would answer: every state is a new object. */
+const store: Pick<SweepStore, 'digests' | 'records' | 'members'> = {
+  digests: (_list, keys) => Promise.resolve(keys.map(() => null)),
+  members: () => Promise.resolve(null),
+  records: (_list, keys) =>
+    Promise.resolve(
+      keys.map((key) => {
+        const state = states.get(key);
+        return state === undefined ? null : { ...state };
+      }),
+    ),
+};
+
+function pageOf(page: number, round: number): ReturnType<typeof person>[] {
+  return Array.from({ length: PAGE }, (_, index) => {
+    const record = person(page * PAGE + index);
+    return { ...record, 이름: `${String(record['이름'])} (${round})` };
+  });
+}
+
+function givenIn(round: number): Omit<JudgeOptions, 'records' | 'memory'> {
+  const [workspace, sweep, observedAt] = ['bench', `s${round}`, '2026-03-01T00:00:00.000Z'];
+  const begun = { cursor: null, pages: 0, counts: noCounts(), firstPage: null };
+  return {
+    rules,
+    checkpoint: { sweepId: sweep, startedAt: observedAt, mode: 'changes', ...begun },
+    baseline: null,
+    images: true,
+    past: [],
+    observation: { workspace, sweep, previousSweep: `s${round - 1}`, observedAt },
+  };
+}
+
+async function cpuPerRecord(round: number): Promise<number> {
+  let spent = 0;
+  for (let page = 0; page < records / PAGE; page += 1) {
+    const memory = { seen: new Set<string>(), held: new Set<string>(), schema: schemaFrom([]) };
+    const options = { ...givenIn(round), records: pageOf(page, round), memory };
+    const started = process.cpuUsage();
+    const { changes } = await judgePage(store, options);
+    const { user, system } = process.cpuUsage(started);
+    spent += user + system;
+    for (const { key, state } of changes.writes) states.set(key, state);
+  }
+  return spent / records;
+}
+
+const spent: number[] = [];
+for (let round = 0; round < rounds; round += 1) spent.push(await cpuPerRecord(round));
+// The first rounds create the records and warm the compiler up.
+const counted = spent.slice(3).sort((a, b) => a - b);
+const tenth = (value: number | undefined): number => Math.round((value ?? 0) * 10) / 10;
+console.log(
+  JSON.stringify({
+    unit: 'µs of CPU per record',
+    records,
+    rounds,
+    median: tenth(counted[counted.length >> 1]),
+    least: tenth(counted[0]),
+  }),
+);

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { NEVER_ALONE, batching, nameOf, of } from '../support/batching.js';
+import { eventually } from '../support/eventually.js';
+import { changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { put, queue, start } from '../support/settling.js';
+
+const test = useRedis();
+
+describe('a batch handler', () => {
+  it('gets many events at once, those of one record in their order', async () => {
+    const seen: string[][] = [];
+    const running = await start(
+      test,
+      batching((events) => void seen.push(events.map(nameOf)), { lingerMs: NEVER_ALONE }),
+    );
+
+    await put(running, [...of('a', 1, 2, 3), ...of('b', 1), ...of('a', 4), ...of('c', 1, 2)]);
+    await eventually(async () => expect((await running.dispatcher.statistics())[0]).toMatchObject({ active: 3 }));
+    // Nobody waits any longer.
+    await running.pool.stop();
+
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+    expect(seen.map((names) => names.toSorted())).toEqual([['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']]);
+    expect(seen[0]!.filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a4']);
+    expect(await test.redis.exists(test.keys.lanes('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
+    await eventually(async () =>
+      expect((await running.dispatcher.statistics())[0]).toMatchObject({ active: 0, delayed: 0, waiting: 0 }),
+    );
+  });
+
+  it('never gets more than its size, and does not wait for ever to get as many', async () => {
+    const sizes: number[] = [];
+    const running = await start(
+      test,
+      batching((events) => void sizes.push(events.length), { size: 4, lingerMs: 1 }),
+    );
+
+    await put(running, [...of('a', 1, 2, 3, 4, 5, 6), ...of('b', 1), ...of('c', 1), ...of('d', 1)]);
+
+    await running.settled();
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(4);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(9);
+  });
+
+  it('is called as often at a time as its concurrency says', async () => {
+    let running = 0;
+    let most = 0;
+    let batches = 0;
+    const fanOut = await start(
+      test,
+      batching(
+        async (events) => {
+          running += 1;
+          most = Math.max(most, running);
+          batches += 1;
+          for (const _event of events) await test.redis.ping();
+          running -= 1;
+        },
+        { size: 2, lingerMs: 1 },
+        { concurrency: 2 },
+      ),
+    );
+
+    await put(
+      fanOut,
+      Array.from({ length: 40 }, (_, n) => changeEvent({ record: `r${n}`, sequence: 1 })),
+    );
+
+    await fanOut.settled();
+    expect(batches).toBeGreaterThanOrEqual(20);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  it('is told of each event what a handler of single events is told', async () => {
+    const told: unknown[] = [];
+    const effects: string[] = [];
+    const running = await start(
+      test,
+      batching(async (events, { about, subscription }) => {
+        for (const event of events) {
+          const { attempt, workspace, replay, once } = about(event);
+          told.push([subscription, workspace, replay, attempt, await once('x', () => effects.push(nameOf(event)))]);
+        }
+        if (told.length === 1) throw new Error('once more');
+      }),
+    );
+
+    await put(running, of('a', 1));
+
+    await eventually(() => expect(told).toHaveLength(2));
+    expect(told).toEqual([
+      ['s', 'acme', false, 1, 'ran'],
+      ['s', 'acme', false, 2, 'before'],
+    ]);
+    expect(effects).toEqual(['a1']);
+  });
+
+  it('gets events that `where` and `transform` have seen to, one by one', async () => {
+    const seen: string[] = [];
+    let throws = true;
+    const running = await start(
+      test,
+      batching(
+        (events) => void seen.push(...events.map(nameOf)),
+        {},
+        {
+          transform: (event) => {
+            if (event.subject === 'b' && throws) {
+              throws = false;
+              throw new Error('not this one');
+            }
+            return { ...event, subject: event.subject.toUpperCase() };
+          },
+        },
+      ),
+    );
+
+    await put(running, [...of('a', 1), ...of('b', 1, 2)]);
+
+    await running.settled();
+    expect(seen.toSorted()).toEqual(['A1', 'B1', 'B2']);
+    expect(seen.indexOf('B1')).toBeLessThan(seen.indexOf('B2'));
+  });
+});
+
+describe('a batch and the end of its process', () => {
+  it('does not wait for more when the process stops', async () => {
+    const seen: string[] = [];
+    const running = await start(
+      test,
+      batching((events) => void seen.push(...events.map(nameOf)), { lingerMs: NEVER_ALONE }),
+    );
+    await queue(running, [...of('a', 1, 2), ...of('b', 1)]);
+    await running.queues.of('s').resume();
+    await eventually(async () => expect((await running.dispatcher.statistics())[0]).toMatchObject({ active: 2 }));
+
+    await running.pool.stop();
+
+    expect(seen.toSorted()).toEqual(['a1', 'a2', 'b1']);
+  });
+
+  it('that takes too long is interrupted, and no try of any event is counted', async () => {
+    const attempts: number[] = [];
+    const running = await start(
+      test,
+      batching((events, { about, signal }) => {
+        attempts.push(...events.map((event) => about(event).attempt));
+        if (attempts.length > 2) return;
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+        });
+      }),
+      { stopGraceMs: 10 },
+    );
+    await put(running, [...of('a', 1), ...of('b', 1)]);
+    await eventually(() => expect(attempts).toHaveLength(2));
+    await running.pool.stop().catch(() => undefined);
+
+    const counts = await running.queues.of('s').getJobCounts('waiting', 'failed', 'delayed');
+    expect(counts).toMatchObject({ waiting: 2, failed: 0, delayed: 0 });
+  });
+
+  it('that takes longer than its timeout counts as a failed try of every event', async () => {
+    const attempts: number[] = [];
+    const running = await start(
+      test,
+      batching(
+        (events, { about }) => {
+          attempts.push(...events.map((event) => about(event).attempt));
+          return attempts.length > 2 ? undefined : new Promise(() => undefined);
+        },
+        {},
+        { timeoutMs: 30 },
+      ),
+    );
+    await put(running, [...of('a', 1), ...of('b', 1)]);
+
+    await running.settled();
+    expect(attempts.toSorted()).toEqual([1, 1, 2, 2]);
+  });
+});

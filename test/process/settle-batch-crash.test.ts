@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { mergedEventId } from '../../src/events/envelope.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { eventually } from '../support/eventually.js';
+import { appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { useProcesses, type TestProcess } from '../support/process.js';
+import { useRedis } from '../support/redis.js';
+
+const test = useRedis();
+const startProcess = useProcesses();
+const child = new URL('../support/fan-out-child.ts', import.meta.url);
+const of = (record: string, ...sequences: number[]): ChangeEvent[] =>
+  sequences.map((sequence) => changeEvent({ record, sequence }));
+const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
+
+function launch(role: 'dispatch' | 'handle', env: Record<string, string>, freeze?: string): TestProcess {
+  const where = { FAN_OUT_URL: test.url, FAN_OUT_PREFIX: test.keys.prefix, FAN_OUT_ROLE: role };
+  return startProcess(child, { env: { ...where, ...env, FAN_OUT_FREEZE: freeze } });
+}
+
+async function killAt(freeze: string, env: Record<string, string>): Promise<void> {
+  const process = launch('handle', env, freeze);
+  await process.waitForLine(/^frozen/);
+  await process.kill('SIGKILL');
+}
+
+const linesOf = (list: 'seen' | 'done'): Promise<string[]> => test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
+
+/** Logs them and waits until each of them is a job. */
+async function queue(events: readonly ChangeEvent[]): Promise<void> {
+  await appendEvents(test.redis, test.keys, events);
+  const jobs = events.map(({ id }) => test.keys.job('s', id));
+  await eventually(async () => expect(await test.redis.exists(...jobs)).toBe(jobs.length));
+}
+
+async function eventuallyIdle(): Promise<void> {
+  const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+  await eventually(async () => expect(await gate.pending('s', 'acme')).toEqual({ events: 0, oldest: null }), {
+    timeoutMs: 20_000,
+  });
+}
+
+describe('a process killed while it settles changes', () => {
+  const env = { FAN_OUT_SETTLES: '1' };
+  const [early, late] = [of('a', 1, 2, 3), of('a', 4, 5)];
+  const line = (events: readonly ChangeEvent[], id = idOf(events)): string => {
+    const last = events.at(-1)!;
+    return `${last.subject} ${last.data.sequence} ${id}`;
+  };
+
+  it.each<[string, string, string[], string[]]>([
+    // Nothing was decided yet: what came meanwhile belongs to it.
+    ['before a merge is fixed', 'merging', [line([...early, ...late])], [line([...early, ...late])]],
+    ['after it was fixed, before the handler', 'merged', [line(early), line(late)], [line(early), line(late)]],
+    ['in the handler', 'handling-3', [line(early), line(early), line(late)], [line(early), line(late)]],
+    ['after the merge has left', 'left', [line(early), line(late)], [line(early), line(late)]],
+  ])('%s loses nothing, and the merge stays the same', async (_when, freeze, seen, done) => {
+    launch('dispatch', env);
+    await queue(early);
+    await killAt(freeze, env);
+    await queue(late);
+
+    launch('handle', env);
+
+    await eventually(async () => expect(await linesOf('done')).toEqual(done), { timeoutMs: 20_000 });
+    await eventuallyIdle();
+    expect(await linesOf('seen')).toEqual(seen);
+  });
+});
+
+describe('a process killed while it handles a batch', () => {
+  const env = { FAN_OUT_BATCH: '1' };
+  const all = [...of('a', 1, 2, 3), ...of('b', 1, 2)];
+  const ofRecord = async (record: string): Promise<number[]> =>
+    (await linesOf('seen'))
+      .map((line) => line.split(' '))
+      .flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
+
+  it.each<[string, string, number[][]]>([
+    [
+      'in the handler',
+      'handling',
+      [
+        [1, 2, 3, 1, 2, 3],
+        [1, 2, 1, 2],
+      ],
+    ],
+    [
+      'before its events leave',
+      'leaving-together',
+      [
+        [1, 2, 3, 1, 2, 3],
+        [1, 2, 1, 2],
+      ],
+    ],
+  ])('%s has all of it handled again, each record from its first', async (_when, freeze, [a, b]) => {
+    launch('dispatch', env);
+    await queue(all);
+    await killAt(freeze, env);
+
+    launch('handle', env);
+
+    await eventuallyIdle();
+    expect([await ofRecord('a'), await ofRecord('b')]).toEqual([a, b]);
+  });
+
+  it('after they have left handles no event of the record again', async () => {
+    launch('dispatch', env);
+    await queue(of('a', 1, 2, 3));
+    await killAt('left-together', env);
+    await queue(of('a', 4));
+
+    launch('handle', env);
+
+    await eventually(async () => expect(await ofRecord('a')).toEqual([1, 2, 3, 4]), { timeoutMs: 20_000 });
+    await eventuallyIdle();
+    expect(await ofRecord('a')).toEqual([1, 2, 3, 4]);
+  });
+});

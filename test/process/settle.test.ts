@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { replay } from '../../src/dispatch/replay.js';
+import type { ChangeEvent, EventType, FieldChange } from '../../src/events/types.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription, changeEvent, fanOutDeps, type EventSpec } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { NOT_TODAY, changes, idOf, put, queue, settling, start } from '../support/settling.js';
+
+const test = useRedis();
+
+describe('settling changes', () => {
+  it('are handled as one, and nothing of them is left', async () => {
+    const seen: ChangeEvent[] = [];
+    const events = changes(1, 2, 3);
+    const running = await start(
+      test,
+      settling((event) => void seen.push(event)),
+    );
+
+    await put(running, events);
+
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({
+      id: idOf(events),
+      type: 'crm.person.updated',
+      subject: 'r1',
+      data: {
+        sequence: 3,
+        changes: [{ field: '담당자', before: 0, after: 3 }],
+        merged: { ids: events.map(({ id }) => id), firstSequence: 1 },
+      },
+    });
+    await eventually(async () =>
+      expect((await running.dispatcher.statistics())[0]).toMatchObject({
+        waiting: 0,
+        active: 0,
+        delayed: 0,
+        lagEvents: 0,
+      }),
+    );
+    expect(await test.redis.exists(test.keys.lanes('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
+  });
+
+  it('are each handled by themselves without the option: the control', async () => {
+    const seen: number[] = [];
+    const running = await start(
+      test,
+      aSubscription('s', ({ data }) => void seen.push(data.sequence)),
+    );
+
+    await put(running, changes(1, 2, 3));
+
+    await running.settled();
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('wait until their record is still, and hold up nobody else; what comes meanwhile makes them wait anew', async () => {
+    const seen: string[] = [];
+    const running = await start(
+      test,
+      settling(({ subject }) => void seen.push(subject), { settle: NOT_TODAY }),
+    );
+    const head = changes(1)[0]!.id;
+    // BullMQ keeps the time in the upper bits of the score.
+    const waitsUntil = async (): Promise<number> =>
+      Number(await test.redis.zscore(running.queues.of('s').toKey('delayed'), head)) / 4_096;
+    const addedAt = async ({ id }: ChangeEvent): Promise<number> =>
+      (await running.queues.of('s').getJob(id))!.timestamp;
+    await put(running, [...changes(1), changeEvent({ record: 'r2', sequence: 1, verb: 'deleted' })]);
+    await eventually(() => expect(seen).toEqual(['r2']));
+    const [one, two] = changes(1, 2);
+    await eventually(async () => expect(await waitsUntil()).toBe((await addedAt(one!)) + NOT_TODAY.stillMs));
+
+    await queue(running, changes(2));
+    await (await running.queues.of('s').getJob(head))!.promote();
+    await running.queues.of('s').resume();
+
+    await eventually(async () => expect(await waitsUntil()).toBe((await addedAt(two!)) + NOT_TODAY.stillMs));
+    expect(seen).toEqual(['r2']);
+    expect((await running.dispatcher.statistics())[0]).toMatchObject({ lagEvents: 2, delayed: 2 });
+  });
+
+  it('wait no longer than they may, however long the record is not still', async () => {
+    const seen: number[] = [];
+    const settle = { ...NOT_TODAY, atMostMs: 1 };
+    const running = await start(
+      test,
+      settling(({ data }) => void seen.push(data.sequence), { settle }),
+    );
+
+    await put(running, changes(1, 2));
+
+    await running.settled();
+    expect(seen).toEqual([2]);
+  });
+
+  it('that cancel each other out are handled by saying nothing', async () => {
+    const seen: string[] = [];
+    const back: ChangeEvent = changeEvent({ record: 'r1', sequence: 2 });
+    const undone = { ...back, data: { ...back.data, changes: [{ field: '담당자', before: 1, after: 0 }] } };
+    const running = await start(
+      test,
+      settling(({ id }) => void seen.push(id)),
+    );
+
+    await put(
+      running,
+      [...changes(1), undone, changeEvent({ record: 'r1', sequence: 3, verb: 'deleted' })].slice(0, 2),
+    );
+    await running.settled();
+    expect(seen).toEqual([]);
+    await put(running, changes(3));
+
+    await running.settled();
+    expect(seen).toEqual(changes(3).map(({ id }) => id));
+  });
+
+  it('are selected by what is left of them', async () => {
+    const seen: number[] = [];
+    const changed = (sequence: number, ...fields: FieldChange[]): ChangeEvent => {
+      const event = changeEvent({ record: 'r1', sequence });
+      return { ...event, data: { ...event.data, changes: fields } };
+    };
+    const running = await start(
+      test,
+      settling(({ data }) => void seen.push(data.sequence), { fields: ['담당자'] }),
+    );
+
+    await put(running, [
+      changed(1, { field: '담당자', before: 1, after: 2 }),
+      changed(2, { field: '담당자', before: 2, after: 1 }, { field: '이름', before: 'a', after: 'b' }),
+    ]);
+
+    await running.settled();
+    expect(seen).toEqual([]);
+  });
+
+  it('go on around what is no change of the record, in order', async () => {
+    const seen: string[] = [];
+    const derived = { ...changeEvent({ record: 'r1', sequence: 3 }), type: 'crm.person.completed' as EventType };
+    const verb = (sequence: number, of: EventSpec['verb']): ChangeEvent =>
+      changeEvent({ record: 'r1', sequence, verb: of ?? 'updated' });
+    const running = await start(
+      test,
+      settling(({ type, data }) => void seen.push(`${type.split('.')[2]} ${data.sequence}`)),
+    );
+
+    await put(running, [
+      verb(1, 'created'),
+      verb(2, 'updated'),
+      derived,
+      verb(4, 'updated'),
+      verb(5, 'deleted'),
+      verb(6, 'created'),
+    ]);
+
+    await running.settled();
+    expect(seen).toEqual(['created 2', 'completed 3', 'deleted 5', 'created 6']);
+  });
+});
+
+describe('settling and the rest of the house', () => {
+  it('`once` knows a merge by its id, over its tries', async () => {
+    const effects: string[] = [];
+    const outcomes: string[] = [];
+    const running = await start(
+      test,
+      settling(async ({ id }, { once, attempt }) => {
+        outcomes.push(await once('mail', () => effects.push(id)));
+        if (attempt === 1) throw new Error('after the effect');
+      }),
+    );
+    await put(running, changes(1, 2));
+    await eventually(() => expect(outcomes).toEqual(['ran', 'before']));
+    expect(effects).toEqual([idOf(changes(1, 2))]);
+  });
+
+  it('`where` and `transform` see the merge', async () => {
+    const seen: unknown[] = [];
+    const running = await start(
+      test,
+      settling((event) => void seen.push(event.subject, event.id), {
+        where: ({ data }) => data.sequence < 3 || data.merged !== undefined,
+        transform: (event) => ({ ...event, subject: `${event.data.merged?.ids.length} changes`, id: 'another' }),
+      }),
+    );
+    await put(running, changes(1, 2));
+    await running.settled();
+    expect(seen).toEqual(['2 changes', idOf(changes(1, 2))]);
+  });
+
+  it('a replay is merged by itself, and says that it is one', async () => {
+    const seen: unknown[] = [];
+    const running = await start(
+      test,
+      settling(({ id }, { replay }) => void seen.push([id, replay])),
+    );
+    await put(running, changes(1, 2, 3));
+    await running.settled();
+    await running.queues.of('s').pause();
+    const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+    const subscription = settling(() => undefined);
+    await replay({ subscription: 's', from: 'beginning' }, { ...deps, queue: running.queues.of('s'), subscription });
+    await put(running, changes(4));
+
+    await eventually(() => expect(seen).toHaveLength(3));
+    const merged = idOf(changes(1, 2, 3));
+    expect(seen).toEqual([
+      [merged, false],
+      [merged, true],
+      [changes(4)[0]!.id, false],
+    ]);
+  });
+
+  it('waiting for all to be handled waits for what settles, and counts it as lag', async () => {
+    const running = await start(
+      test,
+      settling(() => undefined, { settle: NOT_TODAY }),
+    );
+    await put(running, changes(1, 2));
+    const waited = await running.settled(50);
+    expect(waited).toEqual({
+      outcome: 'timeout',
+      unhandled: [{ subscription: 's', workspace: WORKSPACE, stage: 'handling' }],
+    });
+    expect((await running.dispatcher.statistics())[0]).toMatchObject({ lagEvents: 2, dead: 0 });
+  });
+});

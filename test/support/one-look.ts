@@ -1,0 +1,46 @@
+/** One look at one person of the list `people`, beside what is remembered of them: the givens of the tests of `src/detect`. */
+import { detect, type DetectInput, type Detection } from '../../src/detect/detect.js';
+import type { KnownRecord } from '../../src/detect/known.js';
+import type { RawValue } from '../../src/detect/raw.js';
+import { remember } from '../../src/detect/remember.js';
+import { compileRules } from '../../src/detect/rules.js';
+
+export const observation = {
+  workspace: 'acme',
+  sweep: 'people-2',
+  previousSweep: 'people-1',
+  observedAt: '2026-03-01T12:00:00.000Z',
+};
+
+/** A record whose stamp is `minute` minutes and five seconds past ten: precise, so that it can be older or newer. */
+export function personAt(minute: number, fields: RawValue = {}): RawValue {
+  return {
+    id: 'p1',
+    이름: '김민수',
+    ...fields,
+    '수정 날짜': `2026-03-01T10:${String(minute).padStart(2, '0')}:05.000Z`,
+  };
+}
+
+export interface Look extends Partial<Omit<DetectInput, 'observation'>> {
+  record: RawValue;
+  observation?: Partial<DetectInput['observation']>;
+}
+
+export function inputOf({ observation: seen, ...given }: Look): DetectInput {
+  return {
+    key: 'p1',
+    known: null,
+    baseline: null,
+    rules: compileRules('people'),
+    ...given,
+    observation: { ...observation, ...seen },
+  };
+}
+
+/** The decision, and what is remembered after it. */
+export function look(given: Look): { detection: Detection; next: KnownRecord | null } {
+  const input = inputOf(given);
+  const detection = detect(input);
+  return { detection, next: remember(input, detection) };
+}

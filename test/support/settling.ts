@@ -1,0 +1,53 @@
+/** Changes of one record on their way to a subscription with `settle`, all of them queued before any is looked at. */
+import { expect } from 'vitest';
+import { mergedEventId } from '../../src/events/envelope.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Handle, Settling, Subscription } from '../../src/handlers/handler.js';
+import { eventually } from './eventually.js';
+import { aSubscription, appendEvents, changeEvent } from './fan-out.js';
+import type { TestRedis } from './redis.js';
+import { runFanOut, type FanOutExtras, type RunningFanOut } from './running-fan-out.js';
+
+export const SOON: Settling = { stillMs: 1, atMostMs: 1 };
+export const NOT_TODAY: Settling = { stillMs: 3_600_000, atMostMs: 36_000_000 };
+
+export const changes = (...sequences: number[]): ChangeEvent[] =>
+  sequences.map((sequence) => changeEvent({ record: 'r1', sequence }));
+/** Of what they are merged into. */
+export const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
+
+export function settling(handle: Handle, more: Partial<Subscription> = {}): Subscription {
+  return aSubscription('s', handle, { settle: SOON, ...more });
+}
+
+export type Settlement = RunningFanOut & { test: TestRedis };
+
+/** With its queue paused. */
+export async function start(
+  test: TestRedis,
+  subscription: Subscription,
+  extras: FanOutExtras = {},
+): Promise<Settlement> {
+  const running = await runFanOut(test, [subscription], extras);
+  await running.queues.of('s').pause();
+  return { ...running, test };
+}
+
+/** Logs them while the handlers rest, so that all of them are in the queue before the first is looked at. */
+export async function queue({ queues, test }: Settlement, events: readonly ChangeEvent[]): Promise<string[]> {
+  const counted = async (): Promise<number> => {
+    const { waiting = 0, delayed = 0 } = await queues.of('s').getJobCounts('waiting', 'delayed');
+    return waiting + delayed;
+  };
+  await queues.of('s').pause();
+  const before = await counted();
+  const ids = await appendEvents(test.redis, test.keys, events);
+  await eventually(async () => expect(await counted()).toBe(before + events.length));
+  return ids;
+}
+
+/** Logs them and lets the handlers go. */
+export async function put(running: Settlement, events: readonly ChangeEvent[]): Promise<void> {
+  await queue(running, events);
+  await running.queues.of('s').resume();
+}
