@@ -51,7 +51,7 @@ function givenIn(round: number): Omit<JudgeOptions, 'records' | 'memory'> {
 async function cpuPerRecord(round: number): Promise<number> {
   let spent = 0;
   for (let page = 0; page < records / PAGE; page += 1) {
-    const memory = { seen: new Set<string>(), held: new Set<string>(), schema: schemaFrom([]) };
+    const memory = { seen: new Set<string>(), held: new Set<string>(), strays: false, schema: schemaFrom([]) };
     const options = { ...givenIn(round), records: pageOf(page, round), memory };
     const started = process.cpuUsage();
     const { changes } = await judgePage(store, options);

@@ -23,13 +23,16 @@ import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { createTraceStore } from './state/traces.js';
-import { countPollers, createPoller } from './sweep/poller.js';
+import { countPollers } from './sweep/poller.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { dispatchPart } from './dispatch-part.js';
 import { createFanOut, partsOf, type Reloaded } from './fan-out.js';
 import type { House } from './house.js';
 import { createInspector, type Inspector } from './inspector.js';
-import { createSweeper, type ListSweep, type Sweeper, type SweepCall } from './sweeper.js';
+import { waitForAll } from './dispatch/wait-for-all.js';
+import { createPolling } from './polling.js';
+import type { TodosCall, TodosReport } from './todos/reports.js';
+import type { ListSweep, SweepCall } from './sweeper.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from './dispatch/dead-letters.js';
 export type { Forgotten } from './dispatch/forget.js';
@@ -39,6 +42,8 @@ export type { Reloaded } from './fan-out.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export { keysOfForm } from './detect/form.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
+export type { TodosCall, TodosReport, WorkspaceTodos } from './todos/reports.js';
+export type { TodoCounts, TodoGroup } from './todos/report.js';
 export type { SweepProgress } from './sweep/runner.js';
 export type { TailedEvent, TailOptions } from './dispatch/tail.js';
 
@@ -103,6 +108,11 @@ export interface Changefeed {
    */
   disable(subscription: string, reason?: string): Promise<boolean>;
   status(): Promise<Status>;
+  /**
+   * What the todos come to, counted from what is remembered of them.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are kept without images
+   */
+  todos(call?: TodosCall): Promise<TodosReport>;
   /** What there is to ask and to decide about single lists. */
   readonly lists: Inspector;
   /**
@@ -151,12 +161,13 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
 function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: OpenedRedis['origin']): Changefeed {
   const { config, redis, keys, clock } = house;
   const logReader = new RedisLogReader(house);
-  const sweeper = createSweeper(house);
+  const polling = createPolling(house);
+  const { sweeper } = polling;
   const workspaces = config.workspaces.map(({ name }) => name);
   const fanOut = createFanOut(house, { logReader, sweeper });
   const { dispatcher, operations, pool } = fanOut;
   const parts: Record<Role, Part> = {
-    poll: pollPart(house, sweeper),
+    poll: polling.part,
     dispatch: dispatchPart(house, fanOut),
     serve: mirrorPart(house),
     handle: { name: 'handlers', start: () => pool.start(), stop: () => pool.stop() },
@@ -185,9 +196,9 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     },
     stop: () => (stopping ??= stop()),
     sweep: (call) => sweeper.sweep(call),
-    async waitUntilHandled(wait) {
-      const tails = workspaces.map(async (name) => [name, await logReader.tail(name)] as const);
-      return await dispatcher.waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) });
+    waitUntilHandled(wait) {
+      const derives = fanOut.subscriptions.some(({ handler }) => handler === 'derive');
+      return waitForAll(wait, { dispatcher, log: logReader, workspaces, derives });
     },
     get deadLetters() {
       return operations.deadLetters;
@@ -197,6 +208,7 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     enable: (subscription) => operations.enable(subscription),
     disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
     tail: (options) => followLog({ log: logReader, workspaces }, options),
+    todos: (call) => polling.todos(call),
     forget: (workspace) => forget(house, workspace),
     async status() {
       const [shown, subscriptions] = await Promise.all([
@@ -220,16 +232,6 @@ async function forget(house: House, workspace: string): Promise<Forgotten> {
     traces: createTraceStore(redis, keys),
     pollers: (name) => countPollers(connect, keys.sweepQueuePrefix(name)),
   });
-}
-
-function pollPart({ config, keys, connect, log }: House, sweeper: Sweeper): Part {
-  const workspaces = config.workspaces.map(({ name, lists }) => ({
-    name,
-    queuePrefix: keys.sweepQueuePrefix(name),
-    lists: sweeper.enabledLists(lists),
-  }));
-  const poller = createPoller({ workspaces, connect, sweep: (...tick) => sweeper.tick(...tick), log });
-  return { name: 'poller', start: () => poller.start(), stop: () => poller.stop() };
 }
 
 /** The six endpoints over what is remembered; nothing, where the configuration has no `serve`. */

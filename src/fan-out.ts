@@ -6,8 +6,10 @@ import { createHandlerPool, type HandlerPool } from './dispatch/handler-pool.js'
 import { createOperations, type Operations } from './dispatch/operations.js';
 import type { LogReader, SnapshotSource } from './dispatch/ports.js';
 import { compareRosters } from './dispatch/roster.js';
+import { derivingSubscription } from './handlers/derive.js';
 import type { Subscription } from './handlers/handler.js';
 import type { House } from './house.js';
+import { appendOnce } from './state/derived-log.js';
 import { RedisFeedStore } from './state/feeds.js';
 import { RedisRecordGate } from './state/gate.js';
 import { RedisHealthStore } from './state/health.js';
@@ -31,7 +33,7 @@ export interface FanOut {
   operations: Operations;
   /** Takes over the subscriptions of another configuration; calls at the same time one after the other. */
   reload(next: Config): Promise<Reloaded>;
-  /** The subscriptions as they are by now. */
+  /** The subscriptions as they are by now, derive functions among them. */
   readonly subscriptions: readonly Subscription[];
   /** Resolves when no reload is under way. */
   settled(): Promise<void>;
@@ -50,11 +52,11 @@ export function createFanOut(house: House, { logReader, sweeper }: { logReader: 
   const dispatcher = createDispatcher({ ...parts, ...reading });
   const operations = createOperations({ ...parts, ...reading });
   const pool = createHandlerPool({ ...parts, deadLetters: deadLetterRetention(config) });
-  let { subscriptions } = config;
+  let subscriptions: readonly Subscription[] = parts.subscriptions;
   let reloading: Promise<unknown> = Promise.resolve();
 
   const takeOver = async (next: Config): Promise<Reloaded> => {
-    const { subscriptions: roster, ...names } = compareRosters(subscriptions, next.subscriptions);
+    const { subscriptions: roster, ...names } = compareRosters(subscriptions, subscribersOf(next, house));
     subscriptions = roster;
     operations.apply(roster);
     // Nobody who reads waits for a handler to finish.
@@ -79,9 +81,15 @@ export function createFanOut(house: House, { logReader, sweeper }: { logReader: 
   };
 }
 
-export function partsOf({ config, keys, connect, redis, log, clock }: House) {
+/** All who read the log: the subscriptions, and the derive functions as such. */
+function subscribersOf({ subscriptions, derive }: Config, house: House): Subscription[] {
+  return [...subscriptions, ...derive.map((one) => derivingSubscription(one, (...call) => appendOnce(house, ...call)))];
+}
+
+export function partsOf(house: House) {
+  const { config, keys, connect, redis, log, clock } = house;
   return {
-    subscriptions: config.subscriptions,
+    subscriptions: subscribersOf(config, house),
     keys,
     connect,
     gate: new RedisRecordGate(redis, keys),

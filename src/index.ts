@@ -27,6 +27,11 @@ export type {
   SweepProgress,
   TailedEvent,
   TailOptions,
+  TodoCounts,
+  TodoGroup,
+  TodosCall,
+  TodosReport,
+  WorkspaceTodos,
 } from './app.js';
 
 // Configuring it.
@@ -41,7 +46,9 @@ export type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
 export { bullmq } from './handlers/bullmq/bullmq.js';
 export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
-export type { EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
+export type { DerivedEvent, EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
+export { defineDerive } from './handlers/derive.js';
+export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
 export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { BatchContext, HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { createReadApi } from './api/client.js';
 import type { ReadApi } from './api/read-api.js';
 import type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
-import { compileRules, type Rules } from './detect/rules.js';
+import { compileRules, type Rules, type TodoWatch } from './detect/rules.js';
 import { ChangefeedError } from './errors.js';
 import { LIST_NAMES, type ListName } from './events/lists.js';
 import type { Clock } from './runtime/clock.js';
@@ -56,6 +56,8 @@ export interface SweeperDeps {
   log: Log;
   /** Tries per page; the client's own default when undefined. */
   attempts: number | undefined;
+  /** Called when a list has been swept completely. */
+  onSwept: (workspace: string, list: ListName) => Promise<void>;
 }
 
 interface SweptWorkspace {
@@ -66,7 +68,7 @@ interface SweptWorkspace {
 }
 
 export function createSweeper(deps: SweeperDeps): Sweeper {
-  const { config, clock, log } = deps;
+  const { config, clock, log, onSwept } = deps;
   const workspaces = new Map(config.workspaces.map((one) => [one.name, sweptWorkspace(deps, one)]));
   const named = (name: string): SweptWorkspace => {
     const found = workspaces.get(name);
@@ -81,15 +83,19 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
     async tick(name, list, signal) {
       const workspace = named(name);
       const result = await sweepList(workspace.deps, { ...optionsOf(workspace, list), signal });
-      if (result.outcome === 'held') log.debug({ workspace: name, list }, 'list is being swept elsewhere');
-      else logSummary(log, name, list, result.summary);
+      if (result.outcome === 'held') {
+        log.debug({ workspace: name, list }, 'list is being swept elsewhere');
+        return;
+      }
+      logSummary(log, name, list, result.summary);
+      await onSwept(name, list);
     },
     async sweep({ workspace, lists, ...rest } = {}) {
       const chosen = workspace === undefined ? [...workspaces.values()] : [named(workspace)];
       const wanted = chosen.flatMap((one) =>
         (lists ?? LIST_NAMES.filter((list) => one.lists[list].enabled)).map((list) => ({ one, list })),
       );
-      return await Promise.all(wanted.map(({ one, list }) => sweepOne(one, list, { ...rest, clock })));
+      return await Promise.all(wanted.map(({ one, list }) => sweepOne(one, list, { ...rest, clock, onSwept })));
     },
     view(list, name) {
       const { deps: swept, lists } = named(name ?? onlyName([...workspaces.keys()]));
@@ -106,6 +112,7 @@ function sweptWorkspace(
   workspace: WorkspaceConfig,
 ): SweptWorkspace {
   const { name, baseUrl, token, budget: limits, lists } = workspace;
+  const watch = todoWatchOf(workspace);
   const budget = createBudget({ redis, keys, workspace: name, limits, clock });
   const api = createReadApi({
     workspace: name,
@@ -116,13 +123,19 @@ function sweptWorkspace(
     clock,
     ...(attempts !== undefined && { attempts }),
   });
-  const withRules = (list: ListName) => [list, { ...lists[list], rules: compileRules(list, lists[list]) }] as const;
+  const withRules = (list: ListName) =>
+    [list, { ...lists[list], rules: compileRules(list, lists[list], watch) }] as const;
   return {
     name,
     api,
     deps: { workspace: name, api, store: createSweepStore(redis, keys, name), clock, log },
     lists: Object.fromEntries(LIST_NAMES.map(withRules)) as SweptWorkspace['lists'],
   };
+}
+
+/** Null: todos are not watched. */
+export function todoWatchOf({ todos, timeZone, lists }: WorkspaceConfig): TodoWatch | null {
+  return todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
 }
 
 function optionsOf({ lists }: SweptWorkspace, list: ListName): SweepOptions {
@@ -134,13 +147,16 @@ function optionsOf({ lists }: SweptWorkspace, list: ListName): SweepOptions {
 async function sweepOne(
   workspace: SweptWorkspace,
   list: ListName,
-  { clock, ...rest }: Omit<SweepCall, 'lists' | 'workspace'> & { clock: Clock },
+  { clock, onSwept, ...rest }: Omit<SweepCall, 'lists' | 'workspace'> & Pick<SweeperDeps, 'clock' | 'onSwept'>,
 ): Promise<ListSweep> {
   const where = { workspace: workspace.name, list };
   try {
     for (;;) {
       const result: SweepResult = await sweepList(workspace.deps, { ...optionsOf(workspace, list), ...rest });
-      if (result.outcome === 'complete') return { ...where, outcome: 'complete', summary: result.summary };
+      if (result.outcome === 'complete') {
+        await onSwept(workspace.name, list);
+        return { ...where, outcome: 'complete', summary: result.summary };
+      }
       await clock.sleep(Math.min(500, result.expiresInMs + 1), rest.signal);
     }
   } catch (error) {

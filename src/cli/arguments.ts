@@ -1,7 +1,7 @@
 /** What stands behind an option or argument, read from its text; what cannot be read is a usage error that names the option. */
 import { ChangefeedError } from '../errors.js';
-import { EVENT_TYPES } from '../events/catalogue.js';
-import { LIST_NAMES, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
+import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { compilePattern } from '../events/pattern.js';
 import { parseDuration } from '../runtime/duration.js';
 import { nearest } from '../runtime/nearest.js';
@@ -75,7 +75,7 @@ export function someOf<Word extends string>(option: string, words: readonly Word
 export function eventPatterns(option: string): Read<string[]> {
   return (text) =>
     separated(text).map((pattern) => {
-      if (EVENT_TYPES.some(compilePattern(pattern))) return pattern;
+      if (EVENT_TYPES.some(compilePattern(pattern)) || isOwnType(pattern)) return pattern;
       const example = meant(pattern, EVENT_TYPES);
       throw usage(
         `${option}: no event has a type like "${pattern}"${example}. Types are ${typesText()}; * stands for any text.`,
@@ -134,7 +134,6 @@ function separated(text: string): string[] {
 }
 
 function typesText(): string {
-  const parts = EVENT_TYPES.map((type) => type.split('.'));
-  const unique = (index: number): string => [...new Set(parts.map((part) => part[index]))].join('|');
-  return `crm.(${unique(1)}).(${unique(2)})`;
+  const objects = LIST_NAMES.map((list) => OBJECT_OF[list]).join('|');
+  return `crm.(${objects}).(${VERBS.join('|')}) and crm.todo.(${TODO_VERBS.join('|')})`;
 }

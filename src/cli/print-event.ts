@@ -38,10 +38,16 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity }: L
   const what = `${object.padEnd(15)} ${colour(verb.padEnd(8))}`;
   const time = colours.dim(clockTime(event.data.observedAt));
   const line = (fit: Fit): string =>
-    [time, what, titleOf(event, fit, colours), changesText(event.data.changes, fit, colours)]
+    [time, what, titleOf(event, fit, colours), dueText(event, colours), changesText(event.data.changes, fit, colours)]
       .filter((part) => part !== '')
       .join('  ');
   return line(FITS.find((fit) => widthOf(line(fit)) <= columns) ?? SMALLEST);
+}
+
+function dueText({ data: { due, late } }: ChangeEvent, { dim }: Colours): string {
+  if (due === undefined) return '';
+  // The locale that writes a day as the API does; in the time of this machine, as the clock beside it.
+  return `${dim('due:')} ${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}${late === true ? ', told late' : ''}`;
 }
 
 function clockTime(iso: string): string {

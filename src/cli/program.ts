@@ -28,6 +28,7 @@ import { status } from './commands/status.js';
 import { disable, enable } from './commands/switch.js';
 import { sweep } from './commands/sweep.js';
 import { tail } from './commands/tail.js';
+import { todos } from './commands/todos.js';
 import { verify } from './commands/verify.js';
 import { webhookTest } from './commands/webhook.js';
 import { errorText, usageText } from './failure.js';
@@ -117,6 +118,10 @@ function addLookingCommands(command: AddCommand): void {
     .option('--workspace <name>', 'only this workspace')
     .option('--no-follow', 'stop at the end of the log');
   command('status', 'lists, freshness, budget, queues, dead letters', status).option('--json', 'print it as JSON');
+  command('todos', 'todos: open, due today, overdue, completed; in all, per person in charge, per team', todos)
+    .option('--since <when>', 'begin of the period: a duration or a time (default: 30d)')
+    .option('--workspace <name>', 'only this workspace')
+    .option('--json', 'print it as JSON');
 }
 
 function addDeliveryCommands(command: AddCommand): void {

@@ -1,8 +1,8 @@
-/** Two configurations compared, but for their subscriptions. */
+/** Two configurations compared, but for their subscriptions and derive functions. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './schema.js';
 
-export type Section = Exclude<keyof Config, 'subscriptions'>;
+export type Section = Exclude<keyof Config, 'subscriptions' | 'derive'>;
 
 const SECTIONS = ['workspaces', 'redis', 'serve', 'log', 'deadLetters'] as const satisfies readonly Section[];
 

@@ -6,6 +6,9 @@ export const DEFAULT_BUDGET = { requests: 80, perSeconds: 10 };
 
 export const DEFAULT_TIME_ZONE = 'Asia/Seoul';
 
+/** A day ahead: whoever works through a list in the morning has it on the list of that day. */
+export const DEFAULT_DUE_SOON_MS = 86_400_000;
+
 /**
  * Time between two sweeps of a list. The pages of all lists together, each divided by its interval, must stay below
  * the budget of 8 requests a second, or sweeps would queue up behind each other for ever. Reckoned for a large

@@ -1,4 +1,5 @@
 /** The configuration as a person writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
+import type { Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
 
@@ -7,6 +8,8 @@ export interface ConfigInput {
   workspaces: readonly WorkspaceInput[];
   /** What happens with the events: what `defineHandler`, `webhook` and `ndjson` return. @defaultValue none */
   subscriptions?: readonly (Subscription | SubscriptionData)[] | undefined;
+  /** In code, functions that make events of events: what `defineDerive` returns. @defaultValue none */
+  derive?: readonly Derivation[] | undefined;
   /** A Redis URL, or the URL and the prefix of all keys. @defaultValue a private Redis of the state directory */
   redis?: string | RedisInput | undefined;
   /** The log of events. */
@@ -28,6 +31,8 @@ export interface WorkspaceInput {
   budget?: BudgetInput | undefined;
   /** The workspace's time zone, an IANA name: where its days begin. @defaultValue 'Asia/Seoul' */
   timeZone?: string | undefined;
+  /** The todo monitor: what follows from changes of todos, and from their due dates. */
+  todos?: TodosInput | undefined;
   /** Per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). */
   lists?: Readonly<Record<string, ListInput>> | undefined;
 }
@@ -38,6 +43,13 @@ export interface BudgetInput {
   requests?: number | undefined;
   /** Length of the window, in seconds. @defaultValue 10 */
   perSeconds?: number | undefined;
+}
+
+export interface TodosInput {
+  /** False: no `crm.todo.completed`, `overdue` and their like. @defaultValue true */
+  watch?: boolean | undefined;
+  /** How long before it is due a todo is due soon. @defaultValue '24h' */
+  dueSoon?: string | undefined;
 }
 
 export interface ListInput {

@@ -1,5 +1,9 @@
 /** From what a file or the environment says to a Config. */
-import { ChangefeedError } from '../errors.js';
+import { ChangefeedError, describe } from '../errors.js';
+import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
+import { isDerivation, type Derivation } from '../handlers/derive.js';
+import { didYouMean } from '../handlers/explain.js';
+import { compilePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { invalidConfig, sentenceOf, type IssueContext } from './issues.js';
@@ -21,19 +25,25 @@ export function parseConfig(given: unknown, { source, redisUrl, remedyOf = remed
   const raw = spellOut(given);
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);
+  const { derive, problems: misplaced } = readDerivations(raw);
+  problems.push(...misplaced);
   if (!result.success) {
     const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
     throw invalidConfig(source, [...sentences, ...problems]);
   }
   const { workspaces, redis, log, deadLetters, serve } = result.data;
-  problems.push(...repeated(workspaces, 'workspaces'), ...repeated(subscriptions, 'subscriptions'));
-  problems.push(...strangers(subscriptions, workspaces));
+  // Derive functions run as subscriptions: their names name queues.
+  problems.push(...repeated(placed(workspaces, 'workspaces')));
+  problems.push(...repeated([...placed(subscriptions, 'subscriptions'), ...placed(derive, 'derive')]));
+  problems.push(...strangers(subscriptions, workspaces, 'subscriptions'), ...strangers(derive, workspaces, 'derive'));
+  problems.push(...undeclared(subscriptions, derive));
   const tokens = mirrorTokens(serve?.token, workspaces);
   problems.push(...tokens.problems);
   if (problems.length > 0) throw invalidConfig(source, problems);
   return {
     workspaces,
     subscriptions,
+    derive,
     redis: { url: redisUrl ?? redis.url, prefix: redis.prefix },
     log: { retention: { ageMs: log.retention.age, events: log.retention.events } },
     serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
@@ -71,26 +81,66 @@ function buildSubscriptions(raw: unknown): Built {
   return built;
 }
 
-/** A second one of the same name would share the first one's state or queue. */
-function repeated(named: readonly { name: string }[], what: string): string[] {
-  return named.flatMap(({ name }, index) => {
-    const first = named.findIndex((other) => other.name === name);
-    return first === index
+function readDerivations(raw: unknown): { derive: Derivation[]; problems: string[] } {
+  const given: unknown = typeof raw === 'object' && raw !== null && 'derive' in raw ? raw.derive : [];
+  const entries = Array.isArray(given) ? (given as unknown[]) : [];
+  const problems = entries.flatMap((entry, index) =>
+    isDerivation(entry)
       ? []
-      : [`${what}[${index}].name: found "${name}", the name of ${what}[${first}] too; allowed: each name once.`];
+      : [`derive[${index}]: found ${describe(entry)}; allowed: in code, what defineDerive returns.`],
+  );
+  return { derive: entries.filter(isDerivation), problems };
+}
+
+interface Placed {
+  name: string;
+  /** `subscriptions[0]` */
+  path: string;
+}
+
+function placed(named: readonly { name: string }[], what: string): Placed[] {
+  return named.map(({ name }, index) => ({ name, path: `${what}[${index}]` }));
+}
+
+/** A second one of the same name would share the first one's state or queue. */
+function repeated(all: readonly Placed[]): string[] {
+  return all.flatMap(({ name, path }) => {
+    const first = all.find((other) => other.name === name);
+    return first === undefined || first.path === path
+      ? []
+      : [`${path}.name: found "${name}", the name of ${first.path} too; allowed: each name once.`];
   });
 }
 
 /** A subscription to a workspace that does not exist would wait for ever without a word. */
-function strangers(subscriptions: readonly Subscription[], workspaces: readonly WorkspaceConfig[]): string[] {
+function strangers(
+  subscriptions: readonly Pick<Subscription, 'workspaces'>[],
+  workspaces: readonly WorkspaceConfig[],
+  what: string,
+): string[] {
   const names = workspaces.map(({ name }) => name);
   return subscriptions.flatMap((subscription, index) =>
     (subscription.workspaces ?? [])
       .filter((name) => !names.includes(name))
       .map(
         (name) =>
-          `subscriptions[${index}].workspaces: found "${name}"; allowed: the names of workspaces (${names.join(', ')}).`,
+          `${what}[${index}].workspaces: found "${name}"; allowed: the names of workspaces (${names.join(', ')}).`,
       ),
+  );
+}
+
+/** A type that nothing emits, likewise. */
+function undeclared(subscriptions: readonly Subscription[], derive: readonly Derivation[]): string[] {
+  const emitted = derive.flatMap(({ emits }) => emits);
+  return subscriptions.flatMap(({ on }, index) =>
+    on.flatMap((pattern, at) => {
+      if (!isOwnType(pattern) || emitted.some(compilePattern(pattern))) return [];
+      const allowed = emitted.length === 0 ? 'none, for there is no derive function' : emitted.join(', ');
+      const meant = didYouMean(pattern, [...emitted, ...EVENT_TYPES]);
+      return [
+        `subscriptions[${index}].on[${at}]: found "${pattern}", which nothing emits${meant}; allowed beside crm.*: ${allowed}.`,
+      ];
+    }),
   );
 }
 

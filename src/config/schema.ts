@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { LIST_NAMES, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { didYouMean, strictOptions } from '../handlers/explain.js';
+import type { Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import {
   DEFAULT_BUDGET,
   DEFAULT_DEAD_LETTER_RETENTION,
+  DEFAULT_DUE_SOON_MS,
   DEFAULT_INTERVAL_MS,
   DEFAULT_LOG_RETENTION,
   DEFAULT_REMOVALS,
@@ -18,6 +20,8 @@ import { checked, duration, fieldPatterns, matching, wholeNumber, yesOrNo } from
 export interface Config {
   readonly workspaces: readonly WorkspaceConfig[];
   readonly subscriptions: readonly Subscription[];
+  /** Functions that make events of events. */
+  readonly derive: readonly Derivation[];
   /** `url` is undefined where no Redis was named. */
   readonly redis: { readonly url: string | undefined; readonly prefix: string };
   readonly log: { readonly retention: { readonly ageMs: number; readonly events: number } };
@@ -121,6 +125,10 @@ export const workspaceSchema = strictOptions({
   timeZone: checked(`the IANA name of a time zone, such as '${DEFAULT_TIME_ZONE}'`, timeZoneFault).default(
     DEFAULT_TIME_ZONE,
   ),
+  todos: strictOptions({
+    watch: yesOrNo.default(true),
+    dueSoon: duration({ least: '1m' }).default(DEFAULT_DUE_SOON_MS),
+  }).prefault({}),
   lists: listsSchema.prefault({}),
 });
 
@@ -137,6 +145,7 @@ export const configSchema = strictOptions({
     .array(workspaceSchema, { error: 'an array of one or more workspaces' })
     .min(1, { error: 'an array of one or more workspaces' }),
   subscriptions: z.array(z.unknown(), { error: 'an array of subscriptions' }).default([]),
+  derive: z.array(z.unknown(), { error: 'an array of what defineDerive returns' }).default([]),
   redis: redisSchema.prefault({}),
   log: strictOptions({
     retention: strictOptions({

@@ -18,6 +18,16 @@ const TODO_SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['완료일', '완료 날짜'],
 ]);
 
+/** What a todo says of itself, the written name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
+export const TODO_FIELDS = {
+  done: ['완료'],
+  doneAt: ['완료 날짜', '완료일'],
+  start: ['시작 날짜', '시작일'],
+  due: ['마지막 날짜', '종료일'],
+  owner: ['담당자'],
+  teams: ['팀'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
 /** Counters, latest note, web form, sequence and todo fields that the system refreshes when *other* records change. */
 const SYSTEM_KEPT_PATTERNS: readonly string[] = [
   '리드 개수',
@@ -72,6 +82,17 @@ export function stampOf(record: Readonly<Record<string, unknown>>): string | nul
 
 export function creationTimeOf(record: Readonly<Record<string, unknown>>): string | null {
   return firstText(record, CREATION_FIELDS);
+}
+
+/** The first value there is, whichever way its name is composed. Undefined: none of the fields is there; null: one is, and empty. */
+export function firstValue(record: Readonly<Record<string, unknown>>, fields: readonly string[]): unknown {
+  let found: unknown;
+  for (const name of fields.flatMap((field) => [field, field.normalize('NFD')])) {
+    const value = record[name];
+    if (value !== undefined && value !== null) return value;
+    if (value === null) found = null;
+  }
+  return found;
 }
 
 function firstText(record: Readonly<Record<string, unknown>>, fields: readonly string[]): string | null {

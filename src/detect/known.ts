@@ -51,6 +51,8 @@ export interface KnownRecord {
   suspect?: Suspect;
   gone?: Gone;
   trail?: readonly TrailEntry[];
+  /** Of a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Left out: with the baseline. */
+  dueSince?: string;
 }
 
 const EARLIER_KEPT = 3;
@@ -62,7 +64,7 @@ const PRINT_FORM = '2';
 const FIRST_FORM = '1';
 
 /** A field without its value. */
-interface Print {
+export interface Print {
   version: string;
   /** Digest of the canonical text where null, absent and an empty list mean the same; null where the field is one of these. */
   meaning: string | null;
@@ -85,13 +87,13 @@ export function printsOf(record: RawValue, rules: Rules): Record<string, string>
   return Object.fromEntries(prints) as Record<string, string>;
 }
 
-function parsePrint(print: string): Print {
+export function parsePrint(print: string): Print {
   const [version = '', meaning = '-', ...rest] = print.split(' ');
   const [exact, form] = version === FIRST_FORM ? ['=', rest.join(' ')] : [rest[0] ?? '=', rest.slice(1).join(' ')];
   return { version, meaning: meaning === '-' ? null : meaning, exact: exact === '=' ? null : exact, form };
 }
 
-function shortDigest(text: string): string {
+export function shortDigest(text: string): string {
   return digestOf(text).slice(0, 11);
 }
 

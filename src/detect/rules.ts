@@ -18,11 +18,21 @@ export interface FieldRules {
   collapse?: boolean | undefined;
 }
 
+/** How todos are watched. */
+export interface TodoWatch {
+  /** IANA name: where a day ends. */
+  readonly timeZone: string;
+  /** How long before it is due a todo is due soon. */
+  readonly dueSoonMs: number;
+}
+
 export interface Rules {
   readonly list: ListName;
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
+  /** Null: what follows from a todo's changes is not told, and no time is kept for it. */
+  readonly watch: TodoWatch | null;
   /** Does the field take part in the comparison? */
   readonly compares: (field: string) => boolean;
   /** Does the system keep the field by itself? */
@@ -31,7 +41,7 @@ export interface Rules {
   readonly mutedBy: (field: string) => string | null;
 }
 
-export function compileRules(list: ListName, options: FieldRules = {}): Rules {
+export function compileRules(list: ListName, options: FieldRules = {}, watch: TodoWatch | null = null): Rules {
   const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true } = options;
   const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
   const wanted = only === undefined ? () => true : matcher(only);
@@ -46,6 +56,7 @@ export function compileRules(list: ListName, options: FieldRules = {}): Rules {
     nullIsAbsent,
     touch,
     collapse,
+    watch: list === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
     isSystemKept: matcher([...systemKeptFields(list), ...refreshed]),
     mutedBy,

@@ -1,9 +1,25 @@
 /** Every event type there is, as values: for whatever must check or list them. The union itself stands in types.ts. */
 import { LIST_NAMES, OBJECT_OF } from './lists.js';
-import type { EventType, Verb } from './types.js';
+import type { EventType, TodoVerb, Verb } from './types.js';
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const satisfies readonly Verb[];
 
-export const EVENT_TYPES: readonly EventType[] = LIST_NAMES.flatMap((list) =>
-  VERBS.map((verb): EventType => `crm.${OBJECT_OF[list]}.${verb}`),
-);
+/** Of todos only: derived from their changes, and from the clock. */
+export const TODO_VERBS = [
+  'completed',
+  'reopened',
+  'rescheduled',
+  'reassigned',
+  'due_soon',
+  'overdue',
+] as const satisfies readonly TodoVerb[];
+
+export const EVENT_TYPES: readonly EventType[] = [
+  ...LIST_NAMES.flatMap((list) => VERBS.map((verb): EventType => `crm.${OBJECT_OF[list]}.${verb}`)),
+  ...TODO_VERBS.map((verb): EventType => `crm.todo.${verb}`),
+];
+
+/** A type or pattern of a derive function, to judge by its first word; whether there is such a function, the configuration says. */
+export function isOwnType(pattern: string): boolean {
+  return /^(?!crm\.)[a-z][a-z0-9_-]*\.[a-z0-9_.*]+$/.test(pattern);
+}

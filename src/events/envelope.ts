@@ -1,12 +1,12 @@
 /** Where an event's id comes from: from what happened, never from when or by whom it was seen. */
 import { createHash } from 'node:crypto';
 import { OBJECT_OF, listOfObject, type ListName } from './lists.js';
-import type { ChangeData, ChangeEvent, EventType, Verb } from './types.js';
+import type { ChangeData, ChangeEvent, EventType, TodoVerb, Verb } from './types.js';
 
-export interface EventDraft {
+export type EventDraft = EventCommon & ({ list: ListName; verb: Verb } | { list: 'todo'; verb: TodoVerb });
+
+interface EventCommon {
   workspace: string;
-  list: ListName;
-  verb: Verb;
   recordId: string;
   /** ISO 8601, UTC. */
   time: string;
@@ -16,7 +16,8 @@ export interface EventDraft {
 }
 
 export function buildEvent({ workspace, list, verb, recordId, time, contentDigest, data }: EventDraft): ChangeEvent {
-  const type: EventType = `crm.${OBJECT_OF[list]}.${verb}`;
+  // Of todos alone there are more verbs: the draft's type has seen to that.
+  const type = `crm.${OBJECT_OF[list]}.${verb}` as EventType;
   return {
     specversion: '1.0',
     id: eventId([workspace, type, recordId, String(data.sequence), contentDigest]),
@@ -26,6 +27,24 @@ export function buildEvent({ workspace, list, verb, recordId, time, contentDiges
     time,
     datacontenttype: 'application/json',
     data,
+  };
+}
+
+/** An event that a derive function made of another: of the same record, at the same point of its history. */
+export function buildDerivedEvent(
+  source: ChangeEvent,
+  {
+    derive,
+    type,
+    index,
+    derived,
+  }: { derive: string; type: string; index: number; derived: ChangeData['derived'] & object },
+): ChangeEvent {
+  return {
+    ...source,
+    id: eventId([derive, source.id, type, String(index)]),
+    type,
+    data: { ...source.data, derivedFrom: source.id, derivedBy: derive, derived },
   };
 }
 

@@ -4,7 +4,9 @@ import type { ObjectName } from './lists.js';
 export type CrmRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
 export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed';
-export type EventType = `crm.${ObjectName}.${Verb}`;
+/** What follows from a todo's change, or from its time having come. */
+export type TodoVerb = 'completed' | 'reopened' | 'rescheduled' | 'reassigned' | 'due_soon' | 'overdue';
+export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
 
 /** One field that differs. `before` or `after` is null where the field was absent or null. */
 export interface FieldChange {
@@ -16,8 +18,8 @@ export interface FieldChange {
 /** `edited`: by a person or an integration. `refreshed`: only fields that the system keeps by itself. */
 export type ChangeClass = 'edited' | 'refreshed';
 
-/** What gave a change away: its stamp moved, its content differs, or both. */
-export type DetectedBy = 'timestamp' | 'content' | 'both';
+/** What gave a change away: its stamp moved, its content differs, or both. `clock`: nothing changed, a todo's time has come. */
+export type DetectedBy = 'timestamp' | 'content' | 'both' | 'clock';
 
 /** One field of a list that took another form on nearly all of its rows. Forms are types, never contents. */
 export interface SchemaChange {
@@ -49,7 +51,7 @@ export interface ChangeData {
   readonly after: CrmRecord | null;
   /** Field by field, sorted by name. Empty for `created`, `deleted` and `snapshot`. The stamp itself is not listed. */
   readonly changes: readonly FieldChange[];
-  /** 1, 2, 3 … per record, without a gap. */
+  /** 1, 2, 3 … per record, without a gap. A derived event has that of the event it comes from, or of the record's last one. */
   readonly sequence: number;
   readonly class: ChangeClass;
   readonly detectedBy: DetectedBy;
@@ -63,6 +65,15 @@ export interface ChangeData {
   readonly mergedInto?: string;
   /** With `schema_changed`: `before` and `after` are null then, and the subject is `schema:<field>`. */
   readonly schema?: SchemaChange;
+  /** With a derived event: the id of the event it comes from. */
+  readonly derivedFrom?: string;
+  /** With an event that a derive function made: its name, and what it had to say. */
+  readonly derivedBy?: string;
+  readonly derived?: Readonly<Record<string, unknown>>;
+  /** With `crm.todo.due_soon` and `overdue`: the moment the todo is due; ISO 8601. */
+  readonly due?: string;
+  /** With these two: it was due while nobody looked, and is told late. */
+  readonly late?: true;
   /** Only with `settle`: what was merged into this event. Events in the log never have it. */
   readonly merged?: Merged;
 }
@@ -74,7 +85,8 @@ export interface ChangeEvent {
   readonly id: string;
   /** `/workspaces/<name>` */
   readonly source: string;
-  readonly type: EventType;
+  /** One of `EventType`, or a type that a derive function of the configuration emits. */
+  readonly type: EventType | (string & {});
   /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;
   /** The record's own change time where it has one, otherwise the moment of observation. */

@@ -20,8 +20,19 @@ type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}
   ? `${Head}${string}${Glob<Tail>}`
   : Pattern;
 
-/** The event that a handler with this `on` receives. */
-export type EventOf<On extends readonly string[]> = TypedEvent<Selected<On[number]>>;
+/** An event that a derive function made. */
+export type DerivedEvent<Type extends string = string> = ChangeEvent & {
+  readonly type: Type;
+  readonly data: ChangeData & Required<Pick<ChangeData, 'derivedFrom' | 'derivedBy' | 'derived'>>;
+};
+
+/** The event that a handler with this `on` receives. A type that is none of Changefeed's own is a derive function's. */
+export type EventOf<On extends readonly string[]> = EventOfPattern<On[number]>;
+type EventOfPattern<Pattern extends string> = Pattern extends string
+  ? [Selected<Pattern>] extends [never]
+    ? DerivedEvent<Glob<Pattern>>
+    : TypedEvent<Selected<Pattern>>
+  : never;
 
 export interface HandlerOptions<On extends readonly string[]> extends Omit<SubscriptionOptions, 'on' | 'where'> {
   /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */

@@ -1,6 +1,6 @@
 /** The options every subscription shares, whatever its handler does: their schema, their defaults, their sentences. */
 import { z } from 'zod';
-import { EVENT_TYPES, VERBS } from '../events/catalogue.js';
+import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
@@ -88,7 +88,7 @@ const LONGEST_MS = 24 * 86_400_000;
 const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)`;
 const A_NAME = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
-const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}`;
+const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}; of todos also ${TODO_VERBS.join(', ')}`;
 const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
 const A_TRANSFORM = 'in code, a function (event) => event';
 const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
@@ -271,7 +271,7 @@ function toListName(value: string, context: z.RefinementCtx): ListName {
 
 /** A pattern that no event can ever match would be a subscription that is silent for ever, without a word. */
 function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
-  if (EVENT_TYPES.some(compilePattern(pattern))) return;
+  if (EVENT_TYPES.some(compilePattern(pattern)) || isOwnType(pattern)) return;
   context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantEventType(pattern)}` });
 }
 

@@ -44,6 +44,7 @@ export async function commitPage(room: StoreRoom, list: ListName, commit: PageCo
     events.length,
     ...events.map((event) => JSON.stringify(event)),
     ...changeArguments(changes),
+    ...timerArguments(writes),
   ]);
 }
 
@@ -64,6 +65,7 @@ export async function commitRemovals(room: StoreRoom, list: ListName, commit: Re
     ...recordArguments(commit.writes),
     0,
     ...changeArguments([...changes, ...schemaChanges(commit.schema)]),
+    ...timerArguments(commit.writes),
   ]);
 }
 
@@ -75,6 +77,7 @@ function keysOf({ keys, workspace }: StoreRoom, list: ListName, walkOrMembers: s
     keys.sweep(workspace, list),
     walkOrMembers,
     keys.lease(workspace, list),
+    keys.due(workspace),
   ];
 }
 
@@ -90,13 +93,18 @@ export function committed(called: Script, answer: unknown): CommitResult {
 }
 
 function recordArguments(writes: readonly RecordWrite[]): Argument[] {
-  const flat = writes.flatMap(({ key, state, event }): Argument[] => [
-    key,
-    state.digest,
-    packRecord(state),
-    event === null ? '' : JSON.stringify(event),
-  ]);
+  const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
+    const events = event === null ? [] : [event, ...derived];
+    return [key, state.digest, packRecord(state), events.length, ...events.map((one) => JSON.stringify(one))];
+  });
   return [writes.length, ...flat];
+}
+
+function timerArguments(writes: readonly RecordWrite[]): Argument[] {
+  const timers = writes.flatMap(({ key, timers = [] }) =>
+    timers.map(({ kind, atMs }) => [`${kind} ${key}`, atMs ?? '']),
+  );
+  return [timers.length, ...timers.flat()];
 }
 
 function setMembers({ page, keys }: NonNullable<PageCommit['members']>): FieldChange {

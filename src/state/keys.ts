@@ -35,7 +35,12 @@ export class Keys {
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
   /** hash of the last complete sweep: members of each page (`p <page>`), records missing since (`m …`). */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
-  /** The prefix BullMQ gets for a workspace's queue of sweeps. */
+  /** sorted set, by ms: kind and key of every todo to be spoken of when that time has come. */
+  due = (workspace: string): string => this.#workspace(workspace, 'due');
+  /** string with TTL: the derive function has appended what it made of the event. */
+  derived = (workspace: string, derive: string, eventId: string): string =>
+    this.#workspace(workspace, `derived:${derive}:${eventId}`);
+  /** The prefix BullMQ gets for a workspace's queues: of sweeps, and of times to look again. */
   sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
   /** A pattern of all of these. A workspace's name holds nothing that a pattern would take for more than itself. */
   everythingOf = (workspace: string): string => this.#workspace(workspace, '*');

@@ -7,6 +7,7 @@ import { stampOf } from '../detect/fields.js';
 import { isEmptyForm } from '../detect/form.js';
 import { formsKnown, formsOf, stampKnown, type KnownRecord } from '../detect/known.js';
 import { remember } from '../detect/remember.js';
+import { watchTodo } from '../detect/watch.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
 import { workedOut } from '../detect/worked-out.js';
@@ -103,7 +104,10 @@ export function writeOf(
   if (detection.kind === 'stale' && state !== null) {
     return { key, state: { ...memory, digest: state.digest, image: state.image }, event: null };
   }
-  return { key, state: { ...memory, digest, image: next.record === null ? null : text }, event: detection.event };
+  const { derived, timers, since } = watchTodo(input, detection);
+  const watched = since === undefined ? memory : { ...memory, dueSince: since };
+  const written = { ...watched, digest, image: next.record === null ? null : text };
+  return { key, state: written, event: detection.event, derived, timers };
 }
 
 /** The forms that the tally of the schema holds for a record. */

@@ -16,6 +16,7 @@ import {
   type Missing,
 } from '../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
+import { NO_TIMERS } from '../detect/watch.js';
 import { isoTime } from '../runtime/clock.js';
 import { countedForms, knownRecord } from './judge-record.js';
 import type { SweepDeps, SweepOptions } from './options.js';
@@ -151,7 +152,8 @@ async function removalWrites(
     const at = { at: observation.observedAt, sweep: observation.sweep, event: event.id };
     const { record: _, ...memory } = rememberGone(known, at, rules);
     addToDelta(schema, countedForms(state, known, rules), null);
-    return [{ key, state: { ...memory, digest: GONE, image: null }, event }];
+    const timers = rules.watch === null ? [] : NO_TIMERS;
+    return [{ key, state: { ...memory, digest: GONE, image: null }, event, timers }];
   });
 }
 

@@ -4,6 +4,7 @@ import type { Habit, Silence } from '../detect/habit.js';
 import type { KnownRecord } from '../detect/known.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema.js';
+import type { TimerChange } from '../detect/watch.js';
 import type { ListName } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 
@@ -109,6 +110,10 @@ export interface RecordWrite {
   key: string;
   state: RecordState;
   event: ChangeEvent | null;
+  /** What follows from the event. */
+  derived?: readonly ChangeEvent[];
+  /** When to speak of a todo. Left out or empty: as it was. */
+  timers?: readonly TimerChange[];
 }
 
 export type CommitResult =

@@ -91,7 +91,7 @@ describe('nothing is lost, whoever is killed', () => {
       }
 
       const truth = differences(before, await readEverything(world));
-      const stories = await eventually(() => told(world.deliveries(), truth), { timeoutMs: 90_000, intervalMs: 250 });
+      const stories = await eventually(() => told(world.changes(), truth), { timeoutMs: 90_000, intervalMs: 250 });
       for (const { subject, sequences } of stories) {
         const expected = Array.from({ length: sequences.length }, (_, index) => index + 1);
         expect({ subject, sequences }).toEqual({ subject, sequences: expected });

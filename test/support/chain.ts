@@ -18,6 +18,8 @@ export interface Chain {
   config(interval: string, prefix: string): object;
   /** Every delivery so far, in the order of arrival, repeats included. */
   deliveries(): ChangeEvent[];
+  /** Those that tell of a record's own change, and not of what follows from it. */
+  changes(): ChangeEvent[];
 }
 
 /** Call it at the top of a file. What it opens is closed after each test. */
@@ -42,6 +44,7 @@ export function useChain(): (options?: {
       receiver,
       config: (interval, prefix) => chainConfig({ url, token, hook: receiver.url, interval, prefix }),
       deliveries: () => receiver.received.map(verified),
+      changes: () => receiver.received.map(verified).filter(({ type }) => /\.(created|updated|deleted)$/.test(type)),
     };
   };
 }

@@ -48,6 +48,13 @@ export const SECTIONS: readonly Section[] = [
     around: (budget) => workspace({ budget }),
   },
   {
+    title: '`workspaces[].todos`',
+    text: 'What the monitor tells stands in [todos.md](todos.md).',
+    file: 'config/input.ts',
+    name: 'TodosInput',
+    around: (todos) => workspace({ todos }),
+  },
+  {
     title: '`workspaces[].lists.<list>`',
     text: listsText(),
     file: 'config/input.ts',

@@ -103,7 +103,8 @@ export function step({
     sweep: 'sweep-1',
   };
   const { workspace = 'acme', list = 'people' } = rest;
-  return buildEvent({ workspace, list, verb, recordId: id, time: observedAt, contentDigest: String(sequence), data });
+  const draft = { workspace, list, verb, recordId: id, time: observedAt, contentDigest: String(sequence), data };
+  return buildEvent(draft as EventDraft);
 }
 
 export async function send(subscription: Subscription, ...events: ChangeEvent[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** One list of a workspace, swept as often as a test likes on a real Redis, and what the log says of it. */
-import { compileRules, type FieldRules } from '../../src/detect/rules.js';
+import { compileRules, type FieldRules, type TodoWatch } from '../../src/detect/rules.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
@@ -12,6 +12,8 @@ import type { TestRedis } from './redis.js';
 
 export interface SweptListOptions extends Partial<Omit<SweepOptions, 'rules' | 'list'>> {
   rules?: FieldRules;
+  /** @defaultValue todos are not watched */
+  watch?: TodoWatch;
   log?: Log;
   store?: SweepStore;
   /** @defaultValue 1 */
@@ -20,6 +22,7 @@ export interface SweptListOptions extends Partial<Omit<SweepOptions, 'rules' | '
 
 export interface SweptList {
   store: SweepStore;
+  clock: Clock;
   /** A complete sweep. */
   sweep: (options?: SweptListOptions) => Promise<SweepSummary>;
   events: () => Promise<ChangeEvent[]>;
@@ -38,11 +41,12 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'pe
   };
   return {
     store: ours,
-    async sweep({ rules, log = silentLog, store = ours, minutesLater = 1, ...options } = {}) {
+    clock,
+    async sweep({ rules, watch, log = silentLog, store = ours, minutesLater = 1, ...options } = {}) {
       minutes += minutesLater;
       const result = await sweepList(
         { workspace: 'acme', api, store, clock, log },
-        { baseline: 'quiet', ...options, list, rules: compileRules(list, rules) },
+        { baseline: 'quiet', ...options, list, rules: compileRules(list, rules, watch) },
       );
       if (result.outcome === 'held') throw new Error(`held by ${result.holder}`);
       return result.summary;

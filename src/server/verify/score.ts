@@ -164,7 +164,8 @@ class Tally {
 
 /** Null for what is not a claim about a change of a record. */
 function claimOf({ type, data }: JudgedEvent, truth: Truth): Claim | null {
-  const verb = type.split('.')[2];
+  const [crm, , verb] = type.split('.');
+  if (crm !== 'crm') return null;
   if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return null;
   const [before, after] = [saidBy(data.before, truth), saidBy(data.after, truth)];
   const noImage = before === null && verb !== 'created';

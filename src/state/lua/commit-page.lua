@@ -2,12 +2,14 @@
   Atomic because: a crash between record state and log would lose or invent an event, and a checkpoint ahead of its page
   would skip it. A sweep that lost its lease writes nothing: its successor has read the state before.
   Called twice it takes effect once: a client whose connection broke sends again what was not answered, without our knowing.
-  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are settled) · 6 lease
+  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are settled) · 6 lease · 7 due
+  One key more than any other script has: a time set apart from the record it was read from would be a lie after a crash.
   ARGV 1 token · 2 name of this step, which no other has · 3 checkpoint ("" when the sweep is closed) · 4 cursor followed next ("" where there is none)
        5 summary ("" until the sweep is closed) · 6 time of completion
-       7 n · n × (key, digest, packed record, event or "")
+       7 n · n × (key, digest, packed record, e, e × event): a record's own event first, then what follows from it
        then m · m × event about the list
        then k · k × (4 or 5, "set" | "incr" | "del", field, value): fields of the hash under that key
+       then t · t × (timer, ms or "" for none)
   Closing drops the walk, except for records that wait for the next sweep.
   RETURN {"committed", events} · {"fenced", holder or ""}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[6])
@@ -20,11 +22,12 @@ local at = 8
 for _ = 1, tonumber(ARGV[7]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
   redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 2])
-  if ARGV[at + 3] ~= '' then
-    redis.call('XADD', KEYS[3], '*', 'event', ARGV[at + 3])
+  local last = at + 3 + tonumber(ARGV[at + 3])
+  for i = at + 4, last do
+    redis.call('XADD', KEYS[3], '*', 'event', ARGV[i])
     events = events + 1
   end
-  at = at + 4
+  at = last + 1
 end
 
 for i = at + 1, at + tonumber(ARGV[at]) do
@@ -39,6 +42,12 @@ for _ = 1, tonumber(ARGV[at]) do
   elseif op == 'del' then redis.call('HDEL', key, field)
   elseif redis.call('HINCRBY', key, field, value) == 0 then redis.call('HDEL', key, field) end
   at = at + 4
+end
+at = at + 1
+
+for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
+  if ARGV[i + 1] == '' then redis.call('ZREM', KEYS[7], ARGV[i])
+  else redis.call('ZADD', KEYS[7], ARGV[i + 1], ARGV[i]) end
 end
 
 if ARGV[5] == '' then

@@ -25,9 +25,9 @@ async function failureOf(delivery: Promise<void>): Promise<Error> {
   return error as Error;
 }
 
-function eventWith(data: Partial<ChangeEvent['data']>, type: string = 'crm.person.updated'): ChangeEvent {
+function eventWith(data: Partial<ChangeEvent['data']>, type = 'crm.person.updated'): ChangeEvent {
   const event = sampleEvent();
-  return { ...event, type: type as ChangeEvent['type'], data: { ...event.data, ...data } };
+  return { ...event, type, data: { ...event.data, ...data } };
 }
 
 function render(source: string, event = sampleEvent()): string {

@@ -1,0 +1,120 @@
+/**
+ * What a todo says of itself: whether it is done, when it is due, who is in charge. In both spellings seen in the wild, and
+ * from both ways a record is kept: whole, or as prints of its fields.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
+import { instant } from './happening.js';
+import { parsePrint, printsOf, shortDigest, type KnownRecord, type Print } from './known.js';
+import type { RawValue } from './raw.js';
+import type { Rules } from './rules.js';
+
+/** One side of a change. Its texts can be compared with those of the other side, and with nothing else. */
+export interface TodoSide {
+  /** Null: it does not say. */
+  done: boolean | null;
+  due: string | null;
+  /** Null: nobody. Undefined: not known (a print changes with a person's name as well). */
+  owner: string | null | undefined;
+}
+
+/** Both sides of a change, in the same terms. */
+export function todoSides(known: KnownRecord, record: RawValue, rules: Rules): [before: TodoSide, after: TodoSide] {
+  if (known.fields === undefined) return [todoSide(known.record ?? {}), todoSide(record)];
+  return [sideOfPrints(known.fields), sideOfPrints(printsOf(record, rules))];
+}
+
+export function todoSide(record: RawValue): TodoSide {
+  const due = dueText(record);
+  return { done: isDone(record), due: instantOf(due) ?? due, owner: ownerOf(record)?.id ?? null };
+}
+
+/** The flag decides. Without it the date of completion does, where there is a place for one. */
+export function isDone(record: RawValue): boolean | null {
+  const flag = firstValue(record, TODO_FIELDS.done);
+  if (typeof flag === 'boolean') return flag;
+  const at = firstValue(record, TODO_FIELDS.doneAt);
+  return at === undefined ? null : at !== null && at !== '';
+}
+
+/** ISO 8601; null when it is not done, or does not say when. */
+export function doneAtOf(record: RawValue): string | null {
+  return instantOf(textOrNull(firstValue(record, TODO_FIELDS.doneAt)));
+}
+
+export function ownerOf(record: RawValue): { id: string; name: string } | null {
+  return referenceOf(firstValue(record, TODO_FIELDS.owner));
+}
+
+export function teamsOf(record: RawValue): { id: string; name: string }[] {
+  const teams = firstValue(record, TODO_FIELDS.teams);
+  return Array.isArray(teams) ? teams.flatMap((team) => referenceOf(team) ?? []) : [];
+}
+
+/** ISO 8601. */
+export function createdAtOf(record: RawValue): string | null {
+  return instantOf(creationTimeOf(record));
+}
+
+function referenceOf(value: unknown): { id: string; name: string } | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { id, name } = value as { id?: unknown; name?: unknown };
+  return typeof id === 'string' ? { id, name: typeof name === 'string' ? name : id } : null;
+}
+
+/**
+ * The moment a todo's time is over, ms; null when it is due at no time. A date without a time of day (seen in the wild as
+ * midnight in the workspace's time zone) is over with its day. Days begin when the zone's calendar says: one may have 23 hours.
+ */
+export function deadlineOf(record: RawValue, timeZone: string): number | null {
+  const text = dueText(record);
+  if (text === null) return null;
+  if (/^\d{4}-\d{2}-\d{2}$/u.test(text)) return endOfDay(text, timeZone);
+  const iso = instantOf(text);
+  if (iso === null) return null;
+  const due = Temporal.Instant.from(iso).toZonedDateTimeISO(timeZone);
+  return due.equals(due.startOfDay()) ? startOfNext(due) : due.epochMilliseconds;
+}
+
+function endOfDay(date: string, timeZone: string): number | null {
+  try {
+    return startOfNext(Temporal.PlainDate.from(date).toZonedDateTime({ timeZone }));
+  } catch {
+    return null;
+  }
+}
+
+function startOfNext(day: Temporal.ZonedDateTime): number {
+  return day.add({ days: 1 }).startOfDay().epochMilliseconds;
+}
+
+function dueText(record: RawValue): string | null {
+  return textOrNull(firstValue(record, TODO_FIELDS.due));
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Timestamps are UTC (section 2 of the interface), also where one does not say so. */
+function instantOf(text: string | null): string | null {
+  if (text === null || !/^\d{4}-\d{2}-\d{2}T\d/u.test(text)) return null;
+  return instant(/(Z|[+-]\d{2}:?\d{2})$/u.test(text) ? text : `${text}Z`);
+}
+
+/** As a print says it. */
+const TRUE = shortDigest('true');
+
+function sideOfPrints(prints: Readonly<Record<string, string>>): TodoSide {
+  const find = (fields: readonly string[]): Print | undefined => {
+    const found = fields.flatMap((field) => prints[field] ?? []).map(parsePrint);
+    return found.find(({ meaning }) => meaning !== null) ?? found[0];
+  };
+  const flag = find(TODO_FIELDS.done);
+  const at = find(TODO_FIELDS.doneAt);
+  return {
+    done: flag?.form === 'boolean' ? flag.meaning === TRUE : at === undefined ? null : at.meaning !== null,
+    due: find(TODO_FIELDS.due)?.meaning ?? null,
+    owner: undefined,
+  };
+}

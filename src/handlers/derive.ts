@@ -1,0 +1,155 @@
+/**
+ * `defineDerive`: events of your own, made from events. A derive function runs as an ordered subscription: its tries, its order
+ * per record and its dead letters are those of any other. What it returns is appended to the log once per event.
+ */
+import { z } from 'zod';
+import { ChangefeedError, describe } from '../errors.js';
+import { VERBS } from '../events/catalogue.js';
+import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
+import { LIST_NAMES, OBJECT_OF } from '../events/lists.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { EventOf } from './define.js';
+import { PermanentError } from './errors.js';
+import { parseOptions, strictOptions } from './explain.js';
+import type { HandlerContext, Subscription } from './handler.js';
+import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
+import type { Conditions } from './where.js';
+
+/** One event to be. It takes record, sequence, time and images from the event that it is made from. */
+export interface Derived<Type extends string = string> {
+  /** One of `emits`. */
+  type: Type;
+  /** What there is to say: plain JSON. It stands in `data.derived`. @defaultValue nothing */
+  data?: Readonly<Record<string, unknown>> | undefined;
+}
+
+type Given<Type extends string> = Derived<Type> | readonly Derived<Type>[] | null | undefined;
+
+type Shared = Pick<
+  SubscriptionOptions,
+  'name' | 'workspaces' | 'lists' | 'class' | 'fields' | 'concurrency' | 'retry' | 'whenDead' | 'timeout' | 'start'
+>;
+
+export interface DeriveOptions<On extends readonly string[], Type extends string> extends Shared {
+  /**
+   * The types it makes: `<yours>.<object>.<verb>`, as `acme.person.promoted`. The first word is yours and not `crm`; the verb is
+   * none of created, updated, deleted, snapshot and schema_changed.
+   */
+  emits: readonly Type[];
+  /** Event types, `*` for any run of characters. What is derived by functions is never handed to them. @defaultValue `['crm.*']` */
+  on?: On | undefined;
+  /** Conditions as data, or a function of the event. @defaultValue all */
+  where?: Conditions | ((event: EventOf<On>) => boolean) | undefined;
+  /** Gives one event, several, or nothing. Throwing steers as in a handler. */
+  derive: (event: EventOf<On>, context: HandlerContext) => Given<Type> | Promise<Given<Type>>;
+}
+
+/** A checked derive function, as it stands in `derive` of the configuration. */
+export interface Derivation extends Omit<Subscription, 'handle'> {
+  readonly emits: readonly string[];
+  readonly derive: (event: ChangeEvent, context: HandlerContext) => unknown;
+}
+
+/** Appends events to the log of their workspace, once per derive function and source: asked again, it changes nothing. */
+export type AppendDerived = (
+  call: { workspace: string; derive: string; source: string },
+  events: readonly ChangeEvent[],
+) => Promise<unknown>;
+
+const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
+const A_TYPE = `<yours>.<object>.<verb> such as 'acme.person.promoted'; the first word is not crm, the object one of ${OBJECTS.join(', ')}, the verb none of ${VERBS.join(', ')}`;
+const TYPE = new RegExp(
+  `^(?!crm\\.)[a-z][a-z0-9_-]*\\.(${OBJECTS.join('|')})\\.(?!(${VERBS.join('|')})$)[a-z][a-z0-9_]*$`,
+);
+const SOME_TYPES = 'an array of one or more event types of your own';
+
+const { order: _order, transform: _transform, settle: _settle, batch: _batch, ...shape } = subscriptionShape;
+const deriveSchema = strictOptions({
+  ...shape,
+  emits: z
+    .array(z.string({ error: A_TYPE }).regex(TYPE, { error: A_TYPE }), { error: SOME_TYPES })
+    .min(1, { error: SOME_TYPES }),
+});
+
+/** @throws ChangefeedError `CF_CONFIG_INVALID` naming the option, what was found and what is allowed */
+export function defineDerive<
+  const On extends readonly string[] = readonly ['crm.*'],
+  const Type extends string = string,
+>(options: DeriveOptions<On, Type>): Derivation {
+  const { derive, ...rest } = options;
+  const { emits, ...settings } = parseOptions(deriveSchema, rest, { where: '', kind: 'defineDerive' });
+  if (typeof derive !== 'function') {
+    const message = `derive of defineDerive "${settings.name}": found ${describe(derive)}; allowed: a function.`;
+    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  }
+  const handle = (): void => undefined;
+  const { handle: _, ...subscription } = toSubscription(
+    { ...settings, order: 'record' },
+    { handler: 'derive', handle },
+  );
+  const { where } = subscription;
+  return {
+    ...subscription,
+    // Nothing is derived from what was derived: that could go round in circles.
+    where: (event) => event.data.derivedBy === undefined && (where === undefined || where(event)),
+    emits,
+    derive: derive as Derivation['derive'],
+  };
+}
+
+/** By its shape: a configuration file may bring its own copy of this package. */
+export function isDerivation(value: unknown): value is Derivation {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, emits, derive, timeoutMs } = value as Partial<Record<keyof Derivation, unknown>>;
+  return (
+    typeof name === 'string' && Array.isArray(emits) && typeof derive === 'function' && typeof timeoutMs === 'number'
+  );
+}
+
+/** The subscription that runs a derive function. */
+export function derivingSubscription(derivation: Derivation, append: AppendDerived): Subscription {
+  const { derive, emits: _, ...subscription } = derivation;
+  return {
+    ...subscription,
+    async handle(event, context) {
+      const given = draftsOf(await derive(event, context));
+      const events = given.map((draft, index) => derivedEvent(event, draft, { derivation, index }));
+      if (events.length === 0) return;
+      await append({ workspace: workspaceOf(event), derive: derivation.name, source: event.id }, events);
+    },
+  };
+}
+
+function draftsOf(given: unknown): readonly unknown[] {
+  if (given === null || given === undefined) return [];
+  return Array.isArray(given) ? (given as unknown[]) : [given];
+}
+
+function derivedEvent(
+  source: ChangeEvent,
+  draft: unknown,
+  { derivation: { name, emits }, index }: { derivation: Derivation; index: number },
+): ChangeEvent {
+  const where = `derive "${name}"`;
+  if (typeof draft !== 'object' || draft === null)
+    throw new PermanentError(`${where} gave ${describe(draft)}; allowed: { type, data }, several of them, or nothing.`);
+  const { type, data = {} } = draft as { type?: unknown; data?: unknown };
+  if (typeof type !== 'string' || !emits.includes(type)) {
+    const found = typeof type === 'string' ? JSON.stringify(type) : describe(type);
+    throw new PermanentError(
+      `${where} gave an event of type ${found}; allowed: what its emits names (${emits.join(', ')}).`,
+    );
+  }
+  return buildDerivedEvent(source, { derive: name, type, index, derived: plainJson(data, where) });
+}
+
+/** As it will be read back: what JSON cannot say is refused here, rather than lost on the way. */
+function plainJson(data: unknown, where: string): Readonly<Record<string, unknown>> {
+  const refused = new PermanentError(`${where} gave data that is no plain JSON object: ${describe(data)}.`);
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw refused;
+  try {
+    return JSON.parse(JSON.stringify(data)) as Record<string, unknown>;
+  } catch {
+    throw refused;
+  }
+}

@@ -1,0 +1,10 @@
+--[[ set-timers: the timers of a todo, as they follow from its image.
+  Atomic because: a sweep that learnt better in the meantime has set them itself.
+  KEYS 1 due · 2 records    ARGV 1 the todo's key · 2 its packed record as it was read · 3 n · n × (timer, ms or "" for none)
+  RETURN {"set" | "moved"}    Cost O(n log timers). Never calls TIME. ]]
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return { 'moved' } end
+for i = 4, 2 + 2 * tonumber(ARGV[3]), 2 do
+  if ARGV[i + 1] == '' then redis.call('ZREM', KEYS[1], ARGV[i])
+  else redis.call('ZADD', KEYS[1], ARGV[i + 1], ARGV[i]) end
+end
+return { 'set' }

@@ -1,0 +1,187 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { systemClock, type Clock } from '../../src/runtime/clock.js';
+import type { MutationLine } from '../../src/server/sandbox/journal/lines.js';
+import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { Keys } from '../../src/state/keys.js';
+import { eventually } from '../support/eventually.js';
+import { useProcesses } from '../support/process.js';
+import { startPrivateRedis, useRedis } from '../support/redis.js';
+
+const HOUR_MS = 3_600_000;
+const poller = new URL('../../workers/poll.ts', import.meta.url);
+
+/** What a mutation of the sandbox must be told as. */
+const TOLD_AS: Readonly<Record<string, string>> = {
+  'complete-todo': 'completed',
+  'reopen-todo': 'reopened',
+  'reschedule-todo': 'rescheduled',
+  'reassign-todo': 'reassigned',
+};
+
+describe('todos are told of as they are', () => {
+  const redis = useRedis();
+  const spawn = useProcesses();
+
+  const sandboxed = async (options: Parameters<typeof createSandbox>[0] = {}): Promise<Sandbox> => {
+    const sandbox = createSandbox({ people: 20, todos: 40, limit: null, seed: 11, ...options });
+    onTestFinished(() => sandbox.stop());
+    await sandbox.start();
+    return sandbox;
+  };
+  const configured = async (sandbox: Sandbox, prefix: string, interval = '1h'): Promise<object> => {
+    const { url, token } = await sandbox.start();
+    const others = ['people', 'organization', 'memo', 'history', 'activity'];
+    const lists = Object.fromEntries(others.map((list) => [list, { enabled: false }]));
+    const budget = { requests: 10_000, perSeconds: 1 };
+    const todos = { dueSoon: '1m' };
+    const workspace = { name: 'acme', baseUrl: url, token, budget, todos, lists: { ...lists, todo: { interval } } };
+    return { workspaces: [workspace], redis: { prefix } };
+  };
+  const opened = async (config: object, url: string, clock?: Clock): Promise<Changefeed> => {
+    const parsed = parseConfig(config, { source: 'the test', redisUrl: url });
+    const feed = await openChangefeed({ config: parsed, ...(clock === undefined ? {} : { clock }) });
+    onTestFinished(() => feed.stop());
+    return feed;
+  };
+  const logged = async (connection: Redis, prefix: string): Promise<ChangeEvent[]> => {
+    const entries = await connection.xrange(new Keys(prefix).log('acme'), '-', '+');
+    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
+  };
+  const overdue = (events: readonly ChangeEvent[]): ChangeEvent[] =>
+    events.filter(({ type }) => type === 'crm.todo.overdue');
+  const dueIn = (sandbox: Sandbox, ms: number, count: number): string[] => {
+    const endAt = Date.now() + ms;
+    const ids = Array.from({ length: count }, () => sandbox.life.createTodo({ startAt: endAt - HOUR_MS, endAt }));
+    return ids.sort();
+  };
+
+  it.each(['written', 'wild', 'both'] as const)(
+    'tells what the journal says, in its order, with fields spelled %s',
+    { timeout: 60_000 },
+    async (todoNames) => {
+      const sandbox = await sandboxed({ behaviour: { todoNames } });
+      const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url);
+      await feed.sweep();
+      const acts = ['completeTodo', 'reopenTodo', 'rescheduleTodo', 'reassignTodo', 'editTodo', 'relinkTodo'] as const;
+      for (let at = 0; at < 30; at++) {
+        sandbox.life[acts[at % acts.length] ?? 'editTodo']();
+        await feed.sweep();
+      }
+      const events = (await logged(redis.redis, redis.keys.prefix)).filter(({ data }) => data.detectedBy !== 'clock');
+      const told = events.flatMap(({ type, subject, data }) =>
+        data.derivedFrom === undefined ? [] : [`${type.slice('crm.todo.'.length)} ${subject}`],
+      );
+      const mutations = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
+      const truth = mutations.flatMap(({ list, kind, id }) =>
+        list === 'todo' && TOLD_AS[kind] !== undefined ? [`${TOLD_AS[kind]} ${id}`] : [],
+      );
+      expect(truth.length).toBeGreaterThanOrEqual(20);
+      expect(told).toEqual(truth);
+      // Each follows the very event it comes from.
+      for (const [at, { data }] of events.entries()) {
+        if (data.derivedFrom !== undefined) expect(events[at - 1]?.id).toBe(data.derivedFrom);
+      }
+    },
+  );
+
+  it('tells of an overdue todo at its time, by an alarm and not by the schedule', { timeout: 60_000 }, async () => {
+    const sandbox = await sandboxed();
+    const ids = dueIn(sandbox, 8_000, 3);
+    const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url);
+    await feed.start(['poll']);
+    await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull());
+    const [kept = '', done = '', moved = ''] = ids;
+    sandbox.life.completeTodo(done);
+    sandbox.life.rescheduleTodo(moved);
+    const [event] = await eventually(
+      async () => {
+        const found = overdue(await logged(redis.redis, redis.keys.prefix));
+        expect(found.map(({ subject }) => subject)).toEqual([kept]);
+        return found;
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect(event?.data.late).toBeUndefined();
+    expect(Date.parse(event?.data.observedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(event?.data.due ?? ''));
+  });
+
+  it('tells of what was missed once, marked late, at the first start after it', { timeout: 60_000 }, async () => {
+    const sandbox = await sandboxed();
+    const config = await configured(sandbox, redis.keys.prefix);
+    const ids = dueIn(sandbox, HOUR_MS, 3);
+    const [first = '', second = '', third = ''] = ids;
+    const before = await opened(config, redis.url);
+    await before.sweep();
+    await before.stop();
+    sandbox.life.completeTodo(third);
+    const later: Clock = { ...systemClock, now: () => systemClock.now() + 5 * HOUR_MS };
+    for (let start = 0; start < 2; start++) {
+      const feed = await opened(config, redis.url, later);
+      await feed.start(['poll']);
+      await eventually(
+        async () => {
+          const found = overdue(await logged(redis.redis, redis.keys.prefix));
+          const told = found.map(({ subject, data: { late } }) => [subject, late]);
+          expect(told.filter(([subject]) => ids.includes(String(subject)))).toEqual([
+            [first, true],
+            [second, true],
+          ]);
+        },
+        { timeoutMs: 30_000 },
+      );
+      await feed.stop();
+    }
+  });
+
+  it(
+    'tells of each overdue todo exactly once, though processes and Redis are killed around its time',
+    { timeout: 300_000 },
+    async () => {
+      const server = await startPrivateRedis();
+      const sandbox = await sandboxed();
+      const cwd = await mkdtemp(join(tmpdir(), 'changefeed-todos-'));
+      onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+      const config = await configured(sandbox, redis.keys.prefix, '1s');
+      await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
+      const feed = await opened(config, server.url);
+      const start = () => spawn(poller, { cwd, env: { REDIS_URL: server.url, LOG_LEVEL: 'info' } });
+      const connection = new Redis(server.url, { maxRetriesPerRequest: null });
+      onTestFinished(() => connection.disconnect());
+      connection.on('error', () => undefined);
+
+      let pollers = [start(), start()];
+      await Promise.all(pollers.map((one) => one.waitForLine(/changefeed is running/, 60_000)));
+      await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull(), {
+        timeoutMs: 30_000,
+      });
+      // Due one after the other, so that somebody is killed while some are told and some are not.
+      const ids = Array.from({ length: 24 }, (_, at) => dueIn(sandbox, 2_000 + at * 500, 1)).flat();
+      await server.kill();
+      await server.restart();
+
+      const told = async (): Promise<string[]> =>
+        overdue(await logged(connection, redis.keys.prefix)).map(({ subject }) => subject);
+      for (let kills = 0; kills < 3; kills++) {
+        const soFar = (await told()).length;
+        await eventually(async () => expect((await told()).length).toBeGreaterThan(soFar), {
+          timeoutMs: 60_000,
+          intervalMs: 5,
+        });
+        const [victim, survivor] = pollers;
+        await victim?.kill();
+        pollers = [...(survivor === undefined ? [] : [survivor]), start()];
+      }
+      await eventually(async () => expect(new Set(await told()).size).toBeGreaterThanOrEqual(ids.length), {
+        timeoutMs: 90_000,
+      });
+      expect((await told()).filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
+    },
+  );
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { SPELLINGS, written } from '../support/todos.js';
+import { sweptList, type SweptListOptions } from '../support/swept-list.js';
+
+const HOUR_MS = 3_600_000;
+const watch = { timeZone: 'Asia/Seoul', dueSoonMs: 24 * HOUR_MS };
+const now = Date.now();
+const inHours = (hours: number): string => new Date(now + hours * HOUR_MS).toISOString();
+const owner = (id: string, name = id): object => ({ id, name });
+
+describe('what follows from a todo', () => {
+  const redis = useRedis();
+  const open = (records: RawRecord[]) => {
+    const api = listedApi(records);
+    const list = sweptList(redis, api, 'todo');
+    const look = (shown: RawRecord[], options: SweptListOptions = {}) => {
+      api.records = shown;
+      return list.sweep({ watch, ...options });
+    };
+    return { list, look };
+  };
+  const timers = async (): Promise<Record<string, string>> => {
+    const flat = await redis.redis.zrange(redis.keys.due('acme'), '0', '-1', 'WITHSCORES');
+    const pairs = flat.flatMap((member, at) => (at % 2 === 0 ? [[member, Number(flat[at + 1])] as const] : []));
+    return Object.fromEntries(pairs.map(([member, ms]) => [member, new Date(ms).toISOString()]));
+  };
+
+  describe.each(SPELLINGS)('%s', (_how, todo) => {
+    it('is told after the change it comes from, with its sequence and what it is derived from', async () => {
+      const { list, look } = open([]);
+      await look([todo('a', { due: inHours(48), owner: owner('u1') })]);
+      await look([todo('a', { done: true, due: inHours(48), owner: owner('u1') })]);
+      await look([todo('a', { due: inHours(72), owner: owner('u2') })]);
+      expect(await list.told()).toEqual([
+        'updated a 1',
+        'completed a 1',
+        'updated a 2',
+        'reassigned a 2',
+        'rescheduled a 2',
+        'reopened a 2',
+      ]);
+      const [first, completed] = await list.events();
+      expect(completed?.data).toMatchObject({ derivedFrom: first?.id, sequence: 1, after: first?.data.after });
+      expect(completed?.data.changes.map(({ field }) => field)).toContain('완료');
+      expect(completed?.time).toBe('2026-03-03T01:15:00.000Z');
+      const ids = (await list.events()).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    it('says nothing of a person who got another name, or of a date that is said otherwise', async () => {
+      const { list, look } = open([]);
+      const due = inHours(1);
+      await look([todo('a', { due, owner: owner('u1', '가나') })]);
+      await look([todo('a', { due: due.replace('Z', '+00:00'), owner: owner('u1', '다라') })]);
+      expect(await list.told()).toEqual(['updated a 1']);
+    });
+
+    it('sets the times of open todos with the todo, moves them with it, and takes them away', async () => {
+      const { look } = open([]);
+      const [soon, later] = [inHours(30), inHours(60)];
+      await look([todo('a', { due: soon }), todo('b', { due: soon }), todo('done', { done: true, due: soon })]);
+      expect(Object.keys(await timers())).toEqual(['due_soon a', 'due_soon b', 'overdue a', 'overdue b']);
+      await look([todo('a', { due: later }), todo('b', { done: true, due: soon })]);
+      expect(await timers()).toMatchObject({ 'overdue a': later });
+      expect(Object.keys(await timers())).toEqual(['due_soon a', 'overdue a']);
+      await look([]);
+      await look([]);
+      expect(await timers()).toEqual({});
+    });
+  });
+
+  it('is quiet at first contact: what is done or over by then is no news, what will be is kept', async () => {
+    const { list, look } = open([]);
+    await look([
+      written('done', { done: true }),
+      written('over', { due: inHours(-5) }),
+      written('soon', { due: inHours(5) }),
+    ]);
+    expect(await list.told()).toEqual([]);
+    expect(Object.keys(await timers())).toEqual(['overdue soon']);
+  });
+
+  it('of a new todo: completed when it is done already, due soon or over at once when it is', async () => {
+    const { list, look } = open([]);
+    await look([]);
+    await look([
+      written('done', { done: true }),
+      written('over', { due: inHours(-5) }),
+      written('soon', { due: inHours(5) }),
+    ]);
+    expect(await list.told()).toEqual(['created done 1', 'completed done 1', 'created over 1', 'created soon 1']);
+    expect(Object.keys(await timers())).toEqual(['due_soon soon', 'overdue over', 'overdue soon'].sort());
+  });
+
+  it('says nothing of fields that the rules mute, and of a flag that vanished from all todos', async () => {
+    const { list, look } = open([]);
+    const ids = Array.from({ length: 12 }, (_, index) => `t${index}`);
+    const rules = { ignore: ['완료', '완료 날짜'] };
+    await look(ids.map((id) => written(id, { done: true })));
+    await look(
+      ids.map((id) => written(id)),
+      { rules },
+    );
+    await look(
+      ids.map((id) => {
+        const { 완료: _, '완료 날짜': _at, ...rest } = written(id);
+        return { ...rest, 완료일: '2026-03-03T01:15:00.000Z' };
+      }),
+    );
+    expect((await list.told()).filter((line) => /completed|reopened/.test(line))).toEqual([]);
+  });
+
+  it('without images still knows what was completed, moved and opened again, and never who is in charge', async () => {
+    const { list, look } = open([]);
+    const quiet = { images: false };
+    await look([written('a', { due: inHours(30), owner: owner('u1') })], quiet);
+    await look([written('a', { done: true, due: inHours(60), owner: owner('u2') })], quiet);
+    await look([written('a', { due: inHours(60), owner: owner('u2') })], quiet);
+    expect(await list.told()).toEqual([
+      'updated a 1',
+      'rescheduled a 1',
+      'completed a 1',
+      'updated a 2',
+      'reopened a 2',
+    ]);
+    const shown = (await list.events()).map(({ data }) => [data.after, data.changes.map(({ after }) => after)]);
+    expect(JSON.stringify(shown)).not.toMatch(/u1|u2|2026|전화/);
+    expect(Object.keys(await timers())).toEqual(['due_soon a', 'overdue a']);
+  });
+
+  it('tells nothing, and keeps no times, of todos that are not watched', async () => {
+    const { list, look } = open([]);
+    const unwatched = { watch: undefined } as unknown as SweptListOptions;
+    await look([written('a', { due: inHours(30) })], unwatched);
+    await look([written('a', { done: true, due: inHours(30) })], unwatched);
+    expect(await list.told()).toEqual(['updated a 1']);
+    expect(await timers()).toEqual({});
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { noColours } from '../../src/cli/colours.js';
+import { todosText } from '../../src/cli/print-todos.js';
+import type { Clock } from '../../src/runtime/clock.js';
+import { createTodoStore } from '../../src/state/todo-store.js';
+import { TodoTally } from '../../src/todos/report.js';
+import { reportTodos } from '../../src/todos/reports.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+import { SPELLINGS, type Said, type Spelling } from '../support/todos.js';
+
+/** Half past three in the night of 10 March, in Seoul. */
+const NOW = '2026-03-09T18:30:00.000Z';
+const DAY_MS = 86_400_000;
+const period = { timeZone: 'Asia/Seoul', sinceMs: Date.parse(NOW) - 7 * DAY_MS, nowMs: Date.parse(NOW) };
+const gana = { id: 'u1', name: '가나' };
+const dara = { id: 'u2', name: '다라' };
+const [one, two] = [
+  { id: 't1', name: '영업 1팀' },
+  { id: 't2', name: '영업 2팀' },
+];
+
+const TODOS: Said[] = [
+  // Open: today by its day, today at nine, today and over, yesterday, tomorrow by its day, at no time.
+  { due: '2026-03-09T15:00:00.000Z', owner: gana, team: [one] },
+  { due: '2026-03-10T00:00:00.000Z', owner: gana, team: [one, two] },
+  { due: '2026-03-09T16:00:00.000Z', owner: gana },
+  { due: '2026-03-08T15:00:00.000Z', owner: dara },
+  { due: '2026-03-10T15:00:00.000Z', owner: dara, team: [two] },
+  {},
+  // Done: within the period, after two days and after four; before it; without a word when.
+  {
+    done: true,
+    createdAt: '2026-03-05T00:00:00.000Z',
+    doneAt: '2026-03-07T00:00:00.000Z',
+    due: '2026-03-08T01:00:00.000Z',
+    owner: gana,
+    team: [one],
+  },
+  { done: true, createdAt: '2026-03-05T00:00:00.000Z', doneAt: '2026-03-09T00:00:00.000Z', owner: dara },
+  {
+    done: true,
+    createdAt: '2026-01-05T00:00:00.000Z',
+    doneAt: '2026-02-09T00:00:00.000Z',
+    due: '2026-02-09T00:00:00.000Z',
+    owner: dara,
+  },
+  { done: true, doneAt: null, due: '2026-03-05T01:00:00.000Z', owner: dara },
+];
+const all = (todo: Spelling): RawRecord[] => TODOS.map((said, index) => todo(`t${index}`, said));
+
+describe('what todos come to', () => {
+  it.each(SPELLINGS)('%s: in all, by person in charge and by team', (_how, todo) => {
+    const tally = new TodoTally(period);
+    for (const record of all(todo)) tally.add(record);
+    const { total, people, teams } = tally.sums();
+    expect(total).toEqual({
+      open: 6,
+      dueToday: 3,
+      overdue: 2,
+      completed: 2,
+      // Due within the week: the one over at one in the night, yesterday's, and two that are done.
+      completionRate: 2 / 4,
+      medianMsToComplete: 3 * DAY_MS,
+    });
+    expect(people).toEqual([
+      {
+        ...gana,
+        open: 3,
+        dueToday: 3,
+        overdue: 1,
+        completed: 1,
+        completionRate: 1 / 2,
+        medianMsToComplete: 2 * DAY_MS,
+      },
+      {
+        ...dara,
+        open: 2,
+        dueToday: 0,
+        overdue: 1,
+        completed: 1,
+        completionRate: 1 / 2,
+        medianMsToComplete: 4 * DAY_MS,
+      },
+      {
+        id: null,
+        name: null,
+        open: 1,
+        dueToday: 0,
+        overdue: 0,
+        completed: 0,
+        completionRate: null,
+        medianMsToComplete: null,
+      },
+    ]);
+    expect(teams.map(({ name, open, dueToday, completed }) => [name, open, dueToday, completed])).toEqual([
+      [null, 3, 1, 1],
+      ['영업 1팀', 2, 2, 1],
+      ['영업 2팀', 2, 1, 0],
+    ]);
+  });
+
+  describe('of a workspace', () => {
+    const redis = useRedis();
+    const clock = { now: () => Date.parse(NOW) } as Clock;
+    const report = (call = {}) => {
+      const store = createTodoStore(redis.redis, redis.keys, 'acme');
+      return reportTodos([{ name: 'acme', timeZone: 'Asia/Seoul', store }], { since: '7d', ...call }, clock);
+    };
+
+    it('are counted from what is remembered of them, without those that are gone, and shown as tables', async () => {
+      const api = listedApi(all(SPELLINGS[0][1]));
+      const list = sweptList(redis, api, 'todo');
+      api.records.push(SPELLINGS[0][1]('gone'));
+      await list.sweep();
+      api.records.pop();
+      await list.sweep();
+      await list.sweep();
+      const counted = await report();
+      expect(counted).toMatchObject({
+        since: '2026-03-02T18:30:00.000Z',
+        at: NOW,
+        workspaces: [{ total: { open: 6 } }],
+      });
+      const text = todosText(counted, noColours);
+      expect(text).toMatch(/^workspace acme {2}completed 2026-03-03 to 2026-03-10 \(Asia\/Seoul\)/);
+      expect(text).toMatch(/all todos {2}6 {5}3 {10}2 {8}2 {10}50 % {2}3 days/);
+      expect(text).toMatch(/nobody {5}1 {5}0 {10}0 {8}0 {10}— {5}—/);
+      expect(text).toMatch(/no team {3}3/);
+    });
+
+    it.each([
+      [{ workspace: 'other' }, /no workspace "other".*names acme/],
+      [{ since: 'lately' }, /begins at "lately"; allowed: a duration such as 7d/],
+      [{ since: '2030-01-01' }, /begins at "2030-01-01"/],
+    ])('are not counted for %j', async (call, message) => {
+      await expect(report(call)).rejects.toMatchObject({
+        code: 'CF_USAGE',
+        message: expect.stringMatching(message) as string,
+      });
+    });
+
+    it('cannot be counted where no images are kept', async () => {
+      await sweptList(redis, listedApi(all(SPELLINGS[0][1])), 'todo').sweep({ images: false });
+      await expect(report()).rejects.toThrow(/images: false/);
+    });
+  });
+});
