@@ -94,12 +94,12 @@ async function eventsIn(folder: CliFolder, name: string): Promise<ChangeEvent[]>
   });
 }
 
-/** Per record, what was told of it, in the order of its first telling. */
+/** Per record, what was told of it, in the order of its first telling; but for what follows from a change, or from the time. */
 function storiesOf(events: readonly ChangeEvent[]): Map<string, ChangeEvent[]> {
   const known = new Set<string>();
   const stories = new Map<string, ChangeEvent[]>();
   for (const event of events) {
-    if (known.has(event.id)) continue;
+    if (known.has(event.id) || event.data.derivedFrom !== undefined || event.data.detectedBy === 'clock') continue;
     known.add(event.id);
     const key = `${listOf(event)} ${event.subject}`;
     stories.set(key, [...(stories.get(key) ?? []), event]);

@@ -200,7 +200,7 @@ describe('what goes wrong while running', () => {
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
 
-  it.skipIf(redisBinary === undefined).each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  it.skipIf(redisBinary === undefined).each(['SIGINT', 'SIGTERM'] as const)(
     '%s stops the service and its private Redis, with exit code 0 and without a stack',
     { timeout: 60_000 },
     async (signal) => {

@@ -49,7 +49,7 @@ describe('a resync', () => {
     expect(await told()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
   });
 
-  it('cuts off a sweep under way, and leaves nothing of its walk', async () => {
+  it('cuts off a sweep under way, and loses nothing of what that had told', async () => {
     const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => person(id));
     const api = listedApi(six);
     const { sweep, told, store } = sweptList(redis, api);
@@ -62,10 +62,11 @@ describe('a resync', () => {
     await expect(sweep()).rejects.toMatchObject({ code: 'CF_LEASE_LOST' });
     api.before = () => undefined;
     api.records = six;
-    expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { seen: 6, missing: 0 } });
+    // The one that only the sweep cut off has shown was told as created, and is not there.
+    expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { seen: 6, missing: 1 } });
     await sweep();
     await sweep();
-    expect((await told()).filter((line) => line.startsWith('deleted'))).toEqual([]);
+    expect(await told()).toEqual(['created x 1', 'deleted x 2']);
   });
 });
 
