@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -8,5 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Many tests wait for processes of their own: one worker alone would leave a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
