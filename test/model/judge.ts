@@ -113,7 +113,8 @@ function ofTheTruth(story: Story): string[] {
     .map((line) => ({ ...line, before: compared(story, line.before), after: compared(story, line.after) }))
     .filter(({ before, after }) => essence(before, sameness) !== essence(after, sameness))
     .map((line) => ({ ...line, visibleAt: line.at }));
-  const events = story.events.flatMap((event) => asClaim(story, event));
+  const torn = tellingOfDrift(story);
+  const events = story.events.filter((event) => !torn.includes(event)).flatMap((event) => asClaim(story, event));
   const journal = [...story.journal.filter(({ line }) => line === 'rename' || line === 'rules'), ...lines];
   const { inventions, repeated } = scoreEvents({ journal, events });
   return [
@@ -122,6 +123,21 @@ function ofTheTruth(story: Story): string[] {
     ...missed(story, lines, { events, sameness }),
     ...untrueEnds(story, { events, sameness }),
   ];
+}
+
+/** With fewer rows than this nothing is known to be a change of the schema. */
+const FEWEST_ROWS = 10;
+
+/**
+ * A sweep that is taken up again may meet a new schema on its last few rows alone, and tell it of each of these. That is
+ * documented; of more rows than that, it is an invention.
+ */
+function tellingOfDrift({ driftedAt, events }: Story): ChangeEvent[] {
+  if (driftedAt.length === 0) return [];
+  const told = events.filter(
+    ({ data: { changes } }) => changes.length > 0 && changes.every(({ field }) => DRIFT_FIELDS.includes(field)),
+  );
+  return told.length < FEWEST_ROWS ? told : [];
 }
 
 function mutationsOf({ journal, scenario }: Story): MutationLine[] {
