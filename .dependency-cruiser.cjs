@@ -43,6 +43,13 @@ module.exports = {
       from: { path: room('observability') },
       to: { path: '^src/(state|app|dispatch)', dependencyTypesNot: ['type-only'] },
     },
+    // What a user installs must find what it imports.
+    {
+      name: 'no-development-packages',
+      severity: 'error',
+      from: { path: '^(src|workers)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'workers-are-entry-points',
       severity: 'error',
