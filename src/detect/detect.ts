@@ -8,7 +8,7 @@ import { ageOf, withinLag } from './age.js';
 import { canonicalFields } from './canonical.js';
 import { diffFields } from './diff.js';
 import { creationTimeOf, stampOf } from './fields.js';
-import { instant, toEvent, type Happening } from './happening.js';
+import { firstSight, instant, toEvent, type Happening } from './happening.js';
 import { bothSides, contentOf, lastEventAt, stampKnown, type Gone, type KnownRecord, type Suspect } from './known.js';
 import type { Baseline, DetectInput, Observation } from './input.js';
 import { withEveryField, type Rules } from './rules.js';
@@ -53,15 +53,7 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
 
 function appeared(input: DetectInput, how: Partial<Happening> & Pick<Happening, 'verb'>): Detection {
   const sequence = (input.known?.sequence ?? 0) + 1;
-  const event = toEvent(input, {
-    time: instant(creationTimeOf(input.record)) ?? input.observation.observedAt,
-    before: null,
-    changes: [],
-    class: 'edited',
-    detectedBy: 'content',
-    sequence,
-    ...how,
-  });
+  const event = toEvent(input, { ...firstSight(input), sequence, ...how });
   return { kind: 'created', sequence, event };
 }
 

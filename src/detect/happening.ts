@@ -3,6 +3,7 @@ import { buildEvent } from '../events/envelope.js';
 import type { ChangeClass, ChangeEvent, CrmRecord, DetectedBy, FieldChange, Verb } from '../events/types.js';
 import { canonicalText } from './canonical.js';
 import { digestOf } from './digest.js';
+import { creationTimeOf } from './fields.js';
 import type { DetectInput } from './input.js';
 import type { RawValue } from './raw.js';
 
@@ -15,6 +16,15 @@ export interface Happening {
   detectedBy: DetectedBy;
   sequence: number;
   reappeared?: true;
+}
+
+/** What there is to say of a record that nothing was known of. */
+export function firstSight({
+  record,
+  observation,
+}: Pick<DetectInput, 'record' | 'observation'>): Omit<Happening, 'verb' | 'sequence'> {
+  const time = instant(creationTimeOf(record)) ?? observation.observedAt;
+  return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' };
 }
 
 export function toEvent(input: DetectInput, happening: Happening): ChangeEvent {

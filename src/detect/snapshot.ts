@@ -1,7 +1,6 @@
 /** What a record is, told as an event: by a baseline that is to be heard, and to subscriptions that begin with a snapshot. */
 import type { ChangeEvent } from '../events/types.js';
-import { creationTimeOf } from './fields.js';
-import { instant, toEvent } from './happening.js';
+import { firstSight, toEvent } from './happening.js';
 import type { DetectInput } from './input.js';
 
 /** `sequence`: the record's count of events so far, so that what follows it counts on from there. */
@@ -9,16 +8,6 @@ export function snapshotEvent(
   input: Pick<DetectInput, 'key' | 'record' | 'rules' | 'observation' | 'images'>,
   sequence: number,
 ): ChangeEvent {
-  return toEvent(
-    { ...input, known: null, baseline: null },
-    {
-      verb: 'snapshot',
-      time: instant(creationTimeOf(input.record)) ?? input.observation.observedAt,
-      before: null,
-      changes: [],
-      class: 'edited',
-      detectedBy: 'content',
-      sequence,
-    },
-  );
+  const unknown = { ...input, known: null, baseline: null };
+  return toEvent(unknown, { verb: 'snapshot', ...firstSight(input), sequence });
 }
