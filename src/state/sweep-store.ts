@@ -42,7 +42,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     async abandon(list, token) {
       const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));
       const [field, packed] = memberField(STRAYS, strays(await readMembership(room, list)));
-      await abandonSweep.run(redis, touched, [token, field, packed]);
+      return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, field, packed]));
     },
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);

@@ -7,6 +7,7 @@ import { isoTime } from '../runtime/clock.js';
 import { noCounts } from './counts.js';
 import type { SweepMemory } from './judging.js';
 import type { SweepDeps } from './options.js';
+import { unfenced } from './settling.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepStore } from './store.js';
 
 /** A checkpoint older than this is not resumed: its cursors may be dead, and its first half shows another day. */
@@ -23,7 +24,7 @@ export async function departure(
     log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
     return { checkpoint, trail: createTrail({ firstPage: checkpoint.firstPage, cursors }) };
   }
-  if (checkpoint !== null || cutOff) await store.abandon(list, token);
+  if (checkpoint !== null || cutOff) unfenced(list, await store.abandon(list, token));
   const fresh: Checkpoint = {
     sweepId: `${list}-${token}-${now.toString(36)}`,
     startedAt: isoTime(now),

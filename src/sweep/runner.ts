@@ -12,10 +12,11 @@ import { isoTime } from '../runtime/clock.js';
 import { departure, recollect } from './departure.js';
 import { judgePage, type Judgement } from './judge-page.js';
 import type { SweepMemory } from './judging.js';
-import { keepLease, leaseLost } from './lease-keeper.js';
+import { keepLease } from './lease-keeper.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { settleHeld } from './settle-held.js';
 import { isSettled, settle, summarise } from './settle.js';
+import { unfenced } from './settling.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepSummary } from './store.js';
 
 /** A lease outlives this many ms of silence: long enough for a pause of the event loop, short enough to wait for. */
@@ -72,8 +73,7 @@ async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken)
     const closed = { completedAt: isoTime(deps.clock.now()), lastSweep };
     const summary = isSettled(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
     const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
-    const result = await deps.store.commitPage(list, commit);
-    if (result.outcome === 'fenced') throw leaseLost(list);
+    unfenced(list, await deps.store.commitPage(list, commit));
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.settling === true });
     if (summary !== null) return withWarning(deps, options, { summary, lastSweep });
     checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
@@ -141,9 +141,9 @@ async function takePage(deps: SweepDeps, options: SweepOptions, position: Positi
     trail.check(answer, cursor);
     return { nextCursor: answer.nextCursor, ...(await judge(deps, options, position, answer)) };
   } catch (cause) {
-    if (signal?.aborted === true) throw cause;
+    signal?.throwIfAborted();
     const hopeless = isHopeless(cause, checkpoint.cursor);
-    if (hopeless) await deps.store.abandon(list, token);
+    if (hopeless) unfenced(list, await deps.store.abandon(list, token));
     const kept = hopeless ? 'the next sweep starts at the first page' : 'the next sweep resumes there';
     throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
       list,

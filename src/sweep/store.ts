@@ -200,7 +200,7 @@ export interface SweepStore {
   /** A person accepts the removals held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
   acceptRemovals(list: ListName): Promise<number>;
   /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. Its records are STRAYS. */
-  abandon(list: ListName, token: FencingToken): Promise<void>;
+  abandon(list: ListName, token: FencingToken): Promise<CommitResult>;
   /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */
   forgetBaseline(list: ListName): Promise<void>;
 }

@@ -104,7 +104,7 @@ describe('the memory of a sweep', () => {
     expect(await store.commitPage('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
     expect(await store.renew('todo', old, 60_000)).toBe(false);
     await store.release('todo', old);
-    await store.abandon('todo', old);
+    expect(await store.abandon('todo', old)).toEqual({ outcome: 'fenced', holder: young });
     expect(await store.renew('todo', young, 60_000)).toBe(true);
     expect([await logged(), await store.digests('todo', ['t1'])]).toEqual([0, [null]]);
   });

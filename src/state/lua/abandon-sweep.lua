@@ -3,7 +3,7 @@
   sweep had not, is kept beside that one's members: nobody else would miss them.
   Atomic because: the sweep may have passed to another process, whose checkpoint must stay.
   KEYS 1 sweep · 2 walk · 3 lease · 4 members    ARGV 1 token · 2 field of the strays · 3 their packed keys
-  RETURN {"abandoned"} · {"fenced", holder or ""}    Cost O(pages). ]]
+  RETURN {"committed", 0} · {"fenced", holder or ""}    Cost O(pages). ]]
 local holder = redis.call('GET', KEYS[3])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 -- The version byte alone: there are none.
@@ -12,4 +12,4 @@ redis.call('HDEL', KEYS[1], 'checkpoint')
 for _, name in ipairs(redis.call('HKEYS', KEYS[2])) do
   if string.sub(name, 1, 2) ~= 'h ' then redis.call('HDEL', KEYS[2], name) end
 end
-return { 'abandoned' }
+return { 'committed', 0 }
