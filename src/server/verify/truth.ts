@@ -77,14 +77,16 @@ export function truthOf(journal: readonly JournalLine[], options: TruthOptions =
     lines.push(line);
     byRecord.set(key, lines);
   }
-  const histories = new Map([...byRecord].map(([key, lines]) => [key, historyOf(lines, walks, sameness, options)]));
+  // A journal without walks was not read through a list API that we know of: everything in it counts.
+  const walked = walks.length === 0 ? null : walks;
+  const histories = new Map([...byRecord].map(([key, lines]) => [key, historyOf(lines, walked, sameness, options)]));
   const renamed = new Set(journal.flatMap((line) => (line.line === 'rename' ? [line.id] : [])));
   return { histories, sameness, renamed };
 }
 
 function historyOf(
   lines: readonly MutationLine[],
-  walks: readonly WalkLine[],
+  walks: readonly WalkLine[] | null,
   sameness: Sameness,
   options: TruthOptions,
 ): History {
@@ -96,7 +98,7 @@ function historyOf(
     const visibleAt = line.visibleAt === null ? null : Date.parse(line.visibleAt);
     states.push({ essence: essence(line.after, sameness), since: Date.parse(line.at), visibleAt, line });
   }
-  const ofList = walks.filter(({ list }) => list === first.list);
+  const ofList = walks?.filter(({ list }) => list === first.list) ?? null;
   const changedUnjudged = lines.some((line) => changedOutside(line, sameness));
   return { list: first.list, id: first.id, states, steps: stepsOf(states, ofList, options), changedUnjudged };
 }
@@ -106,7 +108,7 @@ function changedOutside({ before, after }: MutationLine, sameness: Sameness): bo
   return essence(before, sameness) === essence(after, sameness) && essence(before, all) !== essence(after, all);
 }
 
-function stepsOf(states: readonly State[], walks: readonly WalkLine[], options: TruthOptions): Step[] {
+function stepsOf(states: readonly State[], walks: readonly WalkLine[] | null, options: TruthOptions): Step[] {
   const since = options.since ?? baselineEnd(walks);
   const steps: Step[] = [];
   let last = states[0]?.essence ?? null;
@@ -121,18 +123,19 @@ function stepsOf(states: readonly State[], walks: readonly WalkLine[], options: 
   return steps;
 }
 
-/** A journal without walks was not read through a list API that we know of: everything in it counts. */
-function baselineEnd(walks: readonly WalkLine[]): number {
-  return walks.length === 0 ? -Infinity : Math.min(...walks.map(({ endedAt }) => Date.parse(endedAt)));
+/** Of a list that was never walked to its end nothing is expected: its baseline is not complete. */
+function baselineEnd(walks: readonly WalkLine[] | null): number {
+  return walks === null ? -Infinity : Math.min(...walks.map(({ endedAt }) => Date.parse(endedAt)));
 }
 
 function isConfirmed(
   gone: number,
-  walks: readonly WalkLine[],
+  walks: readonly WalkLine[] | null,
   { removalLooks = 2, until = Infinity }: TruthOptions,
 ): boolean {
+  if (walks === null) return true;
   const looks = walks.filter(({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until);
-  return walks.length === 0 || looks.length >= removalLooks;
+  return looks.length >= removalLooks;
 }
 
 /** What an event's image says, under the same rules as the truth. */

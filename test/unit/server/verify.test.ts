@@ -209,6 +209,14 @@ test('what was first seen in the baseline is not expected', () => {
   });
 });
 
+test('of a list that was never walked to its end nothing is expected, though others were', () => {
+  const changed = mutation({ before: A, after: B, second: 2, seen: 3 });
+  expect(scoreEvents({ journal: [changed, walk(0, 1, 'memo')], events: [] }).expected).toBe(0);
+  expect(scoreEvents({ journal: [changed, walk(0, 1)], events: [] }).expected).toBe(1);
+  // What was not read through the list API is not known to have a baseline.
+  expect(scoreEvents({ journal: [changed], events: [] }).expected).toBe(1);
+});
+
 test('a removal is expected once two walks have begun and ended after it', () => {
   const gone = mutation({ before: A, after: null, second: 10, seen: 12 });
   const once = [walk(0, 1), gone, walk(11, 12)];
