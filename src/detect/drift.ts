@@ -14,6 +14,8 @@ const NEARLY_ALL = 0.9;
 const NEXT_TO_NONE = 0.1;
 /** With fewer rows than this, "nearly all of them" says nothing: each is reported by itself. */
 const FEWEST_ROWS = 10;
+/** That no change of the schema leaves so many of the rows as they were, be it one in mid-sweep. */
+const MUST_STAY = 2 * NEXT_TO_NONE;
 const SAMPLES = 3;
 
 /** One field of one row that took another form. */
@@ -28,27 +30,30 @@ export interface DriftTally {
   /** Rows seen that were known before. */
   rows: number;
   fields: Readonly<Record<string, DriftField>>;
-  /** Fields that waited for a second sweep already: this one decides. */
+  /** Fields that the sweep before left open: this one decides. */
   carried: readonly string[];
-  /** The fields turned out to be ordinary: nothing waits any more in this sweep. */
-  released: boolean;
+  /** Fields that turned out to be no drift: for them nothing waits any more in this sweep. */
+  ordinary: readonly string[];
 }
+
+/** From which form to which: rows. */
+type Moves = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export interface DriftField {
   /** Rows that moved. */
   moved: number;
   /** Known rows seen before the first of them. */
   after: number;
-  from: Readonly<Record<string, number>>;
-  to: Readonly<Record<string, number>>;
+  moves: Moves;
   /** Rows per form when the first of them was seen. */
   forms: Readonly<Record<string, number>>;
 }
 
-/** A field that drifted lately, and from which forms: rows that were not shown then move along in silence. */
+/** A field that drifted lately: rows that were not shown then move along in silence. */
 export interface PastDrift {
   field: string;
-  from: readonly string[];
+  /** From which form to which others. */
+  moves: Readonly<Record<string, readonly string[]>>;
   /** Complete sweeps in which it still counts. */
   sweeps: number;
 }
@@ -66,8 +71,17 @@ export function pastAfter(past: readonly PastDrift[], drifted: readonly Omit<Pas
   ];
 }
 
-export function noDrift(carried: readonly string[] = []): DriftTally {
-  return { rows: 0, fields: {}, carried, released: false };
+/** What a complete sweep leaves open, for the next one to decide. */
+export interface OpenDrift {
+  /** Fields in which many rows moved; these rows wait. */
+  carried?: readonly string[] | undefined;
+  /** Fields in which too few rows moved to wait for more; these rows were told, and count with those of the next sweep. */
+  begun?: Readonly<Record<string, DriftField>> | undefined;
+}
+
+export function noDrift({ carried = [], begun = {} }: OpenDrift = {}): DriftTally {
+  const fields = Object.fromEntries(Object.entries(begun).map(([field, seen]) => [field, { ...seen, after: 0 }]));
+  return { rows: 0, fields, carried: [...carried, ...Object.keys(fields)], ordinary: [] };
 }
 
 export function transitions(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Transition[] {
@@ -82,8 +96,10 @@ export function transitions(before: ReadonlyMap<string, string>, after: Readonly
 
 /** A step into a form that next to no row has, from one that is at home in this field. Anything else is everyday life. */
 export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, drift: DriftTally): boolean {
-  if (schema.rows < FEWEST_ROWS) return false;
-  if (Object.hasOwn(drift.fields, field)) return true;
+  if (schema.rows < FEWEST_ROWS || drift.ordinary.includes(field)) return false;
+  // From nothing to nothing is noise where both are at home, even in a field on the move.
+  const saysNothing = isEmptyForm(from) && isEmptyForm(to);
+  if (!saysNothing && Object.hasOwn(drift.fields, field)) return true;
   const forms = formsOfField(schema, field);
   return (forms[to] ?? 0) <= NEXT_TO_NONE * schema.rows && rowsLike(from, forms) >= FEWEST_ROWS;
 }
@@ -99,9 +115,10 @@ export function tallied(drift: DriftTally, moved: readonly Transition[], schema:
   // A field may be called "constructor" or "__proto__".
   const fields = new Map(Object.entries(drift.fields));
   for (const { field, from, to } of moved) {
-    const first = { moved: 0, after: drift.rows, from: {}, to: {}, forms: formsOfField(schema, field) };
+    const first: DriftField = { moved: 0, after: drift.rows, moves: {}, forms: formsOfField(schema, field) };
     const known = fields.get(field) ?? first;
-    fields.set(field, { ...known, moved: known.moved + 1, from: more(known.from, from), to: more(known.to, to) });
+    const moves = { ...known.moves, [from]: more(known.moves[from] ?? {}, to) };
+    fields.set(field, { ...known, moved: known.moved + 1, moves });
   }
   return { ...drift, rows, fields: Object.fromEntries(fields) };
 }
@@ -115,21 +132,29 @@ export interface DriftDecision {
   drifted: SchemaChange[];
   /** Everything from some row on moved: perhaps the schema changed in mid-sweep. The next sweep decides. */
   undecided: string[];
+  /**
+   * The same, of fewer rows than have to wait: an edit of the last row would wait as well, and what it was in between be
+   * lost. They are told as what they look like; should the others follow, it is a change of the schema from then on.
+   */
+  begun: Record<string, DriftField>;
 }
 
 /** At the end of a complete sweep. */
 export function decideDrift(drift: DriftTally): DriftDecision {
-  const decision: DriftDecision = { drifted: [], undecided: [] };
+  const drifted: SchemaChange[] = [];
+  const undecided: string[] = [];
+  const begun: [string, DriftField][] = [];
   for (const [field, seen] of Object.entries(drift.fields)) {
-    if (seen.moved < FEWEST_ROWS) continue;
-    const couldMove = rowsIn(seen.forms, Object.keys(seen.from));
+    const isMany = seen.moved >= FEWEST_ROWS;
+    const couldMove = rowsThatCould(seen);
     const share = Math.min(1, seen.moved / Math.max(couldMove, seen.moved));
-    if (share >= NEARLY_ALL) decision.drifted.push(schemaChange(field, seen, share));
+    if (isMany && share >= NEARLY_ALL) drifted.push(schemaChange(field, seen, share));
     else if (!drift.carried.includes(field) && movedFromThereOn(seen, drift.rows, couldMove)) {
-      decision.undecided.push(field);
+      if (isMany) undecided.push(field);
+      else begun.push([field, seen]);
     }
   }
-  return decision;
+  return { drifted, undecided, begun: Object.fromEntries(begun) };
 }
 
 /** Of the rows after the first that moved, nearly all of those that could did. */
@@ -138,15 +163,28 @@ function movedFromThereOn(seen: DriftField, rows: number, couldMove: number): bo
   return seen.moved >= NEARLY_ALL * sinceThen;
 }
 
-/** In mid-sweep: so many rows have not moved that no field can come to "nearly all", nor to "all from there on". */
-export function isOrdinary(drift: DriftTally, expectedRows: number): boolean {
-  return Object.values(drift.fields).every((seen) => {
-    const couldMove = rowsIn(seen.forms, Object.keys(seen.from));
+/**
+ * In mid-sweep: so many rows have not moved that no field can come to "nearly all", nor to "all from there on". Another field
+ * may still drift in what is left of the sweep.
+ */
+export function isOrdinary({ rows, fields, carried, ordinary }: DriftTally, expectedRows: number): boolean {
+  const open = new Set([...carried, ...Object.keys(fields)].filter((field) => !ordinary.includes(field)));
+  const seenOf = new Map(Object.entries(fields));
+  return [...open].every((field) => {
+    const seen = seenOf.get(field);
+    // Of a field that was left open, none has moved so far.
+    if (seen === undefined) return rows > MUST_STAY * expectedRows;
+    const couldMove = rowsThatCould(seen);
     // Where many rows could not move, those that stayed say little about the others.
     if (shareOf(seen, couldMove) < NEARLY_ALL) return false;
-    const stayed = drift.rows - seen.after - seen.moved;
-    return stayed > 2 * NEXT_TO_NONE * Math.max(expectedRows, couldMove);
+    return rows - seen.after - seen.moved > MUST_STAY * Math.max(expectedRows, couldMove);
   });
+}
+
+/** The fields that have moved so far are ordinary, and so are those that were left open. */
+export function withoutOrdinary(drift: DriftTally): DriftTally {
+  const { carried, fields, ordinary } = drift;
+  return { ...drift, fields: {}, ordinary: [...new Set([...ordinary, ...carried, ...Object.keys(fields)])] };
 }
 
 /** How much of the list could move. */
@@ -154,25 +192,64 @@ function shareOf({ forms }: DriftField, couldMove: number): number {
   return couldMove / Math.max(1, rowsIn(forms, Object.keys(forms)));
 }
 
+function rowsThatCould({ forms, moves }: DriftField): number {
+  return rowsIn(forms, Object.keys(moves));
+}
+
 function rowsIn(counts: Readonly<Record<string, number>>, forms: readonly string[]): number {
   return forms.reduce((sum, form) => sum + (counts[form] ?? 0), 0);
 }
 
-/** The fields of a row that only follow what the sweep before reported. */
-export function followers(moved: readonly Transition[], past: readonly PastDrift[]): ReadonlySet<string> {
-  const follows = ({ field, from }: Transition): boolean =>
-    past.some((drift) => drift.field === field && drift.from.includes(from));
+/**
+ * The moves that are the schema's doing: those of many, and those of nearly all rows that had been of a form. A rare one is
+ * somebody's own edit where it led elsewhere than the others, to a form that was at home before; or where the others all went
+ * from nothing to nothing: a key that came or went without saying anything.
+ */
+export function movesOfSchema({ moved, moves, forms }: DriftField): PastDrift['moves'] {
+  const all = steps(moves);
+  const main = all.filter(({ rows }) => rows > NEXT_TO_NONE * moved);
+  const saysNothing = main.every(({ from, to }) => isEmptyForm(from) && isEmptyForm(to));
+  const destinations = new Set(main.map(({ to }) => to));
+  const isOwn = ({ from, to, rows }: Step): boolean =>
+    rows < NEARLY_ALL * (forms[from] ?? 0) && (saysNothing || (!destinations.has(to) && (forms[to] ?? 0) > 0));
+  const ofSchema = all.filter((step) => main.includes(step) || !isOwn(step));
+  const from = new Set(ofSchema.map((step) => step.from));
+  const into = (form: string): string[] => ofSchema.filter((step) => step.from === form).map(({ to }) => to);
+  return Object.fromEntries([...from].map((form) => [form, into(form)]));
+}
+
+interface Step {
+  from: string;
+  to: string;
+  rows: number;
+}
+
+function steps(moves: Moves): Step[] {
+  return Object.entries(moves).flatMap(([from, into]) =>
+    Object.entries(into).map(([to, rows]) => ({ from, to, rows })),
+  );
+}
+
+/** The fields of a row that only follow what was, or is being, reported of the schema. */
+export function followers(moved: readonly Transition[], drifted: readonly PastDrift[]): ReadonlySet<string> {
+  const follows = ({ field, from, to }: Transition): boolean =>
+    drifted.some((drift) => drift.field === field && drift.moves[from]?.includes(to) === true);
   return new Set(moved.filter(follows).map(({ field }) => field));
 }
 
-function schemaChange(field: string, { moved, from, to }: DriftField, share: number): SchemaChange {
-  const [before, after] = [samples(from), samples(to)];
+function schemaChange(field: string, { moved, moves }: DriftField, share: number): SchemaChange {
+  const all = steps(moves);
+  const before = samples(all.map(({ from, rows }) => [from, rows]));
+  const after = samples(all.map(({ to, rows }) => [to, rows]));
   const kind = isOnly(before, ABSENT) ? 'appeared' : isOnly(after, ABSENT) ? 'vanished' : 'changed';
   return { field, kind, rows: moved, share: Math.round(share * 1_000) / 1_000, before, after };
 }
 
-function samples(counts: Readonly<Record<string, number>>): string[] {
-  const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
+/** The most frequent forms. */
+function samples(seen: readonly (readonly [form: string, rows: number])[]): string[] {
+  const counts = new Map<string, number>();
+  for (const [form, rows] of seen) counts.set(form, (counts.get(form) ?? 0) + rows);
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
   return sorted.slice(0, SAMPLES).map(([form]) => form);
 }
 

@@ -33,7 +33,7 @@ export async function departure(
     pages: 0,
     counts: noCounts(),
     firstPage: null,
-    drift: noDrift(state.lastSweep?.carried),
+    drift: noDrift(state.lastSweep ?? {}),
   };
   return { checkpoint: fresh, trail: createTrail({ firstPage: null, cursors: [] }) };
 }

@@ -46,12 +46,12 @@ export function judgeRecord(seen: SeenRecord, state: RecordState | null, options
   const detection = detect({ ...input, rules: withoutFields(rules, quiet) });
   const unusual = moved.filter((one) => !quiet.has(one.field) && isUnusual(one, memory.schema, options.drift));
   // A schema that goes back to what it was shows contents seen before, on all rows: that is for the end of the sweep to say.
-  const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canWait(unusual, options.drift, options));
+  const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canWait(unusual, options));
   if (isDoubted) return { kind: 'stale', drift: options.drift, write: writeOf(seen, state, input, detection) };
 
-  const counts = !again && known !== null && !options.drift.released;
+  const counts = !again && known !== null;
   const drift = counts ? tallied(options.drift, unusual, memory.schema) : options.drift;
-  if (isChange(detection) && canWait(unusual, drift, options)) return { kind: 'held', drift, write: null };
+  if (isChange(detection) && canWait(unusual, options)) return { kind: 'held', drift, write: null };
   addToDelta(options.schemaDelta, countedForms(state, known, rules), formsOf(seen.record, rules));
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
   return { kind: detection.kind, drift, write: writeOf(seen, state, input, detection), mutedBy };
@@ -69,11 +69,10 @@ function isOlder({ record, known, observation }: DetectInput): boolean {
 /** A change that may be the schema's rather than the record's own. */
 function canWait(
   unusual: readonly Transition[],
-  drift: DriftTally,
   { rules, images }: Pick<JudgeRecordOptions, 'rules' | 'images'>,
 ): boolean {
   // Without images there is nothing to wait in: what waits would be people's data.
-  if (!rules.collapse || !images || drift.released) return false;
+  if (!rules.collapse || !images) return false;
   return unusual.some(({ from, to }) => !rules.nullIsAbsent || !(isEmptyForm(from) && isEmptyForm(to)));
 }
 

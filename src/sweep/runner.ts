@@ -5,7 +5,7 @@
  */
 import type { Page } from '../api/read-api.js';
 import type { Trail } from '../api/trail.js';
-import { isOrdinary } from '../detect/drift.js';
+import { isOrdinary, withoutOrdinary } from '../detect/drift.js';
 import type { Silence } from '../detect/habit.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { isoTime } from '../runtime/clock.js';
@@ -114,7 +114,7 @@ async function releaseOrdinary(
   memory.held.clear();
   return await settleHeld(deps, options, {
     ...position,
-    checkpoint: { ...checkpoint, drift: { ...drift, released: true } },
+    checkpoint: { ...checkpoint, drift: withoutOrdinary(drift) },
   });
 }
 

@@ -2,7 +2,7 @@
 import type { RawRecord } from '../api/read-api.js';
 import { detect } from '../detect/detect.js';
 import { digestOf } from '../detect/digest.js';
-import { transitions } from '../detect/drift.js';
+import { followers, transitions } from '../detect/drift.js';
 import { formsKnown, formsOf } from '../detect/known.js';
 import { withoutFields } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
@@ -66,6 +66,7 @@ function release(
   // May be in the middle of a change of the schema: waits for one more sweep.
   if (moved.some(({ field }) => undecided.includes(field))) return [];
 
+  const quiet = followers(moved, [...drifted, ...(lastSweep?.drifted ?? [])]);
   const observation = {
     workspace,
     sweep: checkpoint.sweepId,
@@ -74,7 +75,7 @@ function release(
   };
   const seen = { key, record, text, digest: digestOf(text) };
   const input = inputOf(seen, known, { baseline: null, rules, observation, images });
-  const detection = detect({ ...input, rules: withoutFields(rules, new Set(drifted.map(({ field }) => field))) });
+  const detection = detect({ ...input, rules: withoutFields(rules, quiet) });
   const schema: SchemaDelta = new Map();
   if (detection.kind !== 'stale') addToDelta(schema, countedForms(state, known, rules), forms);
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;

@@ -1,5 +1,5 @@
 /** Says once what changed in the schema, and keeps the decision with the checkpoint, so that it is made once. */
-import { pastAfter, type DriftDecision } from '../detect/drift.js';
+import { movesOfSchema, pastAfter, type DriftDecision } from '../detect/drift.js';
 import { schemaEvent } from '../detect/schema-event.js';
 import { isoTime } from '../runtime/clock.js';
 import type { SweepDeps, SweepOptions } from './options.js';
@@ -13,14 +13,20 @@ export async function settleSchema(
 ): Promise<Checkpoint> {
   if (checkpoint.decided !== undefined) return checkpoint;
   const drifted = rules.collapse ? decision.drifted : [];
-  const moved = drifted.map(({ field }) => ({
-    field,
-    from: Object.keys(checkpoint.drift?.fields[field]?.from ?? {}),
-  }));
+  const seen = new Map(Object.entries(checkpoint.drift?.fields ?? {}));
+  const moved = drifted.flatMap(({ field }) => {
+    const one = seen.get(field);
+    return one === undefined ? [] : [{ field, moves: movesOfSchema(one) }];
+  });
   const past = pastAfter(lastSweep?.drifted ?? [], moved);
   const decided = {
     ...checkpoint,
-    decided: { drifted: past.slice(past.length - moved.length), past, undecided: decision.undecided },
+    decided: {
+      drifted: past.slice(past.length - moved.length),
+      past,
+      undecided: decision.undecided,
+      begun: decision.begun,
+    },
   };
   if (drifted.length === 0) return decided;
 

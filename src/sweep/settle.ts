@@ -34,7 +34,7 @@ export async function settle(deps: SweepDeps, options: SweepOptions, settling: S
   const { token } = settling;
   const decided = await settleSchema(deps, options, {
     ...settling,
-    decision: decideDrift(driftOf(settling.checkpoint)),
+    decision: decideDrift(settling.checkpoint.drift ?? noDrift()),
   });
   const released = await settleHeld(deps, options, { ...settling, checkpoint: decided });
   const { checkpoint, held, drop, promote } = await settleRemovals(deps, options, {
@@ -49,10 +49,6 @@ export async function settle(deps: SweepDeps, options: SweepOptions, settling: S
   const summary = { ...summarise(checkpoint, closed), ...(held === null ? {} : { held }) };
   unfenced(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
   return summary;
-}
-
-function driftOf({ drift }: Checkpoint): NonNullable<Checkpoint['drift']> {
-  return drift === undefined || drift.released ? noDrift() : drift;
 }
 
 export function summarise(
@@ -74,6 +70,7 @@ export function summarise(
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(decided === undefined || decided.past.length === 0 ? {} : { drifted: decided.past }),
     ...(decided === undefined || decided.undecided.length === 0 ? {} : { carried: decided.undecided }),
+    ...(decided?.begun === undefined || Object.keys(decided.begun).length === 0 ? {} : { begun: decided.begun }),
     habit,
     ...(silence === undefined ? {} : { silence }),
   };

@@ -1,5 +1,5 @@
 /** What a sweep needs to remember, as a port: the room that knows Redis implements it. */
-import type { DriftTally, PastDrift } from '../detect/drift.js';
+import type { DriftTally, OpenDrift, PastDrift } from '../detect/drift.js';
 import type { Habit, Silence } from '../detect/habit.js';
 import type { KnownRecord } from '../detect/known.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
@@ -62,7 +62,12 @@ export interface Checkpoint {
   /** Pages whose members are not those of the last complete sweep. */
   changedPages?: number;
   /** While settling: what was decided about the schema. */
-  decided?: { drifted: readonly PastDrift[]; past: readonly PastDrift[]; undecided: readonly string[] };
+  decided?: {
+    drifted: readonly PastDrift[];
+    past: readonly PastDrift[];
+    undecided: readonly string[];
+    begun?: OpenDrift['begun'];
+  };
 }
 
 /** What the last complete sweep of a list left. */
@@ -72,7 +77,7 @@ export interface ListState {
   lastSweep: SweepSummary | null;
 }
 
-export interface SweepSummary {
+export interface SweepSummary extends OpenDrift {
   sweepId: string;
   startedAt: string;
   completedAt: string;
@@ -85,8 +90,6 @@ export interface SweepSummary {
   held?: HeldRemovals;
   /** Fields reported as a change of the schema, by this sweep or lately. */
   drifted?: readonly PastDrift[];
-  /** Fields that may be changing: the next sweep decides. */
-  carried?: readonly string[];
   /** How long the list is used to standing still; absent in what an older release wrote. */
   habit?: Habit;
   /** The list is silent far beyond its habit, or shows no records any more. */

@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
 import { ChangefeedError } from '../../src/errors.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
+import { people, person } from '../support/people-rows.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
-
-const person = (index: number, more: object = {}): RawRecord => ({
-  id: `p${String(index).padStart(3, '0')}`,
-  이름: `이름 ${index}`,
-  등급: 'A',
-  메모: null,
-  ...more,
-});
-const people = (count: number, more: (index: number) => object = () => ({})): RawRecord[] =>
-  Array.from({ length: count }, (_, index) => person(index, more(index)));
 
 describe('a field that moves on nearly all rows', () => {
   const redis = useRedis();
@@ -83,6 +73,23 @@ describe('a field that moves on nearly all rows', () => {
     expect((await events())[1]?.data.changes.map(({ field }) => field)).toEqual(['이름']);
   });
 
+  it('does not swallow a value that somebody gave in the sweep in which empty keys went, nor one given after it', async () => {
+    const api = listedApi(people(30));
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    const gone = (index: number, 메모?: string) => person(index, { 메모 });
+    api.records = people(30, () => ({ 메모: undefined })).with(5, gone(5, 'called'));
+    await sweep();
+    api.records = api.records.with(7, gone(7, 'met'));
+    await sweep();
+    const told = await events();
+    expect(told.map(({ type, subject, data }) => [type, subject, data.changes.map(({ field }) => field)])).toEqual([
+      ['crm.person.schema_changed', 'schema:메모', []],
+      ['crm.person.updated', 'p005', ['메모']],
+      ['crm.person.updated', 'p007', ['메모']],
+    ]);
+  });
+
   it('counts its own sequence when it moves again', async () => {
     const api = listedApi(people(30));
     const { sweep, told } = sweptList(redis, api);
@@ -124,6 +131,17 @@ describe('a schema that goes back to what it was', () => {
     api.records = people(40, () => ({ 출처: 'web' }));
     await sweep();
     expect(await told()).toEqual(['schema_changed schema:출처 1']);
+  });
+
+  it('is followed in silence also by a row that waits for what another field comes to', async () => {
+    const api = listedApi(people(40));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(40, () => ({ 출처: 'web' })).with(7, person(7));
+    await sweep();
+    api.records = people(40, () => ({ 출처: 'web', 부서: 'sales' }));
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:출처 1', 'schema_changed schema:부서 1']);
   });
 });
 
@@ -180,6 +198,33 @@ describe('a field that moves on some rows', () => {
     await expect(sweep()).rejects.toThrow();
     expect(await told()).toEqual(['updated p001 1']);
   });
+
+  it('is one event although another field has shown before, in the same sweep, that it is ordinary', async () => {
+    const api = listedApi(people(60));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    const grown = (from: number) => (n: number) => ({
+      ...(n === 1 ? { 메모: 'called' } : {}),
+      ...(n >= from ? { 출처: 'web' } : {}),
+    });
+    api.records = people(60, grown(30));
+    expect((await sweep()).counts).toMatchObject({ edited: 1, held: 30 });
+    api.records = people(60, grown(0));
+    await sweep();
+    expect(await told()).toEqual(['updated p001 1', 'schema_changed schema:출처 1']);
+  });
+
+  it('is one event when a sweep has met it on the last few rows, and told of these', async () => {
+    const api = listedApi(people(20));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(20, (n) => (n >= 15 ? { 출처: 'web' } : {}));
+    expect((await sweep()).counts).toMatchObject({ edited: 5, held: 0 });
+    api.records = people(20, () => ({ 출처: 'web' }));
+    expect((await sweep()).counts).toMatchObject({ edited: 0, ignored: 15, unchanged: 5 });
+    await sweep();
+    expect((await told()).slice(5)).toEqual(['schema_changed schema:출처 1']);
+  });
 });
 
 describe('a crash while records wait', () => {
@@ -208,39 +253,5 @@ describe('a crash while records wait', () => {
       'updated p010 1',
       'updated p020 1',
     ]);
-  });
-});
-
-describe('the tracked schema of a list', () => {
-  const redis = useRedis();
-
-  it('says which fields there are, in which forms, on how many rows, and follows every change', async () => {
-    const api = listedApi(people(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})));
-    const { sweep, store } = sweptList(redis, api);
-    await sweep();
-    const forms = async () => {
-      const { rows, fields } = await store.schema('people');
-      return { rows, fields: Object.fromEntries([...fields].map(([field, of]) => [field, Object.fromEntries(of)])) };
-    };
-    expect(await forms()).toEqual({
-      rows: 12,
-      fields: {
-        id: { string: 12 },
-        이름: { string: 12 },
-        등급: { string: 9, null: 3 },
-        메모: { null: 12 },
-        팀: { 'list of {id, name}': 3 },
-      },
-    });
-    api.records = people(13, (n) => (n < 1 ? { 등급: 4 } : {}));
-    await sweep();
-    await sweep();
-    api.records = people(11, (n) => (n < 1 ? { 등급: 4 } : {}));
-    await sweep();
-    await sweep();
-    expect(await forms()).toEqual({
-      rows: 11,
-      fields: { id: { string: 11 }, 이름: { string: 11 }, 등급: { string: 10, number: 1 }, 메모: { null: 11 } },
-    });
   });
 });

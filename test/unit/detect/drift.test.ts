@@ -2,34 +2,15 @@ import { describe, expect, it } from 'vitest';
 import {
   decideDrift,
   followers,
-  isOrdinary,
   isUnusual,
+  movesOfSchema,
   noDrift,
   pastAfter,
   tallied,
   transitions,
   type DriftTally,
 } from '../../../src/detect/drift.js';
-import { schemaFrom, type SchemaTally } from '../../../src/detect/schema.js';
-
-/** A list of so many rows, of which so many have a field in a form: `{ 'string\t등급': 80 }`. */
-const listOf = (rows: number, forms: Record<string, number> = {}): SchemaTally =>
-  schemaFrom([['rows', rows], ...Object.entries(forms)]);
-
-const appears = { field: '출처', from: 'absent', to: 'string' };
-
-/** A sweep over `rows` known rows of which those that `moves` names gain the field 출처. */
-function swept(
-  rows: number,
-  moves: (row: number) => boolean,
-  given: { schema?: SchemaTally; drift?: DriftTally } = {},
-) {
-  const { schema = listOf(rows), drift = noDrift() } = given;
-  return Array.from({ length: rows }, (_, row) => row).reduce(
-    (tally, row) => tallied(tally, moves(row) ? [appears] : [], schema),
-    drift,
-  );
-}
+import { appears, listOf, swept } from '../../support/drifting.js';
 
 describe('the fields of a row that took another form', () => {
   it('are those that came, went or are of another type, and no others', () => {
@@ -70,6 +51,13 @@ describe('an unusual step', () => {
     expect(isUnusual(step('string', 'absent'), listOf(100, { 'string\t등급': 89 }), noDrift())).toBe(false);
   });
 
+  it('may be one out of nothing, said in several ways, and of nothing else', () => {
+    const schema = (empty: number) =>
+      listOf(100, { 'null\t등급': empty - 4, 'empty list\t등급': 2, 'string\t등급': 100 - empty });
+    const unusual = (empty: number): boolean => isUnusual(step('null', 'number'), schema(empty), noDrift());
+    expect([unusual(10), unusual(9)]).toEqual([true, false]);
+  });
+
   it('is none in a list of fewer than ten rows, even of a field on the move', () => {
     const moving = tallied(noDrift(), [appears], listOf(10));
     expect(isUnusual(appears, listOf(10), noDrift())).toBe(true);
@@ -81,6 +69,13 @@ describe('an unusual step', () => {
     const usual = listOf(100, { 'string\t출처': 50, 'string\t등급': 50 });
     expect(isUnusual(appears, usual, moving)).toBe(true);
     expect(isUnusual({ ...appears, field: '등급' }, usual, moving)).toBe(false);
+  });
+
+  it('is none from nothing to nothing where both are at home, even of a field on the move', () => {
+    const moving = tallied(noDrift(), [appears], listOf(100));
+    const emptied = { field: '출처', from: 'null', to: 'absent' };
+    expect(isUnusual(emptied, listOf(100, { 'null\t출처': 50, 'string\t출처': 4 }), moving)).toBe(false);
+    expect(isUnusual(emptied, listOf(100, { 'null\t출처': 90, 'string\t출처': 4 }), moving)).toBe(true);
   });
 
   it.each(['constructor', '__proto__'])('is judged alike for a field that is called %s', (field) => {
@@ -97,7 +92,7 @@ describe('what a sweep has seen of drift', () => {
     const schema = listOf(100, { 'string\t출처': 4 });
     const drift = [[], [appears], [], [{ ...appears, to: 'null' }], [appears]].reduce<DriftTally>(
       (tally, moved) => tallied(tally, moved, schema),
-      noDrift(['메모']),
+      noDrift({ carried: ['메모'] }),
     );
     expect(drift).toEqual({
       rows: 5,
@@ -105,18 +100,17 @@ describe('what a sweep has seen of drift', () => {
         출처: {
           moved: 3,
           after: 1,
-          from: { absent: 3 },
-          to: { string: 2, null: 1 },
+          moves: { absent: { string: 2, null: 1 } },
           forms: { string: 4, absent: 96 },
         },
       },
       carried: ['메모'],
-      released: false,
+      ordinary: [],
     });
   });
 
   it('begins with nothing', () => {
-    expect(noDrift()).toEqual({ rows: 0, fields: {}, carried: [], released: false });
+    expect(noDrift()).toEqual({ rows: 0, fields: {}, carried: [], ordinary: [] });
   });
 });
 
@@ -125,8 +119,9 @@ describe('at the end of a sweep', () => {
     expect(decideDrift(swept(100, (row) => row < 90))).toEqual({
       drifted: [{ field: '출처', kind: 'appeared', rows: 90, share: 0.9, before: ['absent'], after: ['string'] }],
       undecided: [],
+      begun: {},
     });
-    expect(decideDrift(swept(100, (row) => row < 89))).toEqual({ drifted: [], undecided: [] });
+    expect(decideDrift(swept(100, (row) => row < 89))).toEqual({ drifted: [], undecided: [], begun: {} });
   });
 
   it('the share is told to the thousandth, and is never more than all', () => {
@@ -136,7 +131,7 @@ describe('at the end of a sweep', () => {
   });
 
   it('fewer than ten rows are no change of the schema, though they are all there are', () => {
-    expect(decideDrift(swept(9, () => true))).toEqual({ drifted: [], undecided: [] });
+    expect(decideDrift(swept(9, () => true))).toMatchObject({ drifted: [], undecided: [] });
     expect(decideDrift(swept(10, () => true)).drifted).toMatchObject([{ rows: 10 }]);
   });
 
@@ -172,61 +167,78 @@ describe('at the end of a sweep', () => {
   });
 });
 
-describe('a field that moved on nearly all rows from some row on', () => {
-  const half = (row: number): boolean => row >= 50;
+describe('the moves that are the doing of the schema', () => {
+  /** A hundred rows, and what so many of them did. */
+  const moved = (forms: Record<string, number>, moves: [from: string, to: string, rows: number][]) => {
+    const schema = listOf(
+      100,
+      Object.fromEntries(Object.entries(forms).map(([form, rows]) => [`${form}\t등급`, rows])),
+    );
+    const all = moves.flatMap(([from, to, rows]) => Array.from({ length: rows }, () => ({ field: '등급', from, to })));
+    const drift = all.reduce<DriftTally>((tally, one) => tallied(tally, [one], schema), noDrift());
+    return movesOfSchema(drift.fields['등급']!);
+  };
 
-  it('waits for the next sweep: the schema may have changed in mid-sweep', () => {
-    expect(decideDrift(swept(100, half))).toEqual({ drifted: [], undecided: ['출처'] });
-    expect(decideDrift(swept(100, (row) => half(row) && row < 95)).undecided).toEqual(['출처']);
-    expect(decideDrift(swept(100, (row) => half(row) && row < 94)).undecided).toEqual([]);
+  it('are those of more than a tenth of the rows that moved, and rare ones into forms that nobody had', () => {
+    const rare = moved({ string: 100 }, [
+      ['string', 'list of string', 90],
+      ['string', 'empty list', 2],
+    ]);
+    expect(rare).toEqual({ string: ['list of string', 'empty list'] });
   });
 
-  it('waits once: the second sweep decides', () => {
-    expect(decideDrift(swept(100, half, { drift: noDrift(['출처']) })).undecided).toEqual([]);
-    expect(decideDrift(swept(100, half, { drift: noDrift(['다른']) })).undecided).toEqual(['출처']);
+  it('are not a rare one into a form that was at home: that is an edit', () => {
+    const forms = { string: 98, null: 2 };
+    const withEdits = (rows: number) =>
+      moved(forms, [
+        ['string', 'list of string', 90 - rows],
+        ['string', 'null', rows],
+      ]);
+    expect(withEdits(9)).toEqual({ string: ['list of string'] });
+    expect(withEdits(10)).toEqual({ string: ['list of string', 'null'] });
   });
 
-  it('counts as such by the share of the list that could move at all', () => {
-    const schema = listOf(100, { 'string\t출처': 50 });
-    expect(decideDrift(swept(100, (row) => row >= 50 && row % 2 === 0, { schema })).undecided).toEqual(['출처']);
-    expect(decideDrift(swept(100, (row) => row >= 50 && row % 3 === 0, { schema })).undecided).toEqual([]);
-  });
-});
-
-describe('in mid-sweep', () => {
-  /** So many rows, of which the first alone moved. */
-  const after = (rows: number, given: Parameters<typeof swept>[2] = { schema: listOf(100) }) =>
-    swept(rows, (row) => row === 0, given);
-
-  it('a field is ordinary as soon as more than a fifth of the list has stayed since it first moved', () => {
-    expect([isOrdinary(after(21), 100), isOrdinary(after(22), 100)]).toEqual([false, true]);
-    expect([isOrdinary(after(21), 0), isOrdinary(after(22), 0)]).toEqual([false, true]);
-    expect([isOrdinary(after(41), 200), isOrdinary(after(42), 200)]).toEqual([false, true]);
+  it('are rare ones, too, that lead where the others lead, be it to a form that was at home', () => {
+    const forms = { string: 60, timestamp: 9, null: 31 };
+    const emptied = moved(forms, [
+      ['string', 'null', 58],
+      ['timestamp', 'null', 5],
+    ]);
+    expect(emptied).toEqual({ string: ['null'], timestamp: ['null'] });
   });
 
-  it('rows that were seen before the first that moved say nothing', () => {
-    const late = (rows: number) => swept(rows, (row) => row === 30, { schema: listOf(100) });
-    expect([isOrdinary(late(51), 100), isOrdinary(late(52), 100)]).toEqual([false, true]);
-  });
-
-  it('nothing is ordinary where a tenth of the rows or more could not move', () => {
-    const rows = (could: number) => after(100, { schema: listOf(100, { 'string\t출처': 100 - could }) });
-    expect([isOrdinary(rows(90), 100), isOrdinary(rows(89), 100)]).toEqual([true, false]);
-  });
-
-  it('one field that may still be the schema keeps all waiting', () => {
-    const other = { ...appears, field: '등급' };
-    const drift = tallied(after(50), [other], listOf(100));
-    expect(isOrdinary(drift, 100)).toBe(false);
-    expect(isOrdinary(noDrift(), 100)).toBe(true);
+  it('are no values that come or go where the others only say "nothing" in another way', () => {
+    const emptied = moved({ null: 97, timestamp: 3 }, [
+      ['null', 'absent', 90],
+      ['null', 'timestamp', 4],
+      ['timestamp', 'absent', 2],
+      ['null', 'list', 1],
+    ]);
+    expect(emptied).toEqual({ null: ['absent'] });
+    const withoutTheKey = moved({ null: 91, string: 9 }, [
+      ['null', 'absent', 91],
+      ['string', 'absent', 9],
+    ]);
+    expect(withoutTheKey).toEqual({ null: ['absent'], string: ['absent'] });
+    const vanished = moved({ string: 97, timestamp: 3 }, [
+      ['string', 'absent', 90],
+      ['timestamp', 'absent', 2],
+    ]);
+    expect(vanished).toEqual({ string: ['absent'], timestamp: ['absent'] });
+    const half = moved({ null: 50, string: 47, timestamp: 3 }, [
+      ['null', 'absent', 48],
+      ['string', 'absent', 45],
+      ['timestamp', 'absent', 3],
+    ]);
+    expect(half).toEqual({ null: ['absent'], string: ['absent'], timestamp: ['absent'] });
   });
 });
 
 describe('rows that follow a drift', () => {
   it('are those of its field that come from one of its old forms', () => {
     const past = [
-      { field: '출처', from: ['absent', 'null'], sweeps: 3 },
-      { field: '부서', from: ['string'], sweeps: 1 },
+      { field: '출처', moves: { absent: ['string'], null: ['string'] }, sweeps: 3 },
+      { field: '부서', moves: { string: ['null'] }, sweeps: 1 },
     ];
     const moved = [
       appears,
@@ -235,21 +247,22 @@ describe('rows that follow a drift', () => {
     ];
     expect(followers(moved, past)).toEqual(new Set(['출처']));
     expect(followers([{ ...appears, from: 'list' }], past)).toEqual(new Set());
+    expect(followers([{ ...appears, to: 'list' }], past)).toEqual(new Set());
   });
 
   it('follow for three sweeps after it, and anew when it drifts again', () => {
-    const drift = { field: '출처', from: ['absent'] };
+    const drift = { field: '출처', moves: { absent: ['string'] } };
     const first = pastAfter([], [drift]);
     expect(first).toEqual([{ ...drift, sweeps: 3 }]);
-    const second = pastAfter(first, [{ field: '등급', from: ['null'] }]);
+    const second = pastAfter(first, [{ field: '등급', moves: { null: ['list'] } }]);
     expect(second).toEqual([
       { ...drift, sweeps: 2 },
-      { field: '등급', from: ['null'], sweeps: 3 },
+      { field: '등급', moves: { null: ['list'] }, sweeps: 3 },
     ]);
-    expect(pastAfter(pastAfter(second, []), [])).toEqual([{ field: '등급', from: ['null'], sweeps: 1 }]);
-    expect(pastAfter(second, [{ field: '출처', from: ['list'] }])).toEqual([
-      { field: '등급', from: ['null'], sweeps: 2 },
-      { field: '출처', from: ['list'], sweeps: 3 },
+    expect(pastAfter(pastAfter(second, []), [])).toEqual([{ field: '등급', moves: { null: ['list'] }, sweeps: 1 }]);
+    expect(pastAfter(second, [{ field: '출처', moves: { list: ['string'] } }])).toEqual([
+      { field: '등급', moves: { null: ['list'] }, sweeps: 2 },
+      { field: '출처', moves: { list: ['string'] }, sweeps: 3 },
     ]);
   });
 });
