@@ -22,6 +22,8 @@ export class ModelCrm {
   /** A record that the next complete sweeps are not shown. */
   #hiding: { id: string; looks: number } | null = null;
   #hidden = new Set<string>();
+  /** Those that the last complete sweep was not shown. */
+  #justHidden: ReadonlySet<string> = new Set();
 
   constructor(scenario: Scenario, time: ModelTime) {
     this.#scenario = scenario;
@@ -45,9 +47,9 @@ export class ModelCrm {
     this.#hiding = null;
   }
 
-  /** The next complete sweeps, `looks` of them, are not shown this one. */
+  /** The next complete sweeps, `looks` of them, are not shown this one. Twice in a row would be a removal. */
   hide(nth: number, looks: number): void {
-    const ids = [...this.truth().keys()];
+    const ids = [...this.truth().keys()].filter((one) => !this.#justHidden.has(one));
     const id = ids[nth % Math.max(1, ids.length)];
     if (id !== undefined && looks > 0) this.#hiding ??= { id, looks };
   }
@@ -64,6 +66,7 @@ export class ModelCrm {
   swept(): ReadonlySet<string> {
     const hidden = this.#hidden;
     this.#hidden = new Set();
+    this.#justHidden = hidden;
     if (this.#hiding !== null && --this.#hiding.looks === 0) this.#hiding = null;
     return hidden;
   }
@@ -118,8 +121,13 @@ function sandboxOf({ list, seed, size, shown, mishaps, churn }: Scenario, time: 
     limit: null,
     clock: time.ofWorld,
     journalKeep: 1_000_000,
-    behaviour: { ...shown, churn, mishaps: Object.fromEntries(schedules) as Behaviour['mishaps'] },
+    behaviour: { ...shown, ...walkable(shown), churn, mishaps: Object.fromEntries(schedules) as Behaviour['mishaps'] },
   });
+}
+
+/** A snapshot of a list that has grown long must live as long as the budget takes to walk it. */
+function walkable({ cursor }: Partial<Behaviour>): Partial<Behaviour> {
+  return cursor === 'snapshot' ? { cursorLifetimeMs: 600_000 } : {};
 }
 
 function tolerate(act: () => unknown): void {

@@ -7,7 +7,7 @@ import type { ListName } from '../../src/events/lists.js';
 import { useRedis } from '../support/redis.js';
 import { manyRuns, type ModelFailure } from './model.js';
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 150);
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 700);
 /** The same runs in every test of a release: what a new seed would find is for the long runs to find. */
 const SEED = process.env['MODEL_SEED'] ?? '1';
 const path = process.env['MODEL_PATH'];

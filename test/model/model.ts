@@ -53,7 +53,7 @@ const SHARDS = 4;
 export async function manyRuns(redis: TestRedis, options: ModelRuns): Promise<ModelFailure | null> {
   await loadScripts(redis.redis);
   const shards = options.path === undefined ? SHARDS : 1;
-  const found: { by: number | null } = { by: null };
+  const found: Found = { by: null, since: 0 };
   const failures = await Promise.all(
     Array.from({ length: shards }, (_, nth) =>
       oneShard(redis, { ...options, runs: Math.ceil(options.runs / shards), seed: options.seed + nth }, found),
@@ -62,17 +62,33 @@ export async function manyRuns(redis: TestRedis, options: ModelRuns): Promise<Mo
   return failures.find((failure) => failure !== null) ?? null;
 }
 
+interface Found {
+  /** The seed of the shard that failed first. */
+  by: number | null;
+  /** When; ms. */
+  since: number;
+}
+
+/** Smaller is nicer to read; whoever wants it smaller still can take it up again from its path. */
+const MAKE_SMALL_MS = 120_000;
+
 async function oneShard(
   redis: TestRedis,
   { lists, runs, seed, path, sabotage }: ModelRuns,
-  found: { by: number | null },
+  found: Found,
 ): Promise<ModelFailure | null> {
+  let run = -1;
   const property = fc.asyncProperty(scenarios(lists), async (scenario) => {
     // One failure is enough to look at: the other shards stop.
-    if (found.by !== null && found.by !== seed) return;
+    if (found.by !== null && (found.by !== seed || Date.now() - found.since > MAKE_SMALL_MS)) return;
+    run += 1;
     const wrong = await judged(redis, scenario, sabotage);
     if (wrong.length === 0) return;
-    found.by ??= seed;
+    if (found.by === null) {
+      Object.assign(found, { by: seed, since: Date.now() });
+      const again = `MODEL_SEED=${seed} MODEL_PATH=${path ?? run}`;
+      if (sabotage === undefined) process.stderr.write(`${again} failed: ${wrong.join('; ')}\n`);
+    }
     throw new Error(wrong.join('\n'));
   });
   const details = await fc.check(property, {

@@ -51,4 +51,45 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
       steps: [SWEEP, { do: 'drift', how: 'reshaped' }, SWEEP, SWEEP],
     },
   },
+  {
+    found: 'a change of the schema was told row by row where a resumed sweep had met it on its last few rows',
+    scenario: {
+      ...CALM,
+      list: 'memo',
+      size: 14,
+      shown: { pageSize: 5 },
+      steps: [
+        SWEEP,
+        {
+          do: 'sweep',
+          doom: { at: 1, blow: 'stalls-before' },
+          meanwhile: [],
+          rival: { at: 10, blow: 'dies-after' },
+        },
+        { do: 'drift', how: 'added' },
+      ],
+    },
+  },
+  {
+    found: 'a process that had been overtaken accused the API of a cursor loop',
+    scenario: {
+      ...CALM,
+      list: 'people',
+      seed: 44683,
+      size: 14,
+      mishaps: { 'rate-limited': 0.3 },
+      attempts: 3,
+      steps: [
+        SWEEP,
+        SWEEP,
+        SWEEP,
+        {
+          do: 'sweep',
+          doom: { at: 3, blow: 'stalls-before' },
+          meanwhile: [],
+          rival: { at: 14, blow: 'stalls-after' },
+        },
+      ],
+    },
+  },
 ];

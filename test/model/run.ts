@@ -13,7 +13,7 @@ import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, Fate, fatefulRedis, type Doom } from './fate.js';
 import { inProcessApi } from './in-process-api.js';
 import { RULE_SETS } from './rule-sets.js';
-import type { Scenario, Step } from './scenario.js';
+import type { Drift, Scenario, Step } from './scenario.js';
 import type { CompleteSweep, Meant, Story } from './story.js';
 import { ModelTime } from './time.js';
 
@@ -146,10 +146,10 @@ class Run {
     this.#baselines.push({ from: this.#time.now(), to: Infinity });
   }
 
-  #drift(how: 'added' | 'removed' | 'reshaped'): void {
+  #drift(how: Drift): void {
     if (this.#driftedAt.length > 0) return;
     this.#driftedAt.push(this.#time.now());
-    this.#crm.sandbox.behave({ drift: how });
+    this.#crm.sandbox.behave(how === 'emptied' ? { empties: 'absent' } : { drift: how });
   }
 
   /** One process sweeps; when it stands still, another one takes over from it before it goes on. */
@@ -183,7 +183,7 @@ class Run {
     };
     const api = inProcessApi({ sandbox: this.#crm.sandbox, clock: this.#time.driving, fate, attempts, shown });
     const own = fatefulRedis(redis, fate);
-    const honest = createSweepStore(own, keys, workspace);
+    const honest = patient(createSweepStore(own, keys, workspace));
     const store = this.#heard(sabotage?.store?.(honest, { redis: own, keys, workspace }) ?? honest, last);
     const deps = { workspace, api, store, clock: this.#time.following, log: silentLog };
     const sweep = sweepList(deps, sabotage?.options?.(this.#options) ?? { ...this.#options, list });
@@ -254,6 +254,15 @@ class Run {
     const states = await this.#store.records(list, names);
     return new Map(names.flatMap((name, nth) => (states[nth] == null ? [] : [[name, states[nth]] as const])));
   }
+}
+
+/** Redis counts a lease in real time, which is not the model's: however slow the machine, it runs out only where the run says so. */
+function patient(store: SweepStore): SweepStore {
+  return {
+    ...store,
+    acquire: (list, ttlMs) => store.acquire(list, ttlMs * 1_000),
+    renew: (list, token, ttlMs) => store.renew(list, token, ttlMs * 1_000),
+  };
 }
 
 /** Nothing happened, and nothing is left to be decided: one more sweep would say the same. */

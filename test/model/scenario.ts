@@ -40,7 +40,10 @@ export type Step =
   | { do: 'accept-removals' }
   /** The next complete sweep does not show this record (of those it would), as when a replica lags. */
   | { do: 'hide'; nth: number }
-  | { do: 'drift'; how: 'added' | 'removed' | 'reshaped' };
+  | { do: 'drift'; how: Drift };
+
+/** `emptied`: empty fields, null so far, are absent from now on. */
+export type Drift = 'added' | 'removed' | 'reshaped' | 'emptied';
 
 const HOUR_MS = 3_600_000;
 
@@ -73,7 +76,8 @@ function steps(list: ListName, drifts: boolean): fc.Arbitrary<Step[]> {
   });
   const wait = fc.constantFrom(1_000, 30_000, 2 * HOUR_MS).map((ms): Step => ({ do: 'wait', ms }));
   // Only todos all have the field that goes: of a form that fewer than ten rows have, each is told by itself.
-  const hows = list === 'todo' ? (['added', 'removed', 'reshaped'] as const) : (['added'] as const);
+  const hows =
+    list === 'todo' ? (['added', 'removed', 'reshaped', 'emptied'] as const) : (['added', 'emptied'] as const);
   const drift = fc.constantFrom(...hows).map((how): Step => ({ do: 'drift', how }));
   const seldom = fc.oneof(
     fc.constant<Step>({ do: 'resync' }),
@@ -161,7 +165,7 @@ function ofList(list: ListName, drifts: boolean): fc.Arbitrary<Scenario> {
     config,
     steps: steps(list, drifts),
   });
-  return scenario.map((one) => decidable(drifts ? ofDrift(one) : one));
+  return scenario.map((one) => walkable(decidable(drifts ? ofDrift(one) : one)));
 }
 
 /** With records known by digests alone, or when asked not to, drift is told record by record: no judge could tell it from edits. */
@@ -173,6 +177,12 @@ function ofDrift(scenario: Scenario): Scenario {
     mishaps: left,
     config: { ...given, images: true, rules: given.rules === 'no-collapse' ? 'none' : given.rules },
   };
+}
+
+/** A list that grows by more than a page for every page that is read has no end. */
+function walkable(scenario: Scenario): Scenario {
+  const { churn, shown: given } = scenario;
+  return churn < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
 }
 
 /** Without images an event does not say what was before: that somebody was renamed could not be told from an edit. */
