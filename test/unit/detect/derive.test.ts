@@ -108,6 +108,22 @@ describe('what follows from a change of a todo', () => {
     const muted = compileRules('todo', { ignore: ['완료', '완료 날짜', '담당자'] }, WATCH);
     const record = { ...OPEN, 완료: true, 담당자: lee, 이름: '방문', '수정 날짜': '2026-03-01T11:00:05.000Z' };
     expect(verbs(seen(record, { known: known(OPEN), rules: muted }))).toEqual([]);
+    const undated = compileRules('todo', { ignore: ['*날짜'] }, WATCH);
+    const moves = { ...record, 완료: false, '마지막 날짜': LATER };
+    expect(verbs(seen(moves, { known: known(OPEN), rules: undated }))).toEqual(['crm.todo.reassigned']);
+    const again = { ...OPEN, 이름: '방문', '수정 날짜': '2026-03-01T11:00:05.000Z' };
+    expect(verbs(seen(again, { known: known({ ...OPEN, 완료: true }), rules: muted }))).toEqual([]);
+  });
+
+  it('an owner who is called otherwise is the same owner', () => {
+    const renamed = moved({ 담당자: { id: 'u1', name: '김 과장' }, 이름: '방문' });
+    expect(renamed.event?.data.changes.map(({ field }) => field)).toEqual(['담당자', '이름']);
+    expect(verbs(renamed)).toEqual([]);
+  });
+
+  it('given to another names who, and nothing else', () => {
+    const { derived } = moved({ 담당자: lee, 이름: '방문' }).watched;
+    expect(derived.map(({ data }) => data.changes.map(({ field }) => field))).toEqual([['담당자']]);
   });
 
   it('a todo first seen as done was opened and completed between two looks', () => {

@@ -109,3 +109,46 @@ describe('a list that shows no records any more', () => {
     expect(silenceOf(habit, { at, seen: 0, seenBefore: 0, told: undefined })).toBeUndefined();
   });
 });
+
+describe('what one sweep teaches', () => {
+  const at = (days: number): string => iso(MONDAY + days * DAY);
+  const known = (more: Partial<Habit> = {}): Habit => ({
+    since: at(0),
+    changes: 30,
+    changedAt: at(10),
+    pausesMs: [2 * DAY, 0],
+    month: at(0),
+    ...more,
+  });
+  const told: Silence = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
+  const changed = (before: Habit, day: number, more: Partial<Parameters<typeof habitAfter>[1]> = {}): Habit =>
+    habitAfter(before, { changed: true, at: at(day), previousAt: at(day), told: undefined, ...more });
+
+  it('is where it begins, when no sweep came before it or none left a habit', () => {
+    const begun: Habit = { since: at(15), changes: 0, changedAt: at(15), pausesMs: [0, 0], month: at(15) };
+    const sweep = { changed: true, at: at(15), told: undefined };
+    expect(habitAfter(undefined, { ...sweep, previousAt: at(14) })).toEqual(begun);
+    expect(habitAfter(known(), { ...sweep, previousAt: null })).toEqual(begun);
+  });
+
+  it('is the whole pause when nobody called it a silence, and twice what was known, or a day, when somebody did', () => {
+    expect(changed(known({ pausesMs: [0, 0] }), 13).pausesMs).toEqual([3 * DAY, 0]);
+    expect(changed(known({ pausesMs: [0, 0] }), 13, { told }).pausesMs).toEqual([DAY, 0]);
+    expect(changed(known(), 19, { told }).pausesMs).toEqual([4 * DAY, 0]);
+    expect(changed(known({ pausesMs: [0, 2 * DAY] }), 19, { told }).pausesMs).toEqual([4 * DAY, 2 * DAY]);
+    expect(changed(known(), 13, { told }).pausesMs).toEqual([3 * DAY, 0]);
+  });
+
+  it('opens a new month after thirty days', () => {
+    expect(changed(known({ changedAt: at(29) }), 30 - 1 / 24)).toMatchObject({ pausesMs: [2 * DAY, 0], month: at(0) });
+    expect(changed(known({ changedAt: at(29) }), 30)).toMatchObject({ pausesMs: [DAY, 2 * DAY], month: at(30) });
+  });
+
+  it('is enough to know a silence by from twenty changes and two weeks on', () => {
+    const said = (habit: Habit) => silenceOf(habit, { at: at(40), seen: 5, seenBefore: 5, told: undefined });
+    const enough = known({ changes: 20, changedAt: at(14), pausesMs: [0, 0] });
+    expect(said(enough)).toEqual({ kind: 'unchanged', since: at(14), longestPauseMs: 0 });
+    expect(said({ ...enough, changes: 19 })).toBeUndefined();
+    expect(said({ ...enough, changedAt: iso(MONDAY + 14 * DAY - 1) })).toBeUndefined();
+  });
+});

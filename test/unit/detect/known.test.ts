@@ -7,6 +7,7 @@ import {
   formsKnown,
   formsOf,
   lastEventAt,
+  parsePrint,
   printsOf,
   stampKnown,
   trailWith,
@@ -26,6 +27,38 @@ const differ = (known: KnownRecord, record: RawValue, by = rules()): boolean => 
   const [before, after] = bothSides(known, record, by);
   return contentOf(before) !== contentOf(after);
 };
+
+describe('a print', () => {
+  it('tells its version, both its digests and its form, however many words that has', () => {
+    expect(parsePrint('2 AAAAAAAAAAA = list of {id, name}')).toEqual({
+      version: '2',
+      meaning: 'AAAAAAAAAAA',
+      exact: null,
+      form: 'list of {id, name}',
+    });
+    expect(parsePrint('2 AAAAAAAAAAA BBBBBBBBBBB object')).toMatchObject({ exact: 'BBBBBBBBBBB', form: 'object' });
+    expect(parsePrint('2 - = empty list')).toMatchObject({ meaning: null, exact: null, form: 'empty list' });
+  });
+
+  it('of the first form had one digest', () => {
+    const first = { version: '1', meaning: 'AAAAAAAAAAA', exact: null, form: 'list of {id, name}' };
+    expect(parsePrint('1 AAAAAAAAAAA list of {id, name}')).toEqual(first);
+  });
+
+  it('that is cut off says nothing', () => {
+    expect(parsePrint('')).toEqual({ version: '', meaning: null, exact: null, form: '' });
+  });
+
+  it('has a second digest where a nothing further in would tell it apart', () => {
+    const of = (비고: unknown): string => printsOf({ 비고 }, rules())['비고']!;
+    expect(of({ a: 1 })).toMatch(/^2 [\w-]{11} = \{a\}$/u);
+    expect(of({ a: 1, b: null })).toMatch(/^2 [\w-]{11} [\w-]{11} \{a, b\}$/u);
+    expect(parsePrint(of({ a: 1, b: null })).meaning).toBe(parsePrint(of({ a: 1 })).meaning);
+    const strict = compileRules('todo', { nullIsAbsent: false });
+    expect(differ(printed({ 비고: { a: 1, b: null } }), { 비고: { a: 1 } }, strict)).toBe(true);
+    expect(differ(printed({ 비고: { a: 1, b: null } }), { 비고: { a: 1 } })).toBe(false);
+  });
+});
 
 describe('the prints of a record', () => {
   const record = {
