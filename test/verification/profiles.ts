@@ -1,6 +1,7 @@
 /**
  * Runs the detector against every profile of the sandbox and prints the table of scores (`npm run verify:profiles`).
- * Exits 1 when a sound profile is not perfect.   Options: --seed N, --rounds N, --only name,name
+ * Exits 1 when a sound profile is not perfect.   Options: --seed N, --rounds N, --only name,name, --with fault,fault,
+ * --verbose (what was missed, and what invented), --crossed
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,13 +10,16 @@ import { parseArgs } from 'node:util';
 import { openRedis } from '../../src/runtime/embedded-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { PROFILES } from '../../src/server/sandbox/behaviour/profiles.js';
-import { runProfile, type ProfileScore } from './run-profile.js';
+import { crossed } from './crossed.js';
+import { isPerfect, runProfile } from './run-profile.js';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '6' },
     only: { type: 'string' },
+    with: { type: 'string' },
+    crossed: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -25,40 +29,47 @@ const redis = await openRedis({ stateDir, log: silentLog });
 
 const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
 const seconds = (ms: number | null): string => (ms === null ? '—' : `${(ms / 1_000).toFixed(1)} s`);
-const isPerfect = ({ score }: ProfileScore): boolean =>
-  score.recall === 1 && score.falseEvents + score.orderViolations + score.sequenceGaps + score.repeated === 0;
 
-process.stdout.write(
-  '| profile | sound | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',
-);
-let failed = 0;
-for (const { name, sound } of PROFILES.filter(({ name }) => only?.includes(name) ?? true)) {
-  const result = await runProfile({
-    profile: name,
-    seed: Number(values.seed),
-    rounds: Number(values.rounds),
-    mutationsPerRound: 25,
-    redisUrl: redis.url,
-    prefix: `verify-${name}`,
-  });
-  const { score } = result;
-  if (sound && !isPerfect(result)) failed += 1;
-  const { p50, p99, max } = score.delay;
-  const cells = [
-    name,
-    sound ? 'yes' : 'no',
-    `${result.complete} / ${result.incomplete}`,
-    score.expected,
-    percent(score.recall),
-    score.falseEvents,
-    score.orderViolations + score.sequenceGaps,
-    score.repeated,
-    `${seconds(p50)} / ${seconds(p99)} / ${seconds(max)}`,
-  ];
-  process.stdout.write(`| ${cells.join(' | ')} |\n`);
-  if (values.verbose)
-    for (const one of [...score.missed, ...score.inventions]) process.stderr.write(`${JSON.stringify(one)}\n`);
-}
+const [seed, rounds] = [Number(values.seed), Number(values.rounds)];
+const say = (text: string): void => void process.stdout.write(text);
+const failed = values.crossed ? await crossed({ seed, rounds, redisUrl: redis.url, only, say }) : await one();
 await redis.close();
 await rm(stateDir, { recursive: true, force: true });
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** One profile after the other. @returns how many sound ones were not perfect */
+async function one(): Promise<number> {
+  process.stdout.write(
+    '| profile | sound | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',
+  );
+  let failed = 0;
+  for (const { name, sound } of PROFILES.filter(({ name }) => only?.includes(name) ?? true)) {
+    const result = await runProfile({
+      profile: name,
+      faults: values.with?.split(',') ?? [],
+      seed,
+      rounds,
+      mutationsPerRound: 25,
+      redisUrl: redis.url,
+      prefix: `verify-${name}`,
+    });
+    const { score } = result;
+    if (sound && !isPerfect(result)) failed += 1;
+    const { p50, p99, max } = score.delay;
+    const cells = [
+      name,
+      sound ? 'yes' : 'no',
+      `${result.complete} / ${result.incomplete}`,
+      score.expected,
+      percent(score.recall),
+      score.falseEvents,
+      score.orderViolations + score.sequenceGaps,
+      score.repeated,
+      `${seconds(p50)} / ${seconds(p99)} / ${seconds(max)}`,
+    ];
+    process.stdout.write(`| ${cells.join(' | ')} |\n`);
+    if (values.verbose)
+      for (const one of [...score.missed, ...score.inventions]) process.stderr.write(`${JSON.stringify(one)}\n`);
+  }
+  return failed;
+}

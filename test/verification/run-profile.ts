@@ -5,12 +5,15 @@
 import { openChangefeed } from '../../src/app.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { profileNamed } from '../../src/server/sandbox/behaviour/profiles.js';
+import { LIST_NAMES } from '../../src/events/lists.js';
 import { createSandbox } from '../../src/server/sandbox/sandbox.js';
 import { scoreEvents, type Score } from '../../src/server/verify/score.js';
 import { fastClock } from '../support/fast-clock.js';
 
 export interface ProfileRun {
   profile: string;
+  /** Further faults. */
+  faults?: readonly string[];
   seed: number;
   redisUrl: string;
   prefix: string;
@@ -27,8 +30,10 @@ export interface ProfileScore {
   score: Score;
 }
 
-/** What is still undecided after the last change (a removal, a stale answer) needs a second and a third look. */
+/** What is still undecided after the last change (a removal, a stale answer) needs a second and a third complete look. */
 const QUIET_SWEEPS = 3;
+/** Where answers fail so often that few sweeps complete. */
+const MOST_QUIET_SWEEPS = 12;
 /** On the fast clock: a record seen for the first time a moment ago is not yet believed to be gone. */
 const SWEEPS_APART_MS = 12_000;
 const SIZES = { people: 60, history: 80, activity: 80 };
@@ -36,8 +41,13 @@ const SIZES = { people: 60, history: 80, activity: 80 };
 const FACTOR = 40;
 const LIMITS = ['tight-limit', 'foreign-client'];
 
+export function isPerfect({ score }: ProfileScore): boolean {
+  return score.recall === 1 && score.falseEvents + score.orderViolations + score.sequenceGaps + score.repeated === 0;
+}
+
 export async function runProfile({
   profile,
+  faults = [],
   seed,
   redisUrl,
   prefix,
@@ -45,17 +55,24 @@ export async function runProfile({
   mutationsPerRound,
 }: ProfileRun): Promise<ProfileScore> {
   const clock = fastClock(FACTOR);
-  const about = profileNamed(profile).faults;
+  const about: readonly string[] = [...profileNamed(profile).faults, ...faults];
   // A pause after a 429 is kept by Redis, in real seconds: only where the limit is what is looked at.
   const limit = about.some((fault) => LIMITS.includes(fault)) ? {} : { limit: null };
-  const sandbox = createSandbox({ ...SIZES, ...limit, seed, profile, clock, journalKeep: 1_000_000 });
+  const sandbox = createSandbox({ ...SIZES, ...limit, seed, profile, faults, clock, journalKeep: 1_000_000 });
   const { url, token } = await sandbox.start();
   const budget = { requests: 100_000, perSeconds: 1 };
   const raw = { workspaces: [{ name: 'verify', baseUrl: url, token, budget }], redis: { prefix } };
   const feed = await openChangefeed({ config: parseConfig(raw, { source: 'verification', redisUrl }), clock });
   const counts = { complete: 0, incomplete: 0 };
-  const look = async (): Promise<void> => {
-    for (const { outcome } of await feed.sweep()) counts[outcome] += 1;
+  const look = async (): Promise<readonly string[]> => {
+    const results = await feed.sweep();
+    for (const result of results) {
+      counts[result.outcome] += 1;
+      // In so small a workspace a lively hour is a mass removal: a person who watches lets it through.
+      if (result.outcome === 'complete' && result.summary.held !== undefined)
+        await feed.lists.acceptRemovals(result.list);
+    }
+    return results.flatMap(({ list, outcome }) => (outcome === 'complete' ? [list] : []));
   };
   try {
     await look();
@@ -67,9 +84,10 @@ export async function runProfile({
     await look();
     // Some faults change the workspace under every sweep, these included: what came last may still be undecided.
     const until = clock.now();
-    for (let quiet = 0; quiet < QUIET_SWEEPS; quiet++) {
+    const looks = new Map<string, number>(LIST_NAMES.map((list) => [list, 0]));
+    for (let quiet = 0; quiet < MOST_QUIET_SWEEPS && Math.min(...looks.values()) < QUIET_SWEEPS; quiet++) {
       await clock.sleep(SWEEPS_APART_MS);
-      await look();
+      for (const list of await look()) looks.set(list, (looks.get(list) ?? 0) + 1);
     }
     const events = [];
     for await (const { event } of feed.tail({ from: '0', follow: false })) events.push(event);
