@@ -1,23 +1,9 @@
 /** Connections that fail halfway, by servers on bare sockets. */
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createClientUnderTest, type ClientUnderTest } from '../../support/api-client.js';
-import { startApiServer, startRawServer, type Reply } from '../../support/api-server.js';
-
-const FIRST = { cursor: null, page: 1 };
-const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
-const failing = (code: string, facts: object = {}) =>
-  expect.objectContaining({
-    code,
-    facts: expect.objectContaining({
-      list: 'people',
-      page: 1,
-      words: expect.any(String) as string,
-      ...facts,
-    }) as object,
-  }) as Error;
-
-const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
+import { createClientUnderTest } from '../../support/api-client.js';
+import { startApiServer, startRawServer } from '../../support/api-server.js';
+import { PEOPLE, failing, fetchFirst } from '../../support/first-page.js';
 
 describe('a connection', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';

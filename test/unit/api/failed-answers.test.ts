@@ -1,25 +1,12 @@
 /** Each failed answer that was seen in the wild, from a real server, and what the client makes of it. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createClientUnderTest, type ClientUnderTest } from '../../support/api-client.js';
+import { createClientUnderTest } from '../../support/api-client.js';
 import { startApiServer, type Reply } from '../../support/api-server.js';
+import { PEOPLE, failing, fetchFirst } from '../../support/first-page.js';
 
 /** A page in every other way. */
 const NOT_UTF8 = Buffer.from('{"success":true,"data":{"peopleList":[{"id":"\xff"}]}}', 'latin1');
-const FIRST = { cursor: null, page: 1 };
-const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
-const failing = (code: string, facts: object = {}) =>
-  expect.objectContaining({
-    code,
-    facts: expect.objectContaining({
-      list: 'people',
-      page: 1,
-      words: expect.any(String) as string,
-      ...facts,
-    }) as object,
-  }) as Error;
-
-const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
 
 describe('an answer that no second try can better is an error at once', () => {
   it.each<[string, Reply, string, object]>([

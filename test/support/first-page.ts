@@ -1,0 +1,19 @@
+/** The first page of a list, asked for by a client under test; and what it says when it cannot be had. */
+import { expect } from 'vitest';
+import type { ClientUnderTest } from './api-client.js';
+import type { Reply } from './api-server.js';
+
+const FIRST = { cursor: null, page: 1 };
+export const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
+export const failing = (code: string, facts: object = {}) =>
+  expect.objectContaining({
+    code,
+    facts: expect.objectContaining({
+      list: 'people',
+      page: 1,
+      words: expect.any(String) as string,
+      ...facts,
+    }) as object,
+  }) as Error;
+
+export const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
