@@ -23,9 +23,6 @@ export type Match =
 /** `nothing-changed`: before and after say the same. `never-so`: a state the record never had, or not in this order. */
 export type FalseReason = 'unknown-record' | 'nothing-changed' | 'never-so';
 
-// Clocks of two processes, and the moment between a page's last byte and its reader's note of the time.
-const SKEW_MS = 50;
-
 /** @param told index of the state the record's last true event led to; 0 at first */
 export function matchClaim({ states }: History, { verb, before, after, observedAt }: Claim, told: number): Match {
   if (verb === 'updated' && before === after) return { outcome: 'false', reason: 'nothing-changed' };
@@ -36,9 +33,11 @@ export function matchClaim({ states }: History, { verb, before, after, observedA
   });
   const forward = ends.filter(({ from }) => from >= told);
   if (forward.length === 0) return ends.length > 0 ? { outcome: 'repeated' } : { outcome: 'false', reason: 'never-so' };
-  // The same state may come again: the event tells of the latest that its observer could have seen.
-  const seen = forward.findLast(({ visibleAt }) => visibleAt !== null && visibleAt <= observedAt + SKEW_MS);
-  const { from, to } = seen ?? forward[0] ?? { from: 0, to: 0 };
+  // The same state may come again: the event tells of the latest that its observer had seen, or, by a clock that is behind the
+  // journal's, of the first that anyone saw.
+  const shown = forward.filter(({ visibleAt }) => visibleAt !== null);
+  const seen = shown.findLast(({ visibleAt }) => Number(visibleAt) <= observedAt);
+  const { from, to } = seen ?? shown[0] ?? forward[0] ?? { from: 0, to: 0 };
   // Whoever goes on from what they told last has looked past all that came and went in between.
   return { outcome: 'true', from: startsAt(told) ? told : from, to };
 

@@ -5,7 +5,7 @@ import type { JournalLine, MutationLine } from '../../../src/server/sandbox/jour
 import { parseEvents, parseJournal, type JudgedEvent } from '../../../src/server/verify/read.js';
 import { scoreEvents } from '../../../src/server/verify/score.js';
 
-const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
 
 let mutations = 0;
 interface Mutation {
@@ -146,6 +146,24 @@ test('a state that comes back is told of twice, each time at its own place', () 
     told({ before: A, after: B, second: 15, sequence: 3 }),
   ];
   expect(scoreEvents({ journal, events })).toMatchObject({ expected: 3, found: 3, repeated: 0, delay: { max: 1_000 } });
+});
+
+test('a state that comes back within a millisecond or two, or is told of by a clock that is behind, is found at its own place', () => {
+  const journal = (...seen: (number | null)[]): JournalLine[] => [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: seen[0] ?? null }),
+    mutation({ before: B, after: A, second: 10.001, seen: seen[1] ?? null }),
+    mutation({ before: A, after: B, second: 10.002, seen: seen[2] ?? null }),
+  ];
+  const events = [10.003, 10.006, 10.009].map((second, index) =>
+    told({ before: index === 1 ? B : A, after: index === 1 ? A : B, second, sequence: index + 1 }),
+  );
+  const score = scoreEvents({ journal: journal(10.002, 10.005, 10.008), events });
+  expect(score).toMatchObject({ expected: 3, found: 3, repeated: 0 });
+
+  const [behind] = events;
+  const unseenAtFirst = scoreEvents({ journal: journal(null, null, 10.02), events: behind ? [behind] : [] });
+  expect(unseenAtFirst).toMatchObject({ expected: 1, found: 1, repeated: 0 });
 });
 
 test('a stale answer taken for a change is a false event: history does not run backwards', () => {
