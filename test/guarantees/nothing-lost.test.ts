@@ -12,6 +12,9 @@ import { useProcesses } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { differences, readEverything, type Difference } from '../support/truth.js';
 
+/** A poller that is killed holds its leases for 15 s; the next one has to start, and to wait for them. */
+const AFTER_A_KILL = { timeoutMs: 60_000 };
+
 const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => new URL(`../../workers/${role}.ts`, import.meta.url);
 
 /** Some of everything that the lists can show, except what vanishes. */
@@ -56,9 +59,7 @@ describe('nothing is lost, whoever is killed', () => {
       let [poller, dispatcher, handlers] = [start('poll'), start('dispatch'), start('handle')];
       const before = await readEverything(world);
       for (const list of ['people', 'organization', 'memo', 'todo', 'history', 'activity'] as const) {
-        await eventually(async () => expect((await store().load(list)).state.baselineAt).not.toBeNull(), {
-          timeoutMs: 30_000,
-        });
+        await eventually(async () => expect((await store().load(list)).state.baselineAt).not.toBeNull(), AFTER_A_KILL);
       }
       await baselined();
 
@@ -74,7 +75,7 @@ describe('nothing is lost, whoever is killed', () => {
       // The handlers, while the receiver has the event and has not answered.
       answering = false;
       const arrived = world.receiver.received.length;
-      await eventually(() => expect(world.receiver.received.length).toBeGreaterThan(arrived), { timeoutMs: 40_000 });
+      await eventually(() => expect(world.receiver.received.length).toBeGreaterThan(arrived), AFTER_A_KILL);
       await handlers.kill();
       answering = true;
       handlers = start('handle');
@@ -84,6 +85,7 @@ describe('nothing is lost, whoever is killed', () => {
         const length = await redis.redis.xlen(redis.keys.log('acme'));
         live(sandbox.life);
         await eventually(async () => expect(await redis.redis.xlen(redis.keys.log('acme'))).toBeGreaterThan(length), {
+          ...AFTER_A_KILL,
           intervalMs: 1,
         });
         await dispatcher.kill();

@@ -123,7 +123,7 @@ describe('a batch of which some events failed', () => {
 
     await put(running, events);
 
-    await eventually(() => expect([...done.values()].flat()).toHaveLength(240), { timeoutMs: 20_000 });
+    await eventually(() => expect([...done.values()].flat()).toHaveLength(240));
     expect(violations).toEqual([]);
     expect(await running.dead.count()).toBe(0);
   });

@@ -49,13 +49,11 @@ async function sequencesOf(list: 'seen' | 'done', record: string): Promise<numbe
 }
 
 const eventuallyDone = (record: string, expected: readonly number[]): Promise<void> =>
-  eventually(async () => expect(await sequencesOf('done', record)).toEqual(expected), { timeoutMs: 20_000 });
+  eventually(async () => expect(await sequencesOf('done', record)).toEqual(expected));
 
 /** For the record that was not watched: the kill may have hit it as well, after it was done and before that was known. */
 const eventuallyComplete = (record: string): Promise<void> =>
-  eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES), {
-    timeoutMs: 20_000,
-  });
+  eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES));
 
 function operations(): Operations {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
@@ -142,7 +140,7 @@ describe('a process killed while it disables its subscription', () => {
 
     const successor = launch('handle');
     await successor.waitForLine(/^running/);
-    await eventually(async () => expect(await queued('active')).toBe(0), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await queued('active')).toBe(0));
     expect(await sequencesOf('done', 'a')).toEqual([]);
     expect(await operations().enable('s')).toMatchObject({ reason: 'gone' });
 

@@ -79,13 +79,10 @@ async function runFanOut(seed: number, gate?: RecordGate): Promise<Witness> {
   await Promise.all([dispatcher.start(), ...pools.map((pool) => pool.start())]);
   await appendEvents(test.redis, test.keys, events.slice(EVENTS / 2));
 
-  await eventually(
-    () => {
-      const count = [...witness.handled.values()].reduce((sum, { length }) => sum + length, 0);
-      expect(count).toBeGreaterThanOrEqual(EVENTS);
-    },
-    { timeoutMs: 25_000 },
-  );
+  await eventually(() => {
+    const count = [...witness.handled.values()].reduce((sum, { length }) => sum + length, 0);
+    expect(count).toBeGreaterThanOrEqual(EVENTS);
+  });
   return witness;
 }
 

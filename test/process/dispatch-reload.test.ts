@@ -70,7 +70,7 @@ describe('another set of subscriptions, while events keep coming', { timeout: 60
     const fanOut = await runFanOut(test, [rest, subscribe('changing', 1), subscribe('leaving', 1)]);
     const enough = async (name: string): Promise<void> => {
       const before = heard.get(name)?.length ?? 0;
-      await eventually(() => expect(heard.get(name)?.length ?? 0).toBeGreaterThan(before + 30), { timeoutMs: 20_000 });
+      await eventually(() => expect(heard.get(name)?.length ?? 0).toBeGreaterThan(before + 30));
     };
     const end = load();
     await enough('leaving');

@@ -1,5 +1,5 @@
 export interface EventuallyOptions {
-  /** @defaultValue 10000 */
+  /** @defaultValue 25000: what a test may take, less a moment for its complaint */
   timeoutMs?: number;
   /** @defaultValue 20 */
   intervalMs?: number;
@@ -8,7 +8,7 @@ export interface EventuallyOptions {
 /** Runs an assertion until it holds, and gives back its value; fails with its last complaint when time is up. */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 20 }: EventuallyOptions = {},
+  { timeoutMs = 25_000, intervalMs = 20 }: EventuallyOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
