@@ -6,8 +6,9 @@ import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sw
 import { unexpectedAnswer, words } from './answer.js';
 import { memberField } from './membership.js';
 import { packRecord, packWaiting } from './packing.js';
-import { loadScript, type Script } from './scripts.js';
 import type { StoreRoom } from './room.js';
+import { loadScript, type Script } from './scripts.js';
+import { packMemory } from './sweep-memory.js';
 
 const script = loadScript('commit-page');
 
@@ -36,9 +37,9 @@ export async function commitPage(room: StoreRoom, list: ListName, commit: PageCo
   return await run(room, keysOf(room, list, keys.walk(workspace, list)), [
     token,
     randomUUID(),
-    checkpoint === null ? '' : JSON.stringify(checkpoint),
+    packMemory(checkpoint),
     checkpoint?.cursor ?? '',
-    summary === null ? '' : JSON.stringify(summary),
+    packMemory(summary),
     summary?.completedAt ?? '',
     ...recordArguments(writes),
     events.length,
@@ -58,7 +59,7 @@ export async function commitRemovals(room: StoreRoom, list: ListName, commit: Re
   return await run(room, keysOf(room, list, keys.members(workspace, list)), [
     commit.token,
     randomUUID(),
-    JSON.stringify(commit.checkpoint),
+    packMemory(commit.checkpoint),
     '',
     '',
     '',

@@ -1,9 +1,10 @@
 /** Which records stood on which page, and which are missing since: what removals are decided from. */
 import type { ListName } from '../events/lists.js';
 import { STRAYS, type Missing } from '../detect/removal.js';
-import type { Membership, SweepSummary } from '../sweep/store.js';
+import type { Membership } from '../sweep/store.js';
 import { packKeys, unpackKeys } from './packed-keys.js';
 import type { StoreRoom } from './room.js';
+import { readSummary } from './sweep-memory.js';
 
 const CHUNK = 500;
 
@@ -64,7 +65,7 @@ export function strays({ before, changed }: Pick<Membership, 'before' | 'changed
 
 export async function acceptRemovals({ redis, keys, workspace }: StoreRoom, list: ListName): Promise<number> {
   const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
-  const { held } = (json === null ? {} : JSON.parse(json)) as Partial<SweepSummary>;
+  const held = readSummary(json)?.held;
   if (held === undefined) return 0;
   await redis.hset(keys.sweep(workspace, list), 'removalsAcceptedAt', held.at);
   return held.count;

@@ -1,9 +1,10 @@
 /** The detector's memory as the mirror reads it. Only looks. */
 import type { Redis } from 'ioredis';
 import type { MirrorStore } from '../server/mirror/store.js';
-import type { GONE as Gone, SweepSummary } from '../sweep/store.js';
+import type { GONE as Gone } from '../sweep/store.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
+import { readSummary } from './sweep-memory.js';
 
 const SCAN_COUNT = 1_000;
 
@@ -16,7 +17,7 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
       const sweep = keys.sweep(workspace, list);
       const [baselineAt = null, lastSweep = null] = await redis.hmget(sweep, 'baselineAt', 'lastSweep');
       const records = await redis.hlen(keys.digests(workspace, list));
-      const completed = lastSweep === null ? null : (JSON.parse(lastSweep) as SweepSummary);
+      const completed = readSummary(lastSweep);
       // New records may show before their sweep is over; those that go leave with its end.
       return { baselineAt, completedAt: completed?.completedAt ?? null, version: `${completed?.sweepId} ${records}` };
     },

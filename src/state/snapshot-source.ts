@@ -6,11 +6,11 @@ import type { Rules } from '../detect/rules.js';
 import { snapshotEvent } from '../detect/snapshot.js';
 import { BEFORE_ALL } from '../events/log-id.js';
 import type { ListName } from '../events/lists.js';
-import type { SweepSummary } from '../sweep/store.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
 import { loadScript } from './scripts.js';
+import { readSummary } from './sweep-memory.js';
 
 const scanImages = loadScript('scan-images');
 
@@ -78,7 +78,7 @@ async function lookAt(
     const [key, packed] = [flat[at], flat[at + 1]];
     if (key !== undefined && packed !== undefined) records.push([key.toString(), packed]);
   }
-  const summary = lastSweep.length === 0 ? null : (JSON.parse(lastSweep.toString()) as SweepSummary);
+  const summary = readSummary(lastSweep.toString() || null);
   const [at, end] = [cursor.toString(), tail.toString()];
   return {
     next: at === BEGINNING ? null : { cursor: at, server: server.toString() },

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { STRAYS } from '../detect/removal.js';
 import { schemaFrom } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
-import type { AcquireResult, Checkpoint, StoredSweep, SweepStore, SweepSummary } from '../sweep/store.js';
+import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { unexpectedAnswer, words } from './answer.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
 import type { Keys } from './keys.js';
@@ -13,6 +13,7 @@ import { unpackRecord, unpackWaiting } from './packing.js';
 import { recentEvents } from './recent-events.js';
 import type { StoreRoom } from './room.js';
 import { loadScript } from './scripts.js';
+import { readCheckpoint, readSummary } from './sweep-memory.js';
 
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
@@ -109,15 +110,16 @@ function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
 }
 
 export async function loadSweep(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<StoredSweep> {
-  const [[checkpoint = null, lastSweep = null, baselineAt = null], walked] = await Promise.all([
+  const [[stored = null, lastSweep = null, baselineAt = null], walked] = await Promise.all([
     redis.hmget(keys.sweep(workspace, list), 'checkpoint', 'lastSweep', 'baselineAt'),
     redis.hkeys(keys.walk(workspace, list)),
   ]);
+  const checkpoint = readCheckpoint(stored);
   const cursors = walked.filter((name) => name.startsWith('c ')).map((name) => name.slice(2));
   return {
-    checkpoint: checkpoint === null ? null : (JSON.parse(checkpoint) as Checkpoint),
+    checkpoint,
     cursors: checkpoint === null ? [] : cursors,
     cutOff: checkpoint === null && walked.some((name) => !name.startsWith('h ')),
-    state: { baselineAt, lastSweep: lastSweep === null ? null : (JSON.parse(lastSweep) as SweepSummary) },
+    state: { baselineAt, lastSweep: readSummary(lastSweep) },
   };
 }
