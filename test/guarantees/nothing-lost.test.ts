@@ -9,13 +9,14 @@ import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';
 import { eventually } from '../support/eventually.js';
 import { useProcesses } from '../support/process.js';
+import { program } from '../support/program.js';
 import { useRedis } from '../support/redis.js';
 import { differences, readEverything, type Difference } from '../support/truth.js';
 
 /** A poller that is killed holds its leases for 15 s; the next one has to start, and to wait for them. */
 const AFTER_A_KILL = { timeoutMs: 60_000 };
 
-const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => new URL(`../../workers/${role}.ts`, import.meta.url);
+const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => program(`workers/${role}`);
 
 /** Some of everything that the lists can show, except what vanishes. */
 function live(life: Life): void {

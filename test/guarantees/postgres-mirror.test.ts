@@ -7,10 +7,11 @@ import { useChain, type Chain } from '../support/chain.js';
 import { eventually } from '../support/eventually.js';
 import { quoted, useMirrors } from '../support/mirror.js';
 import { useProcesses } from '../support/process.js';
+import { program } from '../support/program.js';
 import { useRedis } from '../support/redis.js';
 import { readEverything } from '../support/truth.js';
 
-const all = new URL('../../workers/all.ts', import.meta.url);
+const all = program('workers/all');
 const { absent, admin, rows, schemaName, schema, url } = await useMirrors();
 
 /** Without the stamps: a stamp that moved alone is no change, and no event. */

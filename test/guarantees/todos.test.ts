@@ -12,10 +12,11 @@ import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js
 import { Keys } from '../../src/state/keys.js';
 import { eventually } from '../support/eventually.js';
 import { useProcesses } from '../support/process.js';
+import { program } from '../support/program.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 
 const HOUR_MS = 3_600_000;
-const poller = new URL('../../workers/poll.ts', import.meta.url);
+const poller = program('workers/poll');
 
 /** What a mutation of the sandbox must be told as. */
 const TOLD_AS: Readonly<Record<string, string>> = {

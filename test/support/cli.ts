@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { useProcesses, type TestProcess } from './process.js';
+import { program } from './program.js';
 
-const MAIN = new URL('../../src/cli/main.ts', import.meta.url);
+const MAIN = program('src/cli/main');
 
 /** What a test's own environment must not bring in. */
 const FOREIGN = [

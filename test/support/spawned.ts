@@ -1,4 +1,4 @@
-/** A TypeScript file run by node as a process of its own, with what it says. Knows nothing of vitest. */
+/** A script run by node as a process of its own, with what it says. Knows nothing of vitest. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
@@ -10,7 +10,7 @@ export interface SpawnOptions {
   /** Added to this process's environment; undefined takes a variable away. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
-  /** Another program that runs the script. @defaultValue node, with tsx */
+  /** Another program that runs the script. @defaultValue node, with tsx if it is TypeScript */
   program?: string;
 }
 
@@ -33,13 +33,14 @@ export interface TestProcess {
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** `node --import tsx script`; whoever starts it sees to its end. */
+/** Node runs the script, with tsx if it is TypeScript; whoever starts it sees to its end. */
 export function startProcess(
   script: string | URL,
   { args = [], env = {}, cwd, program }: SpawnOptions = {},
 ): TestProcess {
   const entry = script instanceof URL ? fileURLToPath(script) : script;
-  const [command, ...first] = program === undefined ? [process.execPath, '--import', tsx] : [program];
+  const node = [process.execPath, ...(entry.endsWith('.ts') ? ['--import', tsx] : [])];
+  const [command = '', ...first] = program === undefined ? node : [program];
   const child = spawn(command, [...first, entry, ...args], {
     cwd,
     env: { ...process.env, ...env },
