@@ -5,9 +5,11 @@
  */
 import type { Job, Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
+import { compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
+import { lifeOf } from './history.js';
 import { promoteParked } from './parking.js';
 import type { Delivery, RecordGate } from './ports.js';
 import { entryOf } from './queue-layout.js';
@@ -44,9 +46,9 @@ export interface ListOptions extends DeadLetterFilter {
 
 export class DeadLetters {
   readonly #queues: Queues;
-  readonly #gate: Pick<RecordGate, 'drop'>;
+  readonly #gate: Pick<RecordGate, 'drop' | 'revive'>;
 
-  constructor(queues: Queues, gate: Pick<RecordGate, 'drop'>) {
+  constructor(queues: Queues, gate: Pick<RecordGate, 'drop' | 'revive'>) {
     this.#queues = queues;
     this.#gate = gate;
   }
@@ -73,7 +75,13 @@ export class DeadLetters {
 
   /** Has them handled again, with as many tries as a new event has. Returns how many. */
   retry(filter: DeadLetterFilter = {}): Promise<number> {
-    return this.#each(filter, (job) => job.retry('failed'));
+    return this.#each(filter, async (job, queue) => {
+      await job.retry('failed');
+      // Its place before the next one's: of two that wait, either may be the first that a worker gets to. After a crash in
+      // between the worker gives it one; the other way round its lane would wait for a job that nobody has tried again.
+      const entry = entryOf(job.data);
+      if (entry.lane !== null) await this.#gate.revive(queue.name, entry, { token: null, life: lifeOf(job) });
+    });
   }
 
   /** Forgets them for good. Returns how many. */
@@ -113,7 +121,7 @@ async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
   let left = await queue.getFailedCount();
   let done = 0;
   while (left > 0) {
-    const jobs = await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true });
+    const jobs = inOrderOfDeath(await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true }));
     const acted = await eachOf(jobs, act);
     // Nothing more to be had: somebody else took them.
     if (acted === 0) return done;
@@ -121,6 +129,17 @@ async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
     left -= jobs.length;
   }
   return done;
+}
+
+/** BullMQ orders those of one millisecond by their ids. Of one record, the first in the log died first. */
+function inOrderOfDeath(jobs: readonly Job<Delivery>[]): Job<Delivery>[] {
+  const diedAt = ({ finishedOn = 0 }: Job<Delivery>): number => finishedOn;
+  const sorted = jobs.toSorted((a, b) => diedAt(a) - diedAt(b) || compareLogIds(a.data.logId, b.data.logId));
+  if (jobs.length < CHUNK) return sorted;
+  // Others may have died in the millisecond of the last: they come with these in the next chunk.
+  const [latest] = sorted.slice(-1).map(diedAt);
+  const complete = sorted.filter((job) => diedAt(job) !== latest);
+  return complete.length === 0 ? sorted : complete;
 }
 
 /** In the order given, one by one: retried dead letters of one record keep the order in which they died. */

@@ -97,10 +97,10 @@ export interface RecordGate {
   /** Puts events of a feed (a replay, a snapshot) at the end of their lanes, in the order given; says of each where it stands. */
   enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
   /**
-   * Gives a dead letter that is tried again its place in its lane: once per life, and only to whoever holds
-   * its job by this token.
+   * Gives a dead letter that is tried again its place in its lane: once per life. Asked for by whoever had it tried again
+   * (token null), so that of several the order is kept; or by whoever runs it, and holds its job by this token.
    */
-  revive(subscription: string, entry: Entry, by: { token: string; life: number }): Promise<Revival>;
+  revive(subscription: string, entry: Entry, by: { token: string | null; life: number }): Promise<Revival>;
   /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */

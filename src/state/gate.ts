@@ -74,12 +74,16 @@ export class RedisRecordGate implements RecordGate {
     return standingsOf(againScript, answer, entries.length);
   }
 
-  async revive(subscription: string, entry: Entry, { token, life }: { token: string; life: number }): Promise<Revival> {
+  async revive(
+    subscription: string,
+    entry: Entry,
+    { token, life }: { token: string | null; life: number },
+  ): Promise<Revival> {
     const { lanes, pending, entered, revived, job, jobLock } = this.#keys;
     const { workspace, lane, logId, eventId } = entry;
     const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription))];
     keys.push(job(subscription, eventId), jobLock(subscription, eventId));
-    const args = [workspace, lane ?? '', placeOf(logId), eventId, token, life];
+    const args = [workspace, lane ?? '', placeOf(logId), eventId, token ?? '', life];
     const [word, place = ''] = wordsOf(reviveScript, await reviveScript.run(this.#redis, keys, args), 2);
     if (word === 'placed') return { outcome: 'placed', place };
     if (word === 'taken-over') return { outcome: 'taken-over' };

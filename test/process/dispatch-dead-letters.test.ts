@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import { aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -28,6 +29,57 @@ describe('dead letters', () => {
     await eventually(() => expect(seen).toEqual([1, 2, 3, 1, 2, 3]));
     expect(await dead.count()).toBe(0);
     expect(await settled()).toEqual({ outcome: 'handled' });
+  });
+
+  it('of one record keep their order, whichever of them a worker gets to first', async () => {
+    const [fail, seen] = [{ now: true }, [] as number[]];
+    const gate = new RedisRecordGate(test.redis, test.keys);
+    // Whoever runs the second is late: it asks for its place when the third has asked for its turn already.
+    let late: () => void = () => undefined;
+    const third = new Promise<void>((resolve) => (late = resolve));
+    const [, two, three] = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }).id);
+    const slow = wrapGate(gate, {
+      async revive(subscription, entry, by) {
+        if (entry.eventId === two && by.token !== null) await third;
+        return await gate.revive(subscription, entry, by);
+      },
+      async turn(subscription, claim) {
+        const turn = await gate.turn(subscription, claim);
+        if (claim.eventId === three && claim.revived) late();
+        return turn;
+      },
+    });
+    const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)], { gate: slow });
+    await append(1, 2, 3);
+    await settled();
+    await eventuallyDead(dead, 3);
+    fail.now = false;
+
+    await dead.retry();
+
+    await eventually(() => expect(seen).toHaveLength(6));
+    expect(seen.slice(3)).toEqual([1, 2, 3]);
+  });
+
+  it('that died in the same millisecond are retried in the order of the log', async () => {
+    const [fail, seen] = [{ now: true }, [] as number[]];
+    const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
+    const sequences = Array.from({ length: 20 }, (_, index) => index + 1);
+    await append(...sequences);
+    await settled();
+    const letters = await eventuallyDead(dead, sequences.length);
+    const queue = queues.of('s');
+    const failed = queue.toKey('failed');
+    for (const { id } of letters) {
+      await test.redis.zadd(failed, 1_000_000, id);
+      await test.redis.hset(queue.toKey(id), 'finishedOn', 1_000_000);
+    }
+    fail.now = false;
+
+    await dead.retry();
+
+    await eventually(() => expect(seen).toHaveLength(2 * sequences.length));
+    expect(seen.slice(sequences.length)).toEqual(sequences);
   });
 
   it('may die again, and are retried one by one', async () => {
