@@ -1,7 +1,7 @@
 /** A namespace of its own in the run's Redis for every test; and whole servers for the tests that break them. */
 import { randomBytes } from 'node:crypto';
 import { Redis, type RedisOptions } from 'ioredis';
-import { afterEach, beforeEach, inject, onTestFinished } from 'vitest';
+import { beforeEach, inject, onTestFinished } from 'vitest';
 import { Keys } from '../../src/state/keys.js';
 import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
 
@@ -37,21 +37,24 @@ export function useRedis(): TestRedis {
     return current;
   };
 
-  beforeEach(() => {
-    current = { redis: connect(), keys: new Keys(`test-${randomBytes(6).toString('hex')}`) };
-  });
-  afterEach(async ({ task }) => {
-    const { redis, keys } = running();
-    if (task.result?.state === 'fail') {
-      process.stderr.write(`The keys of the failed test "${task.name}" stay under ${keys.prefix}\n`);
-    } else {
-      // What a test started may still write: the connections it made are cut before the keys go.
-      for (const connection of connections) if (connection !== redis) connection.disconnect();
-      await deleteKeys(redis, keys.prefix);
-    }
-    for (const connection of connections) connection.disconnect();
-    connections = [];
-    current = undefined;
+  beforeEach(({ task, onTestFinished: atLast }) => {
+    const { redis, keys } = (current = {
+      redis: connect(),
+      keys: new Keys(`test-${randomBytes(6).toString('hex')}`),
+    });
+    // Laid down first, done last: what a test has started is stopped while its connections still stand.
+    atLast(async () => {
+      if (task.result?.state === 'fail') {
+        process.stderr.write(`The keys of the failed test "${task.name}" stay under ${keys.prefix}\n`);
+      } else {
+        // What is left of it may still write: the connections it made are cut before the keys go.
+        for (const connection of connections) if (connection !== redis) connection.disconnect();
+        await deleteKeys(redis, keys.prefix);
+      }
+      for (const connection of connections) connection.disconnect();
+      connections = [];
+      current = undefined;
+    });
   });
 
   return {
