@@ -47,7 +47,7 @@ function unionOf(forms: readonly string[]): string {
 
 /** Forms are said in `detect/form.ts`. */
 function typeOf(form: string): string {
-  if (form === 'timestamp') return 'string';
+  if (form.startsWith('timestamp')) return 'string';
   if (form === 'list' || form === 'empty list') return 'unknown[]';
   if (form === 'object') return 'Record<string, unknown>';
   if (form.startsWith('list of ')) return `${typeOf(form.slice('list of '.length))}[]`;

@@ -11,7 +11,7 @@ import { creationTimeOf, stampOf } from './fields.js';
 import { firstSight, instant, toEvent, type Happening } from './happening.js';
 import { bothSides, contentOf, lastEventAt, stampKnown, type Gone, type KnownRecord, type Suspect } from './known.js';
 import type { Baseline, DetectInput, Observation } from './input.js';
-import { withEveryField, type Rules } from './rules.js';
+import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { snapshotEvent } from './snapshot.js';
 
 export type { Baseline, DetectInput, Observation } from './input.js';
@@ -117,7 +117,7 @@ function unmoved(input: DetectInput, known: KnownRecord, older: boolean): Detect
 }
 
 function mutingRule(rules: Rules, field: string): string {
-  return rules.mutedBy(field.normalize('NFC')) ?? 'schema';
+  return rules.mutedBy(field.normalize('NFC')) ?? SCHEMA_RULE;
 }
 
 function updated(input: DetectInput, known: KnownRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {

@@ -11,14 +11,22 @@ const MOST_KEYS = 8;
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/u;
 
-/** `null`, `boolean`, `number`, `string`, `timestamp`, `{id, name}`, `list of {id, name}`, `empty list`, `list`, `object`. */
+/** A server that begins to cut its times has changed their form, on all rows at once. */
+const CUT_TO_THE_MINUTE = /T\d{2}:\d{2}(:00(\.0+)?)?[^:\d.]/u;
+
+/** `null`, `boolean`, `number`, `string`, `timestamp`, `timestamp to the minute`, `{id, name}`, `list of {id, name}`, `empty list`, `list`, `object`. */
 export function formOf(value: unknown): string {
   if (value === undefined) return ABSENT;
   if (value === null) return 'null';
   if (Array.isArray(value)) return formOfList(value);
   if (typeof value === 'object') return formOfObject(value);
-  if (typeof value === 'string') return TIMESTAMP.test(value) ? 'timestamp' : 'string';
+  if (typeof value === 'string') return formOfText(value);
   return typeof value;
+}
+
+function formOfText(text: string): string {
+  if (!TIMESTAMP.test(text)) return 'string';
+  return CUT_TO_THE_MINUTE.test(text) ? 'timestamp to the minute' : 'timestamp';
 }
 
 function formOfList(items: readonly unknown[]): string {

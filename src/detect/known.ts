@@ -4,7 +4,7 @@ import { digestOf } from './digest.js';
 import { stampOf, writtenName } from './fields.js';
 import { ABSENT, formOf } from './form.js';
 import type { RawValue } from './raw.js';
-import { withEveryField, type Rules } from './rules.js';
+import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { workedOut } from './worked-out.js';
 
 /** An answer that may be older than what we know. It becomes a change when a later sweep sees it again. */
@@ -156,6 +156,13 @@ export function formsKnown(known: KnownRecord, rules: Rules): ReadonlyMap<string
 export function stampKnown(known: KnownRecord): string | null {
   if (known.gone !== undefined) return known.gone.stamp;
   return known.record === null ? (known.stamp ?? null) : stampOf(known.record);
+}
+
+/** A change of the schema, of which nobody was told, is undone: the record is again just what it was before. */
+export function isSchemaUndone(known: KnownRecord, record: RawValue, rules: Rules): boolean {
+  if (known.trail?.at(-1)?.rule !== SCHEMA_RULE) return false;
+  const [, after] = bothSides(known, record, rules);
+  return known.earlier?.[0] === contentOf(after);
 }
 
 /** The contents before the next one, when the present one becomes one of them. */

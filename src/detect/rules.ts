@@ -63,10 +63,13 @@ export function compileRules(list: ListName, options: FieldRules = {}, watch: To
   };
 }
 
+/** What a decision names as its rule when a change of the schema explains it. */
+export const SCHEMA_RULE = 'schema';
+
 /** The same rules with some fields left out of the comparison: those a schema change has moved. */
 export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules {
   if (fields.size === 0) return rules;
-  const mutedBy = (field: string): string | null => (fields.has(field) ? 'schema' : rules.mutedBy(field));
+  const mutedBy = (field: string): string | null => (fields.has(field) ? SCHEMA_RULE : rules.mutedBy(field));
   return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
 }
 

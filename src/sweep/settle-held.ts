@@ -3,7 +3,7 @@ import type { RawRecord } from '../api/read-api.js';
 import { detect } from '../detect/detect.js';
 import { digestOf } from '../detect/digest.js';
 import { followers, transitions } from '../detect/drift.js';
-import { formsKnown, formsOf } from '../detect/known.js';
+import { formsKnown, formsOf, isSchemaUndone } from '../detect/known.js';
 import { withoutFields } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
 import { isoTime } from '../runtime/clock.js';
@@ -66,7 +66,9 @@ function release(
   // May be in the middle of a change of the schema: waits for one more sweep.
   if (moved.some(({ field }) => undecided.includes(field))) return [];
 
-  const quiet = followers(moved, [...drifted, ...(lastSweep?.drifted ?? [])]);
+  const quiet = new Set(followers(moved, [...drifted, ...(lastSweep?.drifted ?? [])]));
+  // Where a key comes back that says something on few rows only, these look edited.
+  if (known !== null && isSchemaUndone(known, record, rules)) for (const { field } of drifted) quiet.add(field);
   const observation = {
     workspace,
     sweep: checkpoint.sweepId,

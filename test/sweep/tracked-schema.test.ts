@@ -36,4 +36,53 @@ describe('the tracked schema of a list', () => {
       fields: { id: { string: 11 }, 이름: { string: 11 }, 등급: { string: 10, number: 1 }, 메모: { null: 11 } },
     });
   });
+
+  it('is one change when a key that says something on few rows goes, and one when it comes back', async () => {
+    const some = (n: number): object => ({ 추천인: n > 9 && n < 13 ? `u${n}` : null });
+    const api = listedApi(people(30, some));
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = people(30);
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:추천인 1']);
+
+    // One has not come back as it was: that is somebody's own edit.
+    api.records = people(30, (n) => (n === 11 ? { 추천인: 'u9' } : some(n)));
+    await sweep();
+    await sweep();
+    expect(await told()).toEqual([
+      'schema_changed schema:추천인 1',
+      'schema_changed schema:추천인 2',
+      'updated p011 1',
+    ]);
+  });
+
+  it('tells that a value is back where it told that it went', async () => {
+    // The first rows of a sweep, fewer than ten: there is no change of the schema to be seen yet.
+    const some = (n: number): object => ({ 추천인: n < 3 ? `u${n}` : null });
+    const api = listedApi(people(30, some));
+    const { sweep, events } = sweptList(redis, api);
+    const heard = async (subject: string) =>
+      (await events()).filter((event) => event.subject === subject).map(({ data }) => data.after?.['추천인'] ?? null);
+    await sweep();
+    api.records = people(30);
+    await sweep();
+    expect(await heard('p001')).toEqual([null]);
+    api.records = people(30, some);
+    await sweep();
+    await sweep();
+    expect(await heard('p001')).toEqual([null, 'u1']);
+  });
+
+  it('is one change when times are cut to the minute from one sweep to the next', async () => {
+    const at = (n: number, rest: string): object => ({ '생성 날짜': `2026-03-01T10:${10 + n}:${rest}Z` });
+    const api = listedApi(people(30, (n) => at(n, '07.123')));
+    const { sweep, told, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(30, (n) => at(n, '00.000'));
+    await sweep();
+    expect(await told()).toEqual(['schema_changed schema:생성 날짜 1']);
+    const schema = { kind: 'changed', before: ['timestamp'], after: ['timestamp to the minute'] };
+    expect((await events())[0]?.data.schema).toMatchObject(schema);
+  });
 });

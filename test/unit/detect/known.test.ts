@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalFields } from '../../../src/detect/canonical.js';
 import {
   appearedAt,
   bothSides,
@@ -6,6 +7,7 @@ import {
   earlierWith,
   formsKnown,
   formsOf,
+  isSchemaUndone,
   lastEventAt,
   parsePrint,
   printsOf,
@@ -70,9 +72,9 @@ describe('the prints of a record', () => {
   };
 
   it('hold of each field a digest and a form under its written name, and nothing of its value', () => {
-    expect(printsOf({ ...record, '수정 날짜': '2026-03-01T00:00:00.000Z' }, rules())).toEqual({
+    expect(printsOf({ ...record, '수정 날짜': '2026-03-01T00:00:00.001Z' }, rules())).toEqual({
       id: expect.stringMatching(/^2 [\w-]{11} = string$/u) as string,
-      '시작 날짜': expect.stringMatching(/^2 [\w-]{11} = timestamp$/u) as string,
+      '시작 날짜': expect.stringMatching(/^2 [\w-]{11} = timestamp to the minute$/u) as string,
       팀: '2 - = empty list',
       비고: '2 - = null',
       담당자: expect.stringMatching(/^2 [\w-]{11} = \{id, name\}$/u) as string,
@@ -96,7 +98,7 @@ describe('the prints of a record', () => {
     expect(formsKnown({ sequence: 1, record }, rules())).toEqual(formsOf(record, rules()));
     expect(Object.fromEntries(formsOf({ ...record, gone: undefined }, rules()))).toEqual({
       id: 'string',
-      '시작 날짜': 'timestamp',
+      '시작 날짜': 'timestamp to the minute',
       팀: 'empty list',
       비고: 'null',
       담당자: '{id, name}',
@@ -168,6 +170,40 @@ describe('the contents before', () => {
     expect(earlierWith(known(), 'a')).toEqual(['a']);
     expect(earlierWith(known(['b', 'c', 'd']), 'a')).toEqual(['a', 'b', 'c']);
     expect(earlierWith(known(['b', 'a', 'd']), 'a')).toEqual(['a', 'b', 'd']);
+  });
+});
+
+describe('a change of the schema is undone', () => {
+  const before = { id: 'a', 추천인: 'u' };
+  const now = { id: 'a' };
+  const moved = { at: 'x', sweep: 's', what: 'muted', rule: 'schema' } as const;
+  const left = (more: Partial<KnownRecord> = {}): KnownRecord => ({
+    sequence: 1,
+    record: now,
+    earlier: [contentOf(canonicalFields(before, rules()))],
+    trail: [moved],
+    ...more,
+  });
+
+  it('where the record is just as it was before it silently moved along', () => {
+    expect(isSchemaUndone(left(), before, rules())).toBe(true);
+    expect(isSchemaUndone(left(), { ...before, 추천인: 'v' }, rules())).toBe(false);
+    expect(isSchemaUndone(left(), now, rules())).toBe(false);
+  });
+
+  it('but not where anything else was decided of it since, or it moved by an event', () => {
+    const touched = { at: 'y', sweep: 't', what: 'touched', rule: 'touch' } as const;
+    expect(isSchemaUndone(left({ trail: [moved, touched] }), before, rules())).toBe(false);
+    expect(isSchemaUndone(left({ trail: [] }), before, rules())).toBe(false);
+    const { trail: _trail, ...without } = left();
+    expect(isSchemaUndone(without, before, rules())).toBe(false);
+  });
+
+  it('but not where it is as it was longer ago, or nothing is known of that', () => {
+    const [content = ''] = left().earlier ?? [];
+    expect(isSchemaUndone(left({ earlier: ['other', content] }), before, rules())).toBe(false);
+    const { earlier: _earlier, ...without } = left();
+    expect(isSchemaUndone(without, before, rules())).toBe(false);
   });
 });
 
