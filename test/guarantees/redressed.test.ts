@@ -1,0 +1,123 @@
+/**
+ * Guarantee 2 from one day to the next: the same workspace, shown in other dress from now on (another spelling, further keys,
+ * cut stamps), and later as before. That is a change of the schema at most; what people do meanwhile is told as it is.
+ */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../src/app.js';
+import type { ListInput } from '../../src/config/input.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { LIST_NAMES, OBJECT_OF } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { JournalLine, MutationLine } from '../../src/server/sandbox/journal/lines.js';
+import { createSandbox } from '../../src/server/sandbox/sandbox.js';
+import { essence } from '../../src/server/verify/same.js';
+import { fastClock } from '../support/fast-clock.js';
+import { useRedis } from '../support/redis.js';
+
+/** Longer than any replica lags, on a clock that makes a tenth of a second of it. */
+const APART_MS = 12_000;
+const FACTOR = 120;
+
+/** Of each record that events tell of: its object, its id, and whether it is new. */
+const told = (events: readonly ChangeEvent[]): string[] =>
+  events
+    .filter(({ type }) => !type.endsWith('.schema_changed'))
+    .map(
+      ({ type, subject, data }) => `${type.split('.')[1] ?? ''} ${subject} ${data.before === null ? 'new' : 'known'}`,
+    )
+    .sort();
+
+/** The same of what really changed, whoever changed it. */
+function changedIn(lines: readonly JournalLine[]): string[] {
+  const says = (image: MutationLine['before']): string | null =>
+    essence(image, { ignore: new Set(), refNames: 'ignored' });
+  const changed = lines
+    .filter((line) => line.line === 'mutation')
+    .filter(({ before, after }) => says(before) !== says(after));
+  return [
+    ...new Set(changed.map(({ list, id, before }) => `${OBJECT_OF[list]} ${id} ${before === null ? 'new' : 'known'}`)),
+  ].sort();
+}
+
+describe('records that are shown otherwise from one day on', () => {
+  const redis = useRedis();
+
+  async function watched(rules: ListInput = {}) {
+    const clock = fastClock(FACTOR);
+    const sandbox = createSandbox({
+      people: 30,
+      organizations: 20,
+      history: 30,
+      activity: 30,
+      seed: 11,
+      limit: null,
+      clock,
+    });
+    onTestFinished(() => sandbox.stop());
+    const { url, token } = await sandbox.start();
+    const budget = { requests: 100_000, perSeconds: 1 };
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, rules]));
+    const workspaces = [{ name: 'acme', baseUrl: url, token, budget, lists }];
+    const config = parseConfig(
+      { workspaces, redis: { prefix: redis.keys.prefix } },
+      { source: 'the test', redisUrl: redis.url },
+    );
+    const feed = await openChangefeed({ config, clock });
+    onTestFinished(() => feed.stop());
+    let from = '0';
+    /** As many complete sweeps as it takes to be sure of what is seen, and what they told. */
+    const look = async (): Promise<ChangeEvent[]> => {
+      for (let sweep = 0; sweep < 3; sweep++) {
+        const outcomes = (await feed.sweep()).map(({ outcome }) => outcome);
+        expect(outcomes).toEqual(LIST_NAMES.map(() => 'complete'));
+        await clock.sleep(APART_MS);
+      }
+      const events: ChangeEvent[] = [];
+      for await (const { logId, event } of feed.tail({ from, follow: false })) {
+        events.push(event);
+        from = logId;
+      }
+      return events;
+    };
+    return { sandbox, look };
+  }
+
+  it.each([
+    'todo-names-wild',
+    'todo-names-both',
+    'extras',
+    'minute-stamps',
+    'still-stamps',
+    'stamps-follow',
+    'absent-empties',
+    'mixed-empties',
+    'reordered',
+    'signed-pictures',
+    'drift-added',
+    'drift-removed',
+    'drift-reshaped',
+  ])('%s', { timeout: 90_000 }, async (fault) => {
+    const { sandbox, look } = await watched();
+    expect(await look()).toEqual([]);
+
+    for (const to of ['on', 'off'] as const) {
+      sandbox.fault(fault, to);
+      expect({ to, told: told(await look()) }).toEqual({ to, told: [] });
+
+      const from = sandbox.journal.lines().length;
+      sandbox.life.editPerson();
+      sandbox.life.createMemo();
+      expect({ to, told: told(await look()) }).toEqual({ to, told: changedIn(sandbox.journal.lines().slice(from)) });
+    }
+  });
+
+  it.each(['minute-stamps', 'drift-removed', 'extras'])(
+    '%s is told record by record without the collapse (control)',
+    async (fault) => {
+      const { sandbox, look } = await watched({ collapse: false });
+      await look();
+      sandbox.fault(fault);
+      expect(told(await look()).length).toBeGreaterThan(20);
+    },
+  );
+});
