@@ -9,7 +9,7 @@ import { compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
-import { lifeOf } from './history.js';
+import { historyOf, lifeOf } from './history.js';
 import { promoteParked } from './parking.js';
 import type { Delivery, RecordGate } from './ports.js';
 import { entryOf } from './queue-layout.js';
@@ -80,7 +80,9 @@ export class DeadLetters {
       // Its place before the next one's: of two that wait, either may be the first that a worker gets to. After a crash in
       // between the worker gives it one; the other way round its lane would wait for a job that nobody has tried again.
       const entry = entryOf(job.data);
-      if (entry.lane !== null) await this.#gate.revive(queue.name, entry, { token: null, life: lifeOf(job) });
+      // Without a death of ours written on it, its run would not know of that place.
+      if (entry.lane === null || !historyOf(job).revived) return;
+      await this.#gate.revive(queue.name, entry, { token: null, life: lifeOf(job) });
     });
   }
 
