@@ -82,6 +82,21 @@ describe('dead letters', () => {
     expect(seen.slice(sequences.length)).toEqual(sequences);
   });
 
+  it('that do not tell of their death keep nobody waiting when they are retried', async () => {
+    const [fail, seen] = [{ now: true }, [] as number[]];
+    const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
+    await append(1);
+    await settled();
+    const [letter] = await eventuallyDead(dead, 1);
+    await test.redis.hdel(queues.of('s').toKey(letter!.id), 'progress');
+    fail.now = false;
+
+    await dead.retry();
+    await append(2);
+
+    await eventually(() => expect(seen).toContain(2));
+  });
+
   it('may die again, and are retried one by one', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)]);
