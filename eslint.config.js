@@ -13,7 +13,8 @@ export default tseslint.config(
       },
     },
     rules: {
-      'max-lines': ['error', { max: 300 }],
+      // A symptom, not a goal: a longer file probably holds two ideas.
+      'max-lines': ['error', { max: 400 }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
       'no-restricted-globals': [
         'error',

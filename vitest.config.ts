@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
-    // Many tests wait for processes of their own: one worker alone would leave a small machine idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for processes of their own: as many workers as cores would leave a small machine idle.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
   },
 });

@@ -4,11 +4,11 @@
  *   npx tsx bench/judge.ts [records] [rounds]
  */
 import { compileRules } from '../src/detect/rules.js';
-import { schemaFrom } from '../src/detect/schema.js';
+import { TrackedFields, schemaFrom } from '../src/detect/schema.js';
 import { noCounts } from '../src/sweep/counts.js';
 import { judgePage } from '../src/sweep/judge-page.js';
 import type { JudgeOptions } from '../src/sweep/judging.js';
-import type { RecordState, SweepStore } from '../src/sweep/store.js';
+import type { RecordState, RecordWrite, SweepStore } from '../src/sweep/store.js';
 import { person } from './support/person.js';
 
 const PAGE = 50;
@@ -44,20 +44,34 @@ function givenIn(round: number): Omit<JudgeOptions, 'records' | 'memory'> {
     baseline: null,
     images: true,
     past: [],
+    guard: null,
+    ended: false,
     observation: { workspace, sweep, previousSweep: `s${round - 1}`, observedAt },
   };
+}
+
+function emptyMemory(): JudgeOptions['memory'] {
+  const schema = schemaFrom([]);
+  const [seen, partly, held] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  return { seen, partly, held, strays: false, schema, tracked: new TrackedFields(schema) };
+}
+
+/** A page of this size is one part. */
+async function judged(options: JudgeOptions): Promise<RecordWrite[]> {
+  const { value } = await judgePage(store, options).next();
+  return 'changes' in value ? [...value.changes.writes] : [];
 }
 
 async function cpuPerRecord(round: number): Promise<number> {
   let spent = 0;
   for (let page = 0; page < records / PAGE; page += 1) {
-    const memory = { seen: new Set<string>(), held: new Set<string>(), strays: false, schema: schemaFrom([]) };
+    const memory = emptyMemory();
     const options = { ...givenIn(round), records: pageOf(page, round), memory };
     const started = process.cpuUsage();
-    const { changes } = await judgePage(store, options);
+    const writes = await judged(options);
     const { user, system } = process.cpuUsage(started);
     spent += user + system;
-    for (const { key, state } of changes.writes) states.set(key, state);
+    for (const { key, state } of writes) states.set(key, state);
   }
   return spent / records;
 }

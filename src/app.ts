@@ -2,28 +2,38 @@
  * The wiring: a configuration in, a Changefeed out. The one file that knows every room; it decides nothing by itself.
  */
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { WORKSPACE_NAME, type Config } from './config/schema.js';
-import type { WaitOptions, WaitResult } from './dispatch/dispatcher.js';
+import { logConfigWarnings } from './config-warnings.js';
+import type { Dispatcher, WaitOptions, WaitResult } from './dispatch/dispatcher.js';
 import type { DeadLetters } from './dispatch/dead-letters.js';
 import { forgetWorkspace, type Forgotten } from './dispatch/forget.js';
 import type { Disabled } from './dispatch/ports.js';
 import type { ReplayCall, Replayed } from './dispatch/replay.js';
-import { ChangefeedError, messageOf } from './errors.js';
+import { ChangefeedError } from './errors.js';
+import { distinct, problemsOf } from './observability/problems.js';
 import type { Status } from './observability/status.js';
 import { isoTime, systemClock, type Clock } from './runtime/clock.js';
 import { openRedis, type OpenedRedis } from './runtime/embedded-redis.js';
+import { explainedLog } from './runtime/explained-log.js';
 import { createMirror } from './server/mirror/mirror.js';
 import { createReadApiServer } from './server/read-api/server.js';
 import { createMirrorStore } from './state/mirror-store.js';
 import { stampOf } from './detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from './runtime/lifecycle.js';
 import { silentLog, type Log } from './runtime/log.js';
+import { openConnections } from './runtime/redis-connections.js';
+import { parseRedisUrl } from './runtime/redis-probe.js';
+import { RedisWatch } from './runtime/redis-watch.js';
+import { stopWithRedis, type UsedRedis } from './runtime/stop-with-redis.js';
+import { createUnfinished } from './runtime/unfinished.js';
 import { Keys } from './state/keys.js';
 import { RedisLogReader } from './state/log-reader.js';
 import { readWorkspaceStatus } from './state/workspace-status.js';
 import { createTraceStore } from './state/traces.js';
-import { countPollers } from './sweep/poller.js';
+import { createProcessRegistry } from './state/process-registry.js';
+import { nextSweepMs } from './sweep/schedule.js';
+import { readRedisStatus } from './state/redis-status.js';
+import { createStateGuard } from './state/state-guard.js';
 import { followLog, type TailedEvent, type TailOptions } from './dispatch/tail.js';
 import { dispatchPart } from './dispatch-part.js';
 import { createFanOut, partsOf, type Reloaded } from './fan-out.js';
@@ -31,6 +41,7 @@ import type { House } from './house.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { waitForAll } from './dispatch/wait-for-all.js';
 import { createPolling } from './polling.js';
+import { presencePart } from './presence.js';
 import type { TodosCall, TodosReport } from './todos/reports.js';
 import type { ListSweep, SweepCall } from './sweeper.js';
 
@@ -58,6 +69,11 @@ export interface ChangefeedOptions {
   /** @defaultValue a log that says nothing */
   log?: Log;
   clock?: Clock;
+  /**
+   * Registers the process while it runs roles, watches for problems, logs them and reports them by events.
+   * @defaultValue true
+   */
+  reportsProblems?: boolean;
   /** Tries per page of the API before a sweep is given up as incomplete, the first included. @defaultValue 8 */
   attempts?: number;
 }
@@ -65,17 +81,23 @@ export interface ChangefeedOptions {
 export interface Changefeed {
   /** `named` by the configuration, or our own: a `private` process or a `docker` container. */
   readonly redisOrigin: OpenedRedis['origin'];
+  /** Aborts with an error when a private Redis had to come up at another address: stop, and open a new Changefeed. */
+  readonly redisGone: AbortSignal;
   /**
    * Takes up the roles, all by default. Once: called again it gives the same promise.
-   * @throws ChangefeedError CF_REDIS_UNREACHABLE
+   * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
    */
   start(roles?: readonly Role[]): Promise<void>;
   /**
-   * Ends whatever runs, lets go of every connection and stops a Redis of our own.
-   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop
+   * Ends whatever runs, closes every connection, and stops a private Redis that no other living process uses. A Redis that gives
+   * no answer is not waited for.
+   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop, or what was under way when Redis was away
    */
   stop(): Promise<void>;
-  /** One complete sweep of each list. A list that could not be completed is told as such and fails none of the others. */
+  /**
+   * One complete sweep of each list. A list that could not be completed is told as such and fails none of the others.
+   * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
+   */
   sweep(call?: SweepCall): Promise<ListSweep[]>;
   /** Waits until every event now in the log is handled or a dead letter, for every subscription. */
   waitUntilHandled(options: Omit<WaitOptions, 'upTo'>): Promise<WaitResult>;
@@ -90,10 +112,11 @@ export interface Changefeed {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   /**
-   * Takes over the subscriptions of another configuration while everything runs: new ones begin at their `start`, those
+   * Takes over another configuration while everything runs. Workspaces: their options, such as a new token or interval.
+   * Subscriptions: new ones begin at their `start`, those
    * that differ are handled by their new options from then on, those that are gone stop reading and their handlers finish.
    * What Redis holds of a subscription that is gone stays, and it goes on there should it come back. Everything else of
-   * the configuration stays as it was. Calls at the same time are carried out one after the other.
+   * the configuration, and added or removed workspaces, need a restart. Calls at the same time are carried out one after the other.
    */
   reload(config: Config): Promise<Reloaded>;
   /**
@@ -131,40 +154,58 @@ export interface Changefeed {
 export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
   const { config, log = silentLog, clock = systemClock, stateDir = join(process.cwd(), '.changefeed') } = options;
   const opened = await openRedis({ url: config.redis.url, stateDir, log });
-  const connections: Redis[] = [];
-  const open = (patience: { maxRetriesPerRequest: number | null }): Redis => {
-    const redis = new Redis(opened.url, patience);
-    redis.on('error', (error: Error) => log.warn({ error: messageOf(error) }, 'redis connection: trouble'));
-    connections.push(redis);
-    return redis;
-  };
-  const house: House = {
-    config,
-    keys: new Keys(config.redis.prefix),
-    redis: open({ maxRetriesPerRequest: 20 }),
-    // Blocking reads and BullMQ's workers wait for Redis to come back, however long it takes.
-    connect: () => open({ maxRetriesPerRequest: null }),
+  const { url } = opened;
+  const { place } = parseRedisUrl(url);
+  const keys = new Keys(config.redis.prefix);
+  const connections = openConnections({ url, onChange: (state) => watch.connectionsChanged(state) });
+  const watch: RedisWatch = new RedisWatch({
+    place,
+    connect: connections.patient,
+    probeKey: keys.probe(),
+    allowEviction: config.redis.allowEviction,
     log,
     clock,
+  });
+  const house: House = {
+    config,
+    current: { workspaces: config.workspaces },
+    keys,
+    redis: connections.general(),
+    connect: connections.patient,
+    watch,
+    unfinished: createUnfinished(),
+    log: explainedLog(log, (failure) => watch.isExplained(failure)),
+    clock,
     attempts: options.attempts,
+    loops: new Map(),
   };
-  return assemble(
-    house,
-    async () => {
-      for (const redis of connections) redis.disconnect();
-      await opened.close();
-    },
-    opened.origin,
-  );
+  const close = async (): Promise<void> => {
+    await watch.stop();
+    connections.cut();
+    await opened.close();
+  };
+  const cut = (): void => {
+    watch.close();
+    connections.cut();
+  };
+  const facts = { redisOrigin: opened.origin, redisGone: opened.gone };
+  return assemble(house, { facts, used: { place, cut, close }, reportsProblems: options.reportsProblems ?? true });
 }
 
-function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: OpenedRedis['origin']): Changefeed {
-  const { config, redis, keys, clock } = house;
+interface Assembly {
+  facts: Pick<Changefeed, 'redisOrigin' | 'redisGone'>;
+  used: UsedRedis;
+  reportsProblems: boolean;
+}
+
+function assemble(house: House, { facts, used, reportsProblems }: Assembly): Changefeed {
+  const { config, watch } = house;
   const logReader = new RedisLogReader(house);
-  const polling = createPolling(house);
+  const guard = createStateGuard(house);
+  const polling = createPolling({ ...house, guard });
   const { sweeper } = polling;
   const workspaces = config.workspaces.map(({ name }) => name);
-  const fanOut = createFanOut(house, { logReader, sweeper });
+  const fanOut = createFanOut(house, { logReader, sweeper, applyWorkspace: (workspace) => polling.apply(workspace) });
   const { dispatcher, operations, pool } = fanOut;
   const parts: Record<Role, Part> = {
     poll: polling.part,
@@ -172,30 +213,33 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     serve: mirrorPart(house),
     handle: { name: 'handlers', start: () => pool.start(), stop: () => pool.stop() },
   };
+  const status = statusReader(house, dispatcher);
+  // It goes on until the connections are closed: stopping uses Redis as well.
+  const watching: Part = { name: 'watch of Redis', start: () => watch.start(), stop: () => Promise.resolve() };
   let running: Lifecycle | undefined;
   let stopping: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
-    try {
-      await running?.stop();
-      await fanOut.settled();
-      if (running === undefined) await dispatcher.stop();
-      await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
-    } finally {
-      await closeRedis();
-    }
+  const stopParts = async (): Promise<void> => {
+    await running?.stop();
+    await fanOut.settled();
+    if (running === undefined) await dispatcher.stop();
+    await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
   };
   return {
-    redisOrigin,
+    ...facts,
     lists: createInspector(sweeper),
     start(roles) {
       if (config.serve === null && roles?.every((role) => role === 'serve') === true)
         return Promise.reject(nothingToServe());
       // Handlers first and sweeps last: whatever is found meets somebody who is ready for it.
       const wanted = ROLES.toReversed().filter((role) => (roles ?? ROLES).includes(role));
-      return (running ??= createLifecycle(wanted.map((role) => parts[role]))).start();
+      const presence = reportsProblems ? [presencePart(house, { roles: wanted, guard, status })] : [];
+      return (running ??= lifecycleOf(house, { first: [watching, ...presence], parts, roles: wanted })).start();
     },
-    stop: () => (stopping ??= stop()),
-    sweep: (call) => sweeper.sweep(call),
+    stop: () => (stopping ??= stopWithRedis(stopParts, { ...house, ...used })),
+    async sweep(call) {
+      await watch.start();
+      return await sweeper.sweep(call);
+    },
     waitUntilHandled(wait) {
       const derives = fanOut.subscriptions.some(({ handler }) => handler === 'derive');
       return waitForAll(wait, { dispatcher, log: logReader, workspaces, derives });
@@ -210,18 +254,43 @@ function assemble(house: House, closeRedis: () => Promise<void>, redisOrigin: Op
     tail: (options) => followLog({ log: logReader, workspaces }, options),
     todos: (call) => polling.todos(call),
     forget: (workspace) => forget(house, workspace),
-    async status() {
-      const [shown, subscriptions] = await Promise.all([
-        Promise.all(config.workspaces.map((workspace) => readWorkspaceStatus(redis, keys, workspace))),
-        dispatcher.statistics(),
-      ]);
-      return { at: isoTime(clock.now()), workspaces: shown, subscriptions };
-    },
+    status,
   };
 }
 
+function statusReader(house: House, dispatcher: Pick<Dispatcher, 'statistics'>): () => Promise<Status> {
+  const { config, current, redis, keys, clock } = house;
+  const registry = createProcessRegistry(redis, keys);
+  return async () => {
+    const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs };
+    const [redisStatus, workspaces, subscriptions, processes] = await Promise.all([
+      readRedisStatus(redis, keys, config.redis),
+      Promise.all(current.workspaces.map((workspace) => readWorkspaceStatus(view, workspace))),
+      dispatcher.statistics(),
+      registry.list(),
+    ]);
+    const facts = { at: isoTime(view.nowMs), redis: redisStatus, workspaces, subscriptions, processes };
+    return { ...facts, problems: distinct(problemsOf(facts)) };
+  };
+}
+
+/** Each process warns of what its roles need. */
+function lifecycleOf(
+  { config, log }: House,
+  { first, parts, roles }: { first: readonly Part[]; parts: Record<Role, Part>; roles: readonly Role[] },
+): Lifecycle {
+  const needs = { poll: ['polling', 'todos'], serve: ['mirror'], dispatch: ['subscription'], handle: [] } as const;
+  logConfigWarnings(
+    log,
+    config,
+    roles.flatMap((role) => needs[role]),
+  );
+  return createLifecycle([...first, ...roles.map((role) => parts[role])]);
+}
+
 async function forget(house: House, workspace: string): Promise<Forgotten> {
-  const { redis, keys, connect } = house;
+  const { redis, keys } = house;
+  const registry = createProcessRegistry(redis, keys);
   if (!WORKSPACE_NAME.test(workspace))
     throw new ChangefeedError('CF_USAGE', {
       message:
@@ -230,16 +299,20 @@ async function forget(house: House, workspace: string): Promise<Forgotten> {
   return await forgetWorkspace(workspace, {
     ...partsOf(house),
     traces: createTraceStore(redis, keys),
-    pollers: (name) => countPollers(connect, keys.sweepQueuePrefix(name)),
+    pollers: async (name) =>
+      (await registry.list()).filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name))
+        .length,
   });
 }
 
 /** The six endpoints over what is remembered; nothing, where the configuration has no `serve`. */
-function mirrorPart({ config: { serve }, redis, keys, clock, log }: House): Part {
+function mirrorPart({ config: { serve, workspaces }, redis, keys, clock, log }: House): Part {
   if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
   const mirrors = new Map(
-    [...serve.tokens].map(([workspace, token]) => {
-      return [token, createMirror({ store: createMirrorStore(redis, keys, workspace), clock, stampOf })] as const;
+    workspaces.flatMap(({ name, lists }) => {
+      const token = serve.tokens.get(name);
+      const store = createMirrorStore(redis, keys, name);
+      return token === undefined ? [] : [[token, createMirror({ store, lists, clock, stampOf })] as const];
     }),
   );
   const { host, port } = serve;

@@ -29,6 +29,8 @@ export interface ConfigWatch {
 }
 
 const LOOK_MS = 1_000;
+/** A reload waits for the handlers of subscriptions that go. */
+const STALL_MS = 600_000;
 
 /** File → digest of what is in it. */
 export type FileDigests = ReadonlyMap<string, string>;
@@ -73,7 +75,7 @@ export function keepUpWithConfig(options: ConfigWatchOptions, signal: AbortSigna
       wake.abort();
       wake = new AbortController();
     },
-    run: () => runLoop({ name: 'configuration', run: turn, signal, log, clock }),
+    run: () => runLoop({ name: 'configuration', run: turn, signal, stallMs: STALL_MS, log, clock }),
   };
 }
 
@@ -98,10 +100,7 @@ function isSame(files: readonly string[], a: FileDigests, b: FileDigests): boole
 
 function tell({ needsRestart, ...names }: Reloaded, log: Log): void {
   const changes = Object.values(names).some((some) => some.length > 0);
-  log.info(
-    names,
-    changes ? 'the configuration was reloaded' : 'the configuration was read again: no subscription differs',
-  );
+  log.info(names, changes ? 'the configuration was reloaded' : 'the configuration was read again: nothing differs');
   if (needsRestart.length === 0) return;
   log.warn({ sections: needsRestart }, 'these differ too, and stay as they were until the next start');
 }

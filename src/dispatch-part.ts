@@ -6,7 +6,8 @@ import type { FanOut } from './fan-out.js';
 import type { Clock } from './runtime/clock.js';
 import type { Part } from './runtime/lifecycle.js';
 import type { Log } from './runtime/log.js';
-import { runLoop } from './runtime/loop.js';
+import { runLoop, type LoopBoard } from './runtime/loop.js';
+import type { RedisWatch } from './runtime/redis-watch.js';
 import type { Keys } from './state/keys.js';
 import { trimLog } from './state/retention.js';
 
@@ -19,6 +20,8 @@ interface TrimmedHouse {
   redis: Redis;
   log: Log;
   clock: Clock;
+  watch: RedisWatch;
+  loops: LoopBoard;
 }
 
 export function dispatchPart(
@@ -45,7 +48,15 @@ export function dispatchPart(
     name: 'dispatcher',
     async start() {
       await dispatcher.start();
-      trimming = runLoop({ name: 'log retention', run: trimAll, signal: stopping.signal, log, clock });
+      trimming = runLoop({
+        name: 'log retention',
+        run: trimAll,
+        ready: (signal) => house.watch.untilUsable(signal),
+        signal: stopping.signal,
+        log,
+        clock,
+        loops: house.loops,
+      });
     },
     async stop() {
       stopping.abort();

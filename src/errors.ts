@@ -16,9 +16,13 @@ export const ERROR_CODES = {
   CF_LEASE_LOST: 'Another process took over this sweep; what this one had not committed was left to it.',
   CF_SWEEP_HELD: 'Another process is sweeping this list.',
   CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while somebody works on it.',
+  CF_SOURCE_CHANGED: 'The API shows other records than those that the baseline was taken from.',
   CF_SWEEP_INCOMPLETE: 'A sweep ended before the end of its list; its checkpoint is kept.',
   CF_REDIS_UNREACHABLE: 'Redis could not be reached, or refused the connection.',
+  CF_REDIS_EVICTS: 'Redis is set to evict keys when its memory is full, which would lose state.',
+  CF_REDIS_REFUSES: 'Redis refuses writes: its memory is full, or it is a read-only replica.',
   CF_REDIS_MISSING: 'No Redis was named and none could be started.',
+  CF_STATE_LOST: 'What was kept of a list is gone from Redis.',
   CF_STATE_UNREADABLE: 'A stored value has a form this release does not know.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw something that is not an error.',
@@ -28,6 +32,7 @@ export const ERROR_CODES = {
   CF_DELIVERY_REFUSED: 'The endpoint of a webhook or message subscription did not accept the event.',
   CF_ADDRESS_REFUSED:
     'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
+  CF_LOOP_STALLED: 'A loop of the process gave no sign of life; it was started again.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',
   CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
 } as const satisfies Record<string, string>;
@@ -54,10 +59,17 @@ export class ChangefeedError extends Error {
   }
 }
 
+const USAGE: readonly ErrorCode[] = [
+  'CF_CONFIG_INVALID',
+  'CF_CONFIG_UNLOADABLE',
+  'CF_USAGE',
+  'CF_REDIS_MISSING',
+  'CF_REDIS_EVICTS',
+];
+
 /** 2 for what the caller got wrong (usage, configuration), 1 for what went wrong while running. */
 export function exitCodeOf(error: unknown): 1 | 2 {
-  const usage: readonly ErrorCode[] = ['CF_CONFIG_INVALID', 'CF_CONFIG_UNLOADABLE', 'CF_USAGE', 'CF_REDIS_MISSING'];
-  return error instanceof ChangefeedError && usage.includes(error.code) ? 2 : 1;
+  return error instanceof ChangefeedError && USAGE.includes(error.code) ? 2 : 1;
 }
 
 /** The sentence of an unknown thrown value, without its stack. */

@@ -1,6 +1,7 @@
 /** The wiring of the fan-out: dispatcher, handlers and operations over one set of subscriptions, which may become another. */
-import { sectionsThatDiffer, type Section } from './config/compare.js';
-import type { Config } from './config/schema.js';
+import { changedWorkspaces, sectionsThatDiffer, type Section } from './config/compare.js';
+import type { Config, WorkspaceConfig } from './config/schema.js';
+import { logConfigWarnings } from './config-warnings.js';
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool } from './dispatch/handler-pool.js';
 import { createOperations, type Operations } from './dispatch/operations.js';
@@ -23,6 +24,8 @@ export interface Reloaded {
   added: readonly string[];
   changed: readonly string[];
   removed: readonly string[];
+  /** Workspaces whose options changed. */
+  workspaces: readonly string[];
   /** Sections of the configuration that differ too, and take effect only when the process is started anew. */
   needsRestart: readonly Section[];
 }
@@ -39,8 +42,15 @@ export interface FanOut {
   settled(): Promise<void>;
 }
 
-export function createFanOut(house: House, { logReader, sweeper }: { logReader: LogReader; sweeper: Sweeper }): FanOut {
-  const { config } = house;
+export interface FanOutDeps {
+  logReader: LogReader;
+  sweeper: Sweeper;
+  /** From here on a workspace is polled with these options. */
+  applyWorkspace: (workspace: WorkspaceConfig) => Promise<void>;
+}
+
+export function createFanOut(house: House, { logReader, sweeper, applyWorkspace }: FanOutDeps): FanOut {
+  const { config, current } = house;
   const parts = partsOf(house);
   const reading = {
     log: logReader,
@@ -51,7 +61,13 @@ export function createFanOut(house: House, { logReader, sweeper }: { logReader: 
   };
   const dispatcher = createDispatcher({ ...parts, ...reading });
   const operations = createOperations({ ...parts, ...reading });
-  const pool = createHandlerPool({ ...parts, deadLetters: deadLetterRetention(config) });
+  const pool = createHandlerPool({
+    ...parts,
+    deadLetters: deadLetterRetention(config),
+    // Of a workspace that the configuration no longer names, events may still be queued.
+    comparisonOf: (workspace, list) =>
+      reading.workspaces.includes(workspace) ? sweeper.view(list, workspace).rules : undefined,
+  });
   let subscriptions: readonly Subscription[] = parts.subscriptions;
   let reloading: Promise<unknown> = Promise.resolve();
 
@@ -61,7 +77,16 @@ export function createFanOut(house: House, { logReader, sweeper }: { logReader: 
     operations.apply(roster);
     // Nobody who reads waits for a handler to finish.
     await Promise.all([dispatcher.apply(roster), pool.apply(roster)]);
-    return { ...names, needsRestart: sectionsThatDiffer(config, next) };
+    const changed = changedWorkspaces(current.workspaces, next.workspaces);
+    current.workspaces = current.workspaces.map((one) => changed.find(({ name }) => name === one.name) ?? one);
+    await Promise.all(changed.map(applyWorkspace));
+    // Everything else stays as it was: what was taken over is checked against that.
+    const { workspaces } = current;
+    logConfigWarnings(house.log, { ...config, workspaces, subscriptions: next.subscriptions, derive: next.derive }, [
+      'subscription',
+    ]);
+    const needsRestart = sectionsThatDiffer({ ...config, workspaces }, next);
+    return { ...names, workspaces: changed.map(({ name }) => name), needsRestart };
   };
   return {
     dispatcher,
@@ -87,7 +112,7 @@ function subscribersOf({ subscriptions, derive }: Config, house: House): Subscri
 }
 
 export function partsOf(house: House) {
-  const { config, keys, connect, redis, log, clock } = house;
+  const { config, keys, connect, redis, log, clock, watch, unfinished, loops } = house;
   return {
     subscriptions: subscribersOf(config, house),
     keys,
@@ -97,18 +122,23 @@ export function partsOf(house: House) {
     health: new RedisHealthStore(redis, keys),
     logger: log,
     clock,
+    watch,
+    loops,
+    unfinished,
   };
 }
 
-function snapshotSource({ config, redis, keys, clock }: House, sweeper: Sweeper): SnapshotSource {
-  const lists = new Map(config.workspaces.map((workspace) => [workspace.name, workspace.lists]));
+function snapshotSource({ current, redis, keys, clock }: House, sweeper: Sweeper): SnapshotSource {
   return createSnapshotSource({
     redis,
     keys,
     clock,
     list(workspace, list) {
       const { rules } = sweeper.view(list, workspace);
-      const { enabled, images } = lists.get(workspace)?.[list] ?? { enabled: false, images: false };
+      const { enabled, images } = current.workspaces.find(({ name }) => name === workspace)?.lists[list] ?? {
+        enabled: false,
+        images: false,
+      };
       return { enabled, images, rules };
     },
   });

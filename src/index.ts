@@ -46,7 +46,7 @@ export type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
 export { bullmq } from './handlers/bullmq/bullmq.js';
 export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
-export type { DerivedEvent, EventOf, HandlerOptions, TypedEvent } from './handlers/define.js';
+export type { DerivedEvent, EventOf, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { defineDerive } from './handlers/derive.js';
 export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
 export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
@@ -76,7 +76,11 @@ export type {
   ChangeEvent,
   CrmRecord,
   DetectedBy,
+  EventData,
   EventType,
+  Notice,
+  NoticeKind,
+  NoticeType,
   FieldChange,
   LoggedEvent,
   Merged,

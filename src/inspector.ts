@@ -16,7 +16,12 @@ export interface Inspector {
   previewRules(list: ListName, rules: FieldRules, options?: PreviewOptions): Promise<RulesPreview>;
   /** Lets a held mass removal through with the next sweep. @returns how many records it concerns; 0 when none is held */
   acceptRemovals(list: ListName, workspace?: string): Promise<number>;
-  /** Forgets a list's baseline: its next sweep is quiet. What is known of its records, and their sequences, stay. */
+  /** Lets held creations through with the next sweep. @returns how many it concerns; 0 when none are held */
+  acceptCreations(list: ListName, workspace?: string): Promise<number>;
+  /**
+   * Forgets a list's baseline: its next sweep is quiet. What is known of its records, and their sequences, stay; where that sweep
+   * shows another source (another base URL, or hardly any known record), the records it does not show are dropped without an event.
+   */
   resync(list: ListName, workspace?: string): Promise<void>;
 }
 
@@ -41,6 +46,7 @@ export function createInspector(sweeper: Sweeper): Inspector {
       return previewRules(ofList, compileRules(list, proposed));
     },
     acceptRemovals: async (list, workspace) => await sweeper.view(list, workspace).store.acceptRemovals(list),
+    acceptCreations: async (list, workspace) => await sweeper.view(list, workspace).store.acceptCreations(list),
     resync: async (list, workspace) => await sweeper.view(list, workspace).store.forgetBaseline(list),
   };
 }

@@ -1,15 +1,17 @@
-/** Sweeps on a schedule, and beside them the times at which todos are due: put together for a process. */
-import type { Redis } from 'ioredis';
+/** The role `poll`: lists swept when they are due, todos among them when one of them comes due. Put together for a process. */
+import type { WorkspaceConfig } from './config/schema.js';
 import type { ListName } from './events/lists.js';
+import type { House } from './house.js';
 import type { Part } from './runtime/lifecycle.js';
+import type { LoopBoard } from './runtime/loop.js';
 import { createTodoStore } from './state/todo-store.js';
-import { createPoller } from './sweep/poller.js';
+import { createPoller, type PolledList } from './sweep/poller.js';
 import { createSweeper, todoWatchOf, type Sweeper, type SweeperDeps } from './sweeper.js';
-import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from './todos/reports.js';
 import { createTodoMonitor, type MonitoredWorkspace } from './todos/monitor.js';
+import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from './todos/reports.js';
 
-export interface PollingDeps extends Omit<SweeperDeps, 'onSwept'> {
-  connect: () => Redis;
+export interface PollingDeps extends Omit<SweeperDeps, 'onSwept'>, Pick<House, 'current'> {
+  loops: LoopBoard;
 }
 
 export interface Polling {
@@ -17,48 +19,53 @@ export interface Polling {
   /** The role `poll`. */
   part: Part;
   todos(call?: TodosCall): Promise<TodosReport>;
+  /** From here on the workspace of that name is polled with these options. */
+  apply(workspace: WorkspaceConfig): Promise<void>;
 }
 
 export function createPolling(deps: PollingDeps): Polling {
-  const { config, keys, connect, log } = deps;
-  const watched = monitored(deps);
+  const { current, log, clock, loops } = deps;
   const monitor = createTodoMonitor({
     ...deps,
-    workspaces: watched,
-    look: (workspace, signal) => sweeper.tick(workspace, 'todo', signal),
+    workspace: (name) => monitored(deps).find((workspace) => workspace.name === name),
   });
   const onSwept = async (workspace: string, list: ListName): Promise<void> => {
-    // Without a timer's process, too: `changefeed sweep` alone tells of what has come due.
+    // Also after `changefeed sweep`, which runs no loop: it emits what has come due.
     if (list === 'todo') await monitor.swept(workspace);
   };
   const sweeper = createSweeper({ ...deps, onSwept });
-  const workspaces = config.workspaces.map(({ name, lists }) => ({
-    name,
-    queuePrefix: keys.sweepQueuePrefix(name),
-    lists: sweeper.enabledLists(lists),
-  }));
-  const poller = createPoller({ workspaces, connect, sweep: (...tick) => sweeper.tick(...tick), log });
+  const listsOf = ({ name, lists }: WorkspaceConfig): PolledList[] =>
+    sweeper.enabledLists(lists).map((list) => ({ workspace: name, list }));
+  const poller = createPoller({
+    lists: current.workspaces.flatMap(listsOf),
+    dueMs: ({ workspace, list }) =>
+      sweeper.dueMs(workspace, list, () => (list === 'todo' ? monitor.wakeMs(workspace) : Promise.resolve(null))),
+    sweep: ({ workspace, list }, watch) => sweeper.tick(workspace, list, watch),
+    ready: (signal) => deps.watch.untilUsable(signal),
+    log,
+    clock,
+    loops,
+  });
   return {
     sweeper,
-    todos: (call = {}) => reportTodos(watched, call, deps.clock),
+    todos: (call = {}) => reportTodos(monitored(deps), call, clock),
+    apply: (workspace) => poller.apply(workspace.name, listsOf(workspace), () => sweeper.replace(workspace)),
     part: {
       name: 'poller',
-      async start() {
-        await monitor.start();
-        await poller.start();
+      start() {
+        poller.start();
+        return Promise.resolve();
       },
-      async stop() {
-        await Promise.all([poller.stop(), monitor.stop()]);
-      },
+      stop: () => poller.stop(),
     },
   };
 }
 
-function monitored({ config, redis, keys }: PollingDeps): (MonitoredWorkspace & ReportedWorkspace)[] {
-  return config.workspaces.map((workspace) => ({
+function monitored({ current, redis, keys }: PollingDeps): (MonitoredWorkspace & ReportedWorkspace)[] {
+  return current.workspaces.map((workspace) => ({
     name: workspace.name,
-    queuePrefix: keys.sweepQueuePrefix(workspace.name),
     timeZone: workspace.timeZone,
+    polled: workspace.lists.todo.enabled,
     watch: todoWatchOf(workspace),
     store: createTodoStore(redis, keys, workspace.name),
   }));

@@ -48,12 +48,13 @@ export async function openService(
   const { cwd, env } = world;
   const { config, files } = await loadConfig({ cwd, env, path });
   const digests = await digestFiles(files);
+  const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const log = quiet ? quietLog(world) : serviceLog(world);
   const feed = await openChangefeed({
     config,
     log,
-    stateDir: stateDirOf({ cwd, env, home: homedir() }),
-    ...(quiet && { attempts: PATIENCE_OF_A_PERSON }),
+    stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
+    ...(quiet && { attempts: PATIENCE_OF_A_PERSON, reportsProblems: false }),
   });
   // The same file, also when another one would be found first by now, or none.
   const reread = (): Promise<LoadedConfig> => loadConfig({ cwd, env, path: files[0] ?? path });
@@ -88,9 +89,16 @@ export interface RunOptions {
   onReload: (reload: () => void) => void;
 }
 
-/** Runs the roles until the signal aborts, and keeps up with the configuration meanwhile. */
-export async function runService(service: OpenedService, { roles, signal, onReload }: RunOptions): Promise<void> {
+/**
+ * Runs the roles until the signal aborts, and keeps up with the configuration meanwhile.
+ * @throws ChangefeedError CF_REDIS_UNREACHABLE when the private Redis came up at another address
+ */
+export async function runService(
+  service: OpenedService,
+  { roles, signal: asked, onReload }: RunOptions,
+): Promise<void> {
   const { feed, config, log } = service;
+  const signal = AbortSignal.any([asked, feed.redisGone]);
   let keepingUp: Promise<void> | undefined;
   try {
     const watch = keepUpWithConfig(service, signal);
@@ -103,8 +111,11 @@ export async function runService(service: OpenedService, { roles, signal, onRelo
     await untilAborted(signal);
     log.info({}, 'changefeed is stopping');
   } finally {
-    await Promise.all([feed.stop(), keepingUp]);
+    const stopped = Promise.all([feed.stop(), keepingUp]);
+    // What does not stop without its Redis is a consequence: the error that counts is the one below.
+    await (feed.redisGone.aborted ? stopped.catch(() => undefined) : stopped);
   }
+  feed.redisGone.throwIfAborted();
 }
 
 /** An entry point: this process takes the roles, and ends with an exit code as the command line's. */

@@ -8,10 +8,17 @@ import { ChangefeedError } from './errors.js';
 import { LIST_NAMES, type ListName } from './events/lists.js';
 import type { Clock } from './runtime/clock.js';
 import type { Log } from './runtime/log.js';
+import type { RedisUse } from './runtime/redis-watch.js';
+import type { Unfinished } from './runtime/unfinished.js';
 import { createBudget } from './state/budget.js';
 import type { Keys } from './state/keys.js';
+import { normaliseBaseUrl } from './runtime/base-url.js';
+import type { StateGuard } from './state/state-guard.js';
+import { createScheduleStore } from './state/schedule.js';
 import { createSweepStore } from './state/sweep-store.js';
 import { sweepList, type SweepDeps, type SweepOptions, type SweepProgress, type SweepResult } from './sweep/runner.js';
+import { createFailureLog, type FailureLog } from './sweep/failures.js';
+import { nextSweepMs, type ScheduleStore } from './sweep/schedule.js';
 import type { SweepStore, SweepSummary } from './sweep/store.js';
 
 export interface SweepCall {
@@ -35,9 +42,17 @@ export interface ListView {
 }
 
 export interface Sweeper {
-  enabledLists(lists: WorkspaceConfig['lists']): { list: ListName; intervalMs: number }[];
-  /** One tick of the schedule: passes by when the list is being swept already. */
-  tick(workspace: string, list: ListName, signal: AbortSignal): Promise<void>;
+  enabledLists(lists: WorkspaceConfig['lists']): ListName[];
+  /**
+   * When the list is due by its interval and its last attempts, in ms since the epoch.
+   * @param wake when something else asks for a sweep; null when nothing does
+   */
+  dueMs(workspace: string, list: ListName, wake: () => Promise<number | null>): Promise<number>;
+  /**
+   * One sweep of a list that is due. A failure is logged, kept for the status, and decides when the next attempt is made.
+   * @returns how long another process may go on sweeping the list, in ms; 0 when this one did
+   */
+  tick(workspace: string, list: ListName, watch: { signal: AbortSignal; alive: () => void }): Promise<number>;
   /** @throws ChangefeedError CF_USAGE when there is no such workspace */
   sweep(call?: SweepCall): Promise<ListSweep[]>;
   /**
@@ -45,6 +60,8 @@ export interface Sweeper {
    * @throws ChangefeedError CF_USAGE when there is no such workspace, or several to choose from
    */
   view(list: ListName, workspace?: string): ListView;
+  /** From here on the workspace of that name is swept with these options. No sweep of it may be under way here. */
+  replace(workspace: WorkspaceConfig): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,8 +71,11 @@ export interface SweeperDeps {
   keys: Keys;
   clock: Clock;
   log: Log;
+  watch: RedisUse;
+  unfinished: Unfinished;
   /** Tries per page; the client's own default when undefined. */
   attempts: number | undefined;
+  guard: StateGuard;
   /** Called when a list has been swept completely. */
   onSwept: (workspace: string, list: ListName) => Promise<void>;
 }
@@ -64,6 +84,11 @@ interface SweptWorkspace {
   name: string;
   deps: SweepDeps;
   api: ReadApi;
+  schedule: ScheduleStore;
+  failures: FailureLog;
+  /** Called at each answer of the API about a list, while a loop sweeps it. */
+  alive: Map<ListName, () => void>;
+  watch: RedisUse;
   lists: Readonly<Record<ListName, ListConfig & { rules: Rules }>>;
 }
 
@@ -78,28 +103,48 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
     });
   };
   return {
-    enabledLists: (lists) =>
-      LIST_NAMES.filter((list) => lists[list].enabled).map((list) => ({ list, intervalMs: lists[list].intervalMs })),
-    async tick(name, list, signal) {
+    enabledLists: (lists) => LIST_NAMES.filter((list) => lists[list].enabled),
+    async dueMs(name, list, wake) {
+      const { schedule, lists } = named(name);
+      const [times, wakeMs] = await Promise.all([schedule.times(list), wake()]);
+      return nextSweepMs(times, { intervalMs: lists[list].intervalMs, wakeMs, nowMs: clock.now() });
+    },
+    async tick(name, list, { signal, alive }) {
       const workspace = named(name);
-      const result = await sweepList(workspace.deps, { ...optionsOf(workspace, list), signal });
-      if (result.outcome === 'held') {
-        log.debug({ workspace: name, list }, 'list is being swept elsewhere');
-        return;
+      workspace.alive.set(list, alive);
+      try {
+        const options = await optionsFor(workspace, list, deps.guard);
+        const result = await sweepUnlessRefused(workspace, { ...options, signal, onProgress: alive });
+        if (result.outcome === 'held') {
+          log.debug({ workspace: name, list }, 'list is being swept elsewhere');
+          return result.expiresInMs;
+        }
+        logSummary(log, name, list, result.summary);
+        await workspace.failures.succeeded(list);
+        await onSwept(name, list);
+      } catch (error) {
+        signal.throwIfAborted();
+        await workspace.failures.failed(list, { error, intervalMs: workspace.lists[list].intervalMs });
+      } finally {
+        workspace.alive.delete(list);
       }
-      logSummary(log, name, list, result.summary);
-      await onSwept(name, list);
+      return 0;
     },
     async sweep({ workspace, lists, ...rest } = {}) {
       const chosen = workspace === undefined ? [...workspaces.values()] : [named(workspace)];
       const wanted = chosen.flatMap((one) =>
         (lists ?? LIST_NAMES.filter((list) => one.lists[list].enabled)).map((list) => ({ one, list })),
       );
-      return await Promise.all(wanted.map(({ one, list }) => sweepOne(one, list, { ...rest, clock, onSwept })));
+      return await Promise.all(wanted.map(({ one, list }) => sweepOne(one, list, { ...rest, deps })));
     },
     view(list, name) {
       const { deps: swept, lists } = named(name ?? onlyName([...workspaces.keys()]));
       return { workspace: swept.workspace, store: swept.store, rules: lists[list].rules };
+    },
+    async replace(workspace) {
+      const before = workspaces.get(workspace.name);
+      workspaces.set(workspace.name, sweptWorkspace(deps, workspace));
+      await before?.api.close();
     },
     async close() {
       await Promise.all([...workspaces.values()].map(({ api }) => api.close()));
@@ -108,12 +153,15 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
 }
 
 function sweptWorkspace(
-  { redis, keys, clock, log, attempts }: SweeperDeps,
+  { redis, keys, clock, log, attempts, watch, unfinished }: SweeperDeps,
   workspace: WorkspaceConfig,
 ): SweptWorkspace {
   const { name, baseUrl, token, budget: limits, lists } = workspace;
-  const watch = todoWatchOf(workspace);
+  const todoWatch = todoWatchOf(workspace);
   const budget = createBudget({ redis, keys, workspace: name, limits, clock });
+  const alive: SweptWorkspace['alive'] = new Map();
+  const schedule = createScheduleStore(redis, keys, name);
+  const failures = createFailureLog({ workspace: name, schedule, log, clock });
   const api = createReadApi({
     workspace: name,
     baseUrl,
@@ -121,15 +169,42 @@ function sweptWorkspace(
     budget,
     log,
     clock,
+    observe(tried) {
+      alive.get(tried.list)?.();
+      // Redis may be away: the failure of the sweep is kept later.
+      failures.tried(tried).catch(() => undefined);
+    },
     ...(attempts !== undefined && { attempts }),
   });
   const withRules = (list: ListName) =>
-    [list, { ...lists[list], rules: compileRules(list, lists[list], watch) }] as const;
+    [list, { ...lists[list], rules: compileRules(list, lists[list], todoWatch) }] as const;
+  const store = namingCommits(createSweepStore(redis, keys, name), unfinished);
   return {
     name,
     api,
-    deps: { workspace: name, api, store: createSweepStore(redis, keys, name), clock, log },
+    watch,
+    alive,
+    schedule,
+    failures,
+    deps: {
+      workspace: name,
+      source: normaliseBaseUrl(baseUrl),
+      api,
+      store,
+      clock,
+      log,
+    },
     lists: Object.fromEntries(LIST_NAMES.map(withRules)) as SweptWorkspace['lists'],
+  };
+}
+
+/** A stop that cannot wait for Redis says which commits were not answered. */
+function namingCommits(store: SweepStore, unfinished: Unfinished): SweepStore {
+  const commitOf = (list: ListName): string => `commit of list "${list}"`;
+  return {
+    ...store,
+    commitPage: (list, commit) => unfinished.during(commitOf(list), () => store.commitPage(list, commit)),
+    commitRemovals: (list, commit) => unfinished.during(commitOf(list), () => store.commitRemovals(list, commit)),
   };
 }
 
@@ -138,29 +213,48 @@ export function todoWatchOf({ todos, timeZone, lists }: WorkspaceConfig): TodoWa
   return todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
 }
 
-function optionsOf({ lists }: SweptWorkspace, list: ListName): SweepOptions {
-  const { rules, baseline, images, removals } = lists[list];
-  return { list, rules, baseline, images, removals };
+/** After a loss of the state the first sweep is quiet, whatever the configuration says of first contact: nothing is new. */
+async function optionsFor({ name, lists }: SweptWorkspace, list: ListName, guard: StateGuard): Promise<SweepOptions> {
+  const { rules, baseline, images, removals, creations } = lists[list];
+  const { lostAt, id } = await guard.check(name);
+  const options = { list, rules, images, removals, creations };
+  return lostAt === null ? { ...options, baseline } : { ...options, baseline: 'quiet', epoch: id };
+}
+
+/**
+ * Not begun while Redis takes no writes, and broken off when Redis begins to evict keys: what it evicts looks like records that
+ * were never seen.
+ */
+async function sweepUnlessRefused({ deps, watch }: SweptWorkspace, options: SweepOptions): Promise<SweepResult> {
+  const refusal = watch.refusal();
+  if (refusal !== null) throw refusal;
+  const signals = options.signal === undefined ? [] : [options.signal];
+  return await sweepList(deps, { ...options, signal: AbortSignal.any([watch.evicting, ...signals]) });
 }
 
 /** A person asked for this sweep: one under way elsewhere is waited for, then the list is swept for them. */
 async function sweepOne(
   workspace: SweptWorkspace,
   list: ListName,
-  { clock, onSwept, ...rest }: Omit<SweepCall, 'lists' | 'workspace'> & Pick<SweeperDeps, 'clock' | 'onSwept'>,
+  { deps, ...rest }: Omit<SweepCall, 'lists' | 'workspace'> & { deps: SweeperDeps },
 ): Promise<ListSweep> {
   const where = { workspace: workspace.name, list };
   try {
+    const options = await optionsFor(workspace, list, deps.guard);
     for (;;) {
-      const result: SweepResult = await sweepList(workspace.deps, { ...optionsOf(workspace, list), ...rest });
+      const result = await sweepUnlessRefused(workspace, { ...options, ...rest });
       if (result.outcome === 'complete') {
-        await onSwept(workspace.name, list);
+        await workspace.failures.succeeded(list);
+        await deps.onSwept(workspace.name, list);
         return { ...where, outcome: 'complete', summary: result.summary };
       }
-      await clock.sleep(Math.min(500, result.expiresInMs + 1), rest.signal);
+      await deps.clock.sleep(Math.min(500, result.expiresInMs + 1), rest.signal);
     }
   } catch (error) {
     if (rest.signal?.aborted === true) throw error;
+    // The caller reports it.
+    const { intervalMs } = workspace.lists[list];
+    await workspace.failures.failed(list, { error, intervalMs, quiet: true });
     return { ...where, outcome: 'incomplete', error };
   }
 }

@@ -5,7 +5,12 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 
 /** Why a body could not be taken. */
 export class BodyRefused extends Error {
-  override readonly name = 'BodyRefused';
+  override readonly name: string = 'BodyRefused';
+}
+
+/** It is larger than a page may be: the answer is sound, and the next one will be as large. */
+export class BodyTooLarge extends BodyRefused {
+  override readonly name = 'BodyTooLarge';
 }
 
 export interface BodyText {
@@ -22,14 +27,19 @@ const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promi
 export interface BodyOptions {
   maxBytes: number;
   encoding: string | undefined;
+  /** The `Content-Length` of the answer. */
+  length?: string | undefined;
 }
 
 /**
  * @throws BodyRefused when the body is larger than `maxBytes`, packed in an unknown or broken way, or not UTF-8;
  *   whatever the stream throws when the connection fails
  */
-export async function readBody(body: AsyncIterable<Buffer>, { maxBytes, encoding }: BodyOptions): Promise<BodyText> {
-  const raw = await collect(body, maxBytes);
+export async function readBody(
+  body: AsyncIterable<Buffer>,
+  { maxBytes, encoding, length }: BodyOptions,
+): Promise<BodyText> {
+  const raw = await collect(body, maxBytes, length);
   const bytes = await unpack(raw, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
   // A lenient decoder would put replacement characters into records, and each would be reported as a change.
   if (!isUtf8(bytes)) throw new BodyRefused('the body is not UTF-8');
@@ -37,12 +47,12 @@ export async function readBody(body: AsyncIterable<Buffer>, { maxBytes, encoding
   return { text: text.startsWith('\ufeff') ? text.slice(1) : text, bytes: bytes.length };
 }
 
-async function collect(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+async function collect(body: AsyncIterable<Buffer>, maxBytes: number, length?: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw tooLarge(maxBytes, length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -64,6 +74,7 @@ function isKnown(name: string): name is keyof typeof UNPACK {
   return Object.hasOwn(UNPACK, name);
 }
 
-function tooLarge(maxBytes: number): BodyRefused {
-  return new BodyRefused(`the body is larger than the ${maxBytes} bytes allowed`);
+function tooLarge(maxBytes: number, length?: string): BodyTooLarge {
+  const size = length === undefined || Number(length) <= maxBytes ? 'the body' : `the body of ${length} bytes`;
+  return new BodyTooLarge(`${size} is larger than the ${maxBytes} bytes allowed`);
 }

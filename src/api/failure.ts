@@ -76,13 +76,13 @@ export function noAnswer(
 /** The error of a body that could not be taken as it is: too large, or in an encoding that does not hold. */
 export function unreadable(
   asked: Asked,
-  { status, what, cause }: { status: number; what: string; cause?: unknown },
+  { status, what, advice, cause }: { status: number; what: string; advice?: string | undefined; cause?: unknown },
 ): ChangefeedError {
   const facts: FailureFacts = { ...place(asked), status, words: '', retryAfterMs: null };
   return new ChangefeedError('CF_PAGE_MALFORMED', {
     ...facts,
     cause,
-    message: `${where(asked)}: ${what}. ${NOTHING_WRITTEN}`,
+    message: `${where(asked)}: ${what}. ${NOTHING_WRITTEN}${advice === undefined ? '' : ` ${advice}`}`,
   });
 }
 

@@ -1,9 +1,10 @@
 /** One try: one GET, its answer read to the end, and the page in it. Follows no redirect; knows nothing of a next try. */
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
+import type { ListName } from '../events/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ApiAddress } from './address.js';
-import { ACCEPT_ENCODING, BodyRefused, readBody, type BodyText } from './body.js';
+import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, type BodyText } from './body.js';
 import { DeadlinePassed, withDeadline } from './deadline.js';
 import { noAnswer, unreadable, type Answer, type Asked } from './failure.js';
 import type { FetchPage, PageRequest } from './layers.js';
@@ -61,7 +62,10 @@ async function ask(options: RequestOptions, request: PageRequest, asked: Asked, 
   const encoding = first(headers['content-encoding']);
   const { text, bytes } =
     status >= 200 && status <= 299
-      ? await pageBody(readBody(body, { maxBytes: options.maxBytes, encoding }), { asked, status })
+      ? await pageBody(
+          readBody(body, { maxBytes: options.maxBytes, encoding, length: first(headers['content-length']) }),
+          { asked, status },
+        )
       : await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }));
   return { status, retryAfter: first(headers['retry-after']), location: first(headers['location']), text, bytes };
 }
@@ -88,10 +92,17 @@ async function pageBody(
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof BodyRefused) throw unreadable(asked, { status, what: error.message, cause: error.cause });
+    if (error instanceof BodyRefused) {
+      const advice = error instanceof BodyTooLarge ? smallerPages(asked.list) : undefined;
+      throw unreadable(asked, { status, what: error.message, advice, cause: error.cause });
+    }
     const what = `the answer of the API at ${asked.host} stopped before its end${named(error)}`;
     throw noAnswer(asked, { status, what, cause: error });
   }
+}
+
+function smallerPages(list: ListName): string {
+  return `The server decides how many records a page holds: ask its operator for smaller pages, or set lists.${list}.enabled to false until then.`;
 }
 
 /** A failed answer's status says enough: its body may be missing, endless or broken off. */

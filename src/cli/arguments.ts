@@ -1,8 +1,8 @@
 /** What stands behind an option or argument, read from its text; what cannot be read is a usage error that names the option. */
 import { ChangefeedError } from '../errors.js';
-import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
+import { EVENT_TYPES, NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
-import { compilePattern } from '../events/pattern.js';
+import { compileTypePattern } from '../events/pattern.js';
 import { parseDuration } from '../runtime/duration.js';
 import { nearest } from '../runtime/nearest.js';
 
@@ -14,6 +14,11 @@ export function listName(text: string, before: readonly ListName[] = []): ListNa
   if (list !== undefined) return before.includes(list) ? [...before] : [...before, list];
   const known = [...LIST_NAMES, ...LIST_NAMES.map((name) => PATH_OF[name].slice('v2/'.length))];
   throw usage(`There is no list "${text}"${meant(text, known)}. The lists are ${LIST_NAMES.join(', ')}.`);
+}
+
+/** Several lists, or all of them by the word `all`. */
+export function listNameOrAll(text: string, before: readonly ListName[] = []): ListName[] {
+  return text === 'all' ? [...LIST_NAMES] : listName(text, before);
 }
 
 /** One list. */
@@ -75,8 +80,8 @@ export function someOf<Word extends string>(option: string, words: readonly Word
 export function eventPatterns(option: string): Read<string[]> {
   return (text) =>
     separated(text).map((pattern) => {
-      if (EVENT_TYPES.some(compilePattern(pattern)) || isOwnType(pattern)) return pattern;
-      const example = meant(pattern, EVENT_TYPES);
+      if ([...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern)) || isOwnType(pattern)) return pattern;
+      const example = meant(pattern, [...EVENT_TYPES, ...NOTICE_TYPES]);
       throw usage(
         `${option}: no event has a type like "${pattern}"${example}. Types are ${typesText()}; * stands for any text.`,
       );

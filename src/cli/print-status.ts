@@ -1,19 +1,47 @@
 /** The status as a page for a terminal. */
-import type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from '../observability/status.js';
+import { isError } from '../observability/problems.js';
+import type { ProcessStatus } from '../observability/processes.js';
+import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Colours } from './colours.js';
 import { table } from './table.js';
 import { count } from './text.js';
 
+type HeldCreations = NonNullable<ListStatus['heldCreations']>;
+
 export function statusText(status: Status, colours: Colours): string {
   const nowMs = Date.parse(status.at);
-  const workspaces = status.workspaces.map((workspace) => workspaceText(workspace, { nowMs, colours }));
-  return [...workspaces, subscriptionsText(status.subscriptions, { nowMs, colours })].join('\n\n');
+  const page = { nowMs, colours };
+  return [
+    ...(status.problems.length === 0 ? [] : [problemsText(status.problems, page)]),
+    ...status.workspaces.map((workspace) => workspaceText(workspace, page)),
+    subscriptionsText(status.subscriptions, page),
+    processesText(status.processes, page),
+  ].join('\n\n');
 }
 
 interface Page {
   nowMs: number;
   colours: Colours;
+}
+
+/** The worst first, a line each. */
+function problemsText(problems: readonly Problem[], { nowMs, colours: { red, yellow, bold } }: Page): string {
+  const lines = problems.map((problem) => {
+    const since = problem.since === null ? '' : `for ${formatDuration(nowMs - Date.parse(problem.since))}: `;
+    const paint = isError(problem) ? red : yellow;
+    return `  ${paint(problem.kind)}  ${since}${problem.message}`;
+  });
+  return [bold(count(problems.length, 'problem')), ...lines].join('\n');
+}
+
+function processesText(processes: readonly ProcessStatus[], { nowMs, colours: { yellow } }: Page): string {
+  if (processes.length === 0) return yellow('no process runs: changefeed start');
+  return processes
+    .map(({ pid, host, roles, startedAt }) => {
+      return `process ${pid} on ${host}: ${roles.join(', ')}, up ${formatDuration(nowMs - Date.parse(startedAt))}`;
+    })
+    .join('\n');
 }
 
 function workspaceText({ name, budget, logLength, lists }: WorkspaceStatus, page: Page): string {
@@ -31,23 +59,29 @@ function workspaceText({ name, budget, logLength, lists }: WorkspaceStatus, page
   return `${head}\n${table(['list', 'interval', 'records', 'fresh', 'last complete sweep', 'now'], rows, page.colours)}`;
 }
 
-function freshness({ baselineAt, lastSweep }: ListStatus, { nowMs, colours }: Page): string {
-  if (baselineAt === null || lastSweep === null) return colours.yellow('no baseline yet');
-  return `${formatDuration(nowMs - Date.parse(lastSweep.completedAt))} ago`;
+function freshness({ baselineAt, lastSweep, failure, late }: ListStatus, { nowMs, colours }: Page): string {
+  const age =
+    baselineAt === null || lastSweep === null
+      ? colours.yellow('no baseline yet')
+      : `${formatDuration(nowMs - Date.parse(lastSweep.completedAt))} ago`;
+  if (failure !== null)
+    return `${age}, ${colours.red(`failing for ${formatDuration(nowMs - Date.parse(failure.since))}`)}`;
+  return late ? `${age}, ${colours.red('late')}` : age;
 }
 
 /** "0 events" must never look like a fault: what was seen stands beside what came of it. */
-function lastSweepText({ lastSweep, silence, heldRemovals }: ListStatus, page: Page): string {
+function lastSweepText({ lastSweep, silence, heldRemovals, heldCreations }: ListStatus, page: Page): string {
   if (lastSweep === null) return '—';
-  return `${warningsOf({ silence, heldRemovals }, page)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
+  return `${warningsOf({ silence, heldRemovals, heldCreations }, page)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
 }
 
 function warningsOf(
-  { silence, heldRemovals: held }: Pick<ListStatus, 'silence' | 'heldRemovals'>,
+  { silence, heldRemovals: held, heldCreations }: Pick<ListStatus, 'silence' | 'heldRemovals' | 'heldCreations'>,
   { nowMs, colours: { yellow } }: Page,
 ): string {
   const warnings = [
     ...(held === null ? [] : [heldText(held)]),
+    ...(heldCreations === null ? [] : [heldCreationsText(heldCreations)]),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),
   ];
   return warnings.map((warning) => yellow(`${warning}; `)).join('');
@@ -55,6 +89,12 @@ function warningsOf(
 
 export function heldText({ count: missing, of }: { count: number; of: number }): string {
   return `${missing} of ${of} records vanished at once and are held until accept-removals`;
+}
+
+/** What is held, why, and what to do. */
+export function heldCreationsText({ count: fresh, of, known, replaced }: Omit<HeldCreations, 'since'>): string {
+  if (!replaced) return `${fresh} of ${of} records are new at once and are held until accept-creations`;
+  return `${fresh} new records are held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)`;
 }
 
 /** What looks wrong, and what to look at. */

@@ -4,7 +4,7 @@ import { ChangefeedError, messageOf } from '../errors.js';
 import type { SubscriptionStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Colours } from './colours.js';
-import { countsText, heldText, silenceText } from './print-status.js';
+import { countsText, heldCreationsText, heldText, silenceText } from './print-status.js';
 import { count } from './text.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
@@ -27,10 +27,11 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
 }
 
 function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
-  const { mode, pages, counts, muted = {}, completedAt, held, silence } = summary;
+  const { mode, pages, counts, muted = {}, completedAt, held, heldCreations, silence } = summary;
   const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
   const warnings = [
     ...(held === undefined ? [] : [heldText(held)]),
+    ...(heldCreations === undefined ? [] : [heldCreationsText(heldCreations)]),
     ...(silence === undefined ? [] : [silenceText(silence, Date.parse(completedAt))]),
   ].map((warning) => yellow(`; ${warning}`));
   return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${warnings.join('')}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
@@ -62,6 +63,8 @@ export function incompleteText(sweeps: readonly ListSweep[]): string | undefined
   const stopped = sweeps.filter((one) => one.outcome === 'incomplete');
   if (stopped.length === 0) return undefined;
   const how = `${stopped.length} of ${count(sweeps.length, 'list')} could not be completed`;
+  const refused = stopped.filter(({ error }) => error instanceof ChangefeedError && error.code === 'CF_SOURCE_CHANGED');
+  if (refused.length === stopped.length) return `changefeed: ${how}. Nothing was written of them. [CF_SOURCE_CHANGED]`;
   const resumed = stopped.every(({ error }) => !(error instanceof ChangefeedError) || error.facts['resumes'] !== false);
   const next = resumed
     ? 'What was read is kept, and the next sweep goes on where this one stopped'

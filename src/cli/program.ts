@@ -9,6 +9,7 @@ import {
   duration,
   eventPatterns,
   listName,
+  listNameOrAll,
   fieldNames,
   logPlace,
   positiveNumber,
@@ -21,7 +22,7 @@ import { dead, DEAD_ACTIONS } from './commands/dead.js';
 import { demo } from './commands/demo.js';
 import { forget } from './commands/forget.js';
 import { replay } from './commands/replay.js';
-import { acceptRemovals, explain, resync, rulesTest, schema } from './commands/lists.js';
+import { acceptCreations, acceptRemovals, explain, resync, rulesTest, schema } from './commands/lists.js';
 import { sandbox } from './commands/sandbox.js';
 import { start } from './commands/start.js';
 import { status } from './commands/status.js';
@@ -117,7 +118,9 @@ function addLookingCommands(command: AddCommand): void {
     .option('--type <patterns>', 'only these event types, separated by commas (* allowed)', eventPatterns('--type'))
     .option('--workspace <name>', 'only this workspace')
     .option('--no-follow', 'stop at the end of the log');
-  command('status', 'lists, freshness, budget, queues, dead letters', status).option('--json', 'print it as JSON');
+  command('status', 'what needs attention, lists, freshness, budget, queues, dead letters, processes', status)
+    .option('--json', 'print it as JSON')
+    .option('--check', 'exit with 1 when the feed does not poll, dispatch or handle as it should');
   command('todos', 'todos: open, due today, overdue, completed; in all, per person in charge, per team', todos)
     .option('--since <when>', 'begin of the period: a duration or a time (default: 30d)')
     .option('--workspace <name>', 'only this workspace')
@@ -180,8 +183,11 @@ function addListCommands(command: AddCommand): void {
   command('accept-removals', 'let a held mass removal through', acceptRemovals)
     .argument('<list>', 'the list', aList)
     .option(...workspace);
-  command('resync', 'forget the baseline of a list: its next sweep is quiet', resync)
+  command('accept-creations', 'let held new records through', acceptCreations)
     .argument('<list>', 'the list', aList)
+    .option(...workspace);
+  command('resync', 'forget the baseline of lists: their next sweep is quiet', resync)
+    .argument('<lists...>', 'the lists, or "all"', listNameOrAll)
     .option(...workspace);
   command('forget', 'remove everything that is kept of a workspace', forget)
     .argument('<workspace>', 'its name, whether the configuration still has it or not')

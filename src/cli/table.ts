@@ -4,7 +4,7 @@ import { widthOf } from './text.js';
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[], { dim }: Colours): string {
   const widths = head.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(widthOf)),
+    rows.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
   );
   const line = (cells: readonly string[]): string =>
     cells

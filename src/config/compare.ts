@@ -1,6 +1,6 @@
 /** Two configurations compared, but for their subscriptions and derive functions. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from './schema.js';
+import type { Config, WorkspaceConfig } from './schema.js';
 
 export type Section = Exclude<keyof Config, 'subscriptions' | 'derive'>;
 
@@ -8,4 +8,15 @@ const SECTIONS = ['workspaces', 'redis', 'serve', 'log', 'deadLetters'] as const
 
 export function sectionsThatDiffer(before: Config, after: Config): Section[] {
   return SECTIONS.filter((section) => !isDeepStrictEqual(before[section], after[section]));
+}
+
+/** Workspaces of both configurations whose options differ, as they are in the second. */
+export function changedWorkspaces(
+  before: readonly WorkspaceConfig[],
+  after: readonly WorkspaceConfig[],
+): WorkspaceConfig[] {
+  return after.filter((workspace) => {
+    const known = before.find(({ name }) => name === workspace.name);
+    return known !== undefined && !isDeepStrictEqual(known, workspace);
+  });
 }

@@ -45,3 +45,6 @@ export const DEFAULT_SERVE = { host: '127.0.0.1', port: 4020 };
 
 /** Two looks, because a lagging replica can hide a record for a whole sweep; more than a fifth at once is rather a fault. */
 export const DEFAULT_REMOVALS = { confirm: 2, maxShare: 0.2, maxCount: 10 };
+
+/** An import of a few thousand into a list of as many passes, and any of up to 100; a list that was replaced does not. */
+export const DEFAULT_CREATIONS = { maxShare: 0.5, maxCount: 100 };

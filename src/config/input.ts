@@ -72,6 +72,8 @@ export interface ListInput {
   images?: boolean | undefined;
   /** When a record that is shown no more counts as removed. */
   removals?: RemovalsInput | undefined;
+  /** When new records are too many at once to be reported without asking. */
+  creations?: CreationsInput | undefined;
   /** Null, absent and an empty list mean the same. @defaultValue true */
   nullIsAbsent?: boolean | undefined;
   /** A stamp that moves while the content stays makes an `updated` event without changes. @defaultValue false */
@@ -89,6 +91,13 @@ export interface RemovalsInput {
   maxCount?: number | undefined;
 }
 
+export interface CreationsInput {
+  /** New records are held when they are more than this share of the records seen (1: they never are) … @defaultValue 0.5 */
+  maxShare?: number | undefined;
+  /** … and more than this many; of `history` and `activity`, when known rows are missing as well. Whatever their number, when hardly any known record is seen again. @defaultValue 100 */
+  maxCount?: number | undefined;
+}
+
 /** A built-in handler as data, as in `changefeed.config.json`. */
 export interface SubscriptionData extends SubscriptionOptions {
   /** `webhook`, `ndjson` … */
@@ -102,6 +111,8 @@ export interface RedisInput {
   url?: string | undefined;
   /** Stands before every key. Letters, digits, `-`, `_`, `.`, `:`. @defaultValue 'changefeed' */
   prefix?: string | undefined;
+  /** Run although `maxmemory-policy` is not `noeviction`: when memory is full, state is lost (see redis.md). @defaultValue false */
+  allowEviction?: boolean | undefined;
 }
 
 export interface LogInput {

@@ -3,7 +3,7 @@ import { ChangefeedError, describe } from '../errors.js';
 import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
 import { isDerivation, type Derivation } from '../handlers/derive.js';
 import { didYouMean } from '../handlers/explain.js';
-import { compilePattern } from '../events/pattern.js';
+import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { invalidConfig, sentenceOf, type IssueContext } from './issues.js';
@@ -44,7 +44,7 @@ export function parseConfig(given: unknown, { source, redisUrl, remedyOf = remed
     workspaces,
     subscriptions,
     derive,
-    redis: { url: redisUrl ?? redis.url, prefix: redis.prefix },
+    redis: { url: redisUrl ?? redis.url, prefix: redis.prefix, allowEviction: redis.allowEviction },
     log: { retention: { ageMs: log.retention.age, events: log.retention.events } },
     serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
     deadLetters: { retention: { ageMs: deadLetters.retention.age, count: deadLetters.retention.count } },
@@ -134,11 +134,11 @@ function undeclared(subscriptions: readonly Subscription[], derive: readonly Der
   const emitted = derive.flatMap(({ emits }) => emits);
   return subscriptions.flatMap(({ on }, index) =>
     on.flatMap((pattern, at) => {
-      if (!isOwnType(pattern) || emitted.some(compilePattern(pattern))) return [];
+      if (!isOwnType(pattern) || emitted.some(compileTypePattern(pattern))) return [];
       const allowed = emitted.length === 0 ? 'none, for there is no derive function' : emitted.join(', ');
       const meant = didYouMean(pattern, [...emitted, ...EVENT_TYPES]);
       return [
-        `subscriptions[${index}].on[${at}]: found "${pattern}", which nothing emits${meant}; allowed beside crm.*: ${allowed}.`,
+        `subscriptions[${index}].on[${at}]: found "${pattern}", which nothing emits${meant}; allowed besides crm.* and changefeed.*: ${allowed}.`,
       ];
     }),
   );

@@ -6,6 +6,7 @@ import type { Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import {
   DEFAULT_BUDGET,
+  DEFAULT_CREATIONS,
   DEFAULT_DEAD_LETTER_RETENTION,
   DEFAULT_DUE_SOON_MS,
   DEFAULT_INTERVAL_MS,
@@ -23,7 +24,7 @@ export interface Config {
   /** Functions that make events of events. */
   readonly derive: readonly Derivation[];
   /** `url` is undefined where no Redis was named. */
-  readonly redis: { readonly url: string | undefined; readonly prefix: string };
+  readonly redis: { readonly url: string | undefined; readonly prefix: string; readonly allowEviction: boolean };
   readonly log: { readonly retention: { readonly ageMs: number; readonly events: number } };
   /** Null where nothing is served. Every workspace has a token of its own. */
   readonly serve: { readonly host: string; readonly port: number; readonly tokens: ReadonlyMap<string, string> } | null;
@@ -47,6 +48,7 @@ export interface ListConfig {
   readonly baseline: 'quiet' | 'emit' | { readonly since: string };
   readonly images: boolean;
   readonly removals: { readonly confirm: number; readonly maxShare: number; readonly maxCount: number };
+  readonly creations: { readonly maxShare: number; readonly maxCount: number };
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
@@ -64,6 +66,7 @@ const mirrorToken = z.string({ error: A_MIRROR_TOKEN }).regex(/^[\x21-\x7e]{8,}$
 const A_TIME = 'a time such as 2026-03-01T00:00:00Z';
 const A_BASELINE = `'quiet', 'emit' or { since: ${A_TIME} }`;
 const A_SHARE = 'a number from 0 to 1';
+const share = z.number({ error: A_SHARE }).min(0, { error: A_SHARE }).max(1, { error: A_SHARE });
 
 const listSchema = strictOptions({
   enabled: yesOrNo.default(true),
@@ -77,12 +80,12 @@ const listSchema = strictOptions({
   images: yesOrNo.default(true),
   removals: strictOptions({
     confirm: wholeNumber(1, 100).default(DEFAULT_REMOVALS.confirm),
-    maxShare: z
-      .number({ error: A_SHARE })
-      .min(0, { error: A_SHARE })
-      .max(1, { error: A_SHARE })
-      .default(DEFAULT_REMOVALS.maxShare),
+    maxShare: share.default(DEFAULT_REMOVALS.maxShare),
     maxCount: wholeNumber(0, 1_000_000_000).default(DEFAULT_REMOVALS.maxCount),
+  }).prefault({}),
+  creations: strictOptions({
+    maxShare: share.default(DEFAULT_CREATIONS.maxShare),
+    maxCount: wholeNumber(0, 1_000_000_000).default(DEFAULT_CREATIONS.maxCount),
   }).prefault({}),
   nullIsAbsent: yesOrNo.default(true),
   touch: yesOrNo.default(false),
@@ -137,6 +140,7 @@ const redisSchema = strictOptions({
   prefix: matching(/^[\w.:-]{1,64}$/, "letters, digits, '-', '_', '.' and ':', 1 to 64 characters").default(
     'changefeed',
   ),
+  allowEviction: yesOrNo.default(false),
 });
 
 /** Everything but what the handlers check; a bare Redis URL has become `{ url }` by then. */

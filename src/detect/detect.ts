@@ -3,10 +3,10 @@
  * Pure: no I/O, no clock. The image remembered always moves along, so that a rule switched off later does not report
  * what was muted before, and a rule that changes re-baselines quietly: both images are judged by the rules of today.
  */
+import { diffFields } from '../crm/diff.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 import { ageOf, withinLag } from './age.js';
 import { canonicalFields } from './canonical.js';
-import { diffFields } from './diff.js';
 import { creationTimeOf, stampOf } from './fields.js';
 import { firstSight, instant, toEvent, type Happening } from './happening.js';
 import { bothSides, contentOf, lastEventAt, stampKnown, type Gone, type KnownRecord, type Suspect } from './known.js';
@@ -30,16 +30,19 @@ const LOOKS_THAT_CONVINCE = 3;
 
 export function detect(input: DetectInput): Detection {
   const { known, baseline } = input;
-  if (known === null) return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
+  if (known === null || known.gone?.dropped === true)
+    return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
   if (known.gone !== undefined) return reappeared(input, known, known.gone);
   if (baseline !== null) return { kind: 'baselined', sequence: known.sequence, event: null };
   return changed(input, known);
 }
 
 function baselined(input: DetectInput, baseline: Baseline): Detection {
-  const quiet = { kind: 'baselined', sequence: 0, event: null } as const;
+  const sequence = input.known?.sequence ?? 0;
+  const quiet = { kind: 'baselined', sequence, event: null } as const;
   if (baseline === 'quiet') return quiet;
-  if (baseline === 'emit') return { kind: 'baselined', sequence: 1, event: snapshotEvent(input, 1) };
+  if (baseline === 'emit')
+    return { kind: 'baselined', sequence: sequence + 1, event: snapshotEvent(input, sequence + 1) };
   const since = Date.parse(baseline.since);
   const created = creationTimeOf(input.record);
   const stamp = stampOf(input.record);
@@ -61,7 +64,9 @@ function appeared(input: DetectInput, how: Partial<Happening> & Pick<Happening, 
 function reappeared(input: DetectInput, known: KnownRecord, gone: Gone): Detection {
   const content = contentOf(canonicalFields(input.record, input.rules));
   const age = ageOf(stampOf(input.record), stampKnown(known));
-  const doubtful = age === 'older' || (age === 'unclear' && [gone.content, ...(known.earlier ?? [])].includes(content));
+  const isCertain = known.suspect?.certain === true && known.suspect.content === content;
+  const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(known.earlier ?? [])].includes(content));
+  const doubtful = isOld && !isCertain;
   const recent = withinLag(gone.at, input.observation.observedAt);
   const suspect = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
   if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };

@@ -7,6 +7,7 @@
 import type { SchemaChange } from '../events/types.js';
 import { ABSENT, isEmptyForm } from './form.js';
 import { formsOfField, type SchemaTally } from './schema.js';
+import { workedOut } from './worked-out.js';
 
 /** "Nearly all". */
 const NEARLY_ALL = 0.9;
@@ -96,13 +97,20 @@ export function transitions(before: ReadonlyMap<string, string>, after: Readonly
 
 /** A step into a form that next to no row has, from one that is at home in this field. Anything else is everyday life. */
 export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, drift: DriftTally): boolean {
-  if (schema.rows < FEWEST_ROWS || drift.ordinary.includes(field)) return false;
+  if (schema.rows < FEWEST_ROWS || setOf(drift.ordinary).has(field)) return false;
   // From nothing to nothing is noise where both are at home, even in a field on the move.
   const saysNothing = isEmptyForm(from) && isEmptyForm(to);
   if (!saysNothing && Object.hasOwn(drift.fields, field)) return true;
   const forms = formsOfField(schema, field);
   return (forms[to] ?? 0) <= NEXT_TO_NONE * schema.rows && rowsLike(from, forms) >= FEWEST_ROWS;
 }
+
+/** A record may have 100,000 fields, and as many may be in question: a search of the list for each would take hours. */
+function setOf(names: readonly string[]): ReadonlySet<string> {
+  return workedOut(sets, names, () => new Set(names));
+}
+
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 /** A server that says "nothing" now as null and now by silence has one form there, not two half as common. */
 function rowsLike(form: string, forms: Readonly<Record<string, number>>): number {
@@ -149,7 +157,7 @@ export function decideDrift(drift: DriftTally): DriftDecision {
     const couldMove = rowsThatCould(seen);
     const share = Math.min(1, seen.moved / Math.max(couldMove, seen.moved));
     if (isMany && share >= NEARLY_ALL) drifted.push(schemaChange(field, seen, share));
-    else if (!drift.carried.includes(field) && movedFromThereOn(seen, drift.rows, couldMove)) {
+    else if (!setOf(drift.carried).has(field) && movedFromThereOn(seen, drift.rows, couldMove)) {
       if (isMany) undecided.push(field);
       else begun.push([field, seen]);
     }
@@ -168,7 +176,7 @@ function movedFromThereOn(seen: DriftField, rows: number, couldMove: number): bo
  * may still drift in what is left of the sweep.
  */
 export function isOrdinary({ rows, fields, carried, ordinary }: DriftTally, expectedRows: number): boolean {
-  const open = new Set([...carried, ...Object.keys(fields)].filter((field) => !ordinary.includes(field)));
+  const open = new Set([...carried, ...Object.keys(fields)].filter((field) => !setOf(ordinary).has(field)));
   const seenOf = new Map(Object.entries(fields));
   return [...open].every((field) => {
     const seen = seenOf.get(field);
@@ -232,8 +240,11 @@ function steps(moves: Moves): Step[] {
 
 /** The fields of a row that only follow what was, or is being, reported of the schema. */
 export function followers(moved: readonly Transition[], drifted: readonly PastDrift[]): ReadonlySet<string> {
+  if (moved.length === 0 || drifted.length === 0) return new Set();
+  const movesOf = new Map<string, PastDrift['moves'][]>();
+  for (const { field, moves } of drifted) movesOf.set(field, [...(movesOf.get(field) ?? []), moves]);
   const follows = ({ field, from, to }: Transition): boolean =>
-    drifted.some((drift) => drift.field === field && drift.moves[from]?.includes(to) === true);
+    movesOf.get(field)?.some((moves) => moves[from]?.includes(to) === true) === true;
   return new Set(moved.filter(follows).map(({ field }) => field));
 }
 

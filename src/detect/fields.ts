@@ -1,22 +1,12 @@
 /**
  * What detection knows of the interface's field names (section 2), in both spellings seen in the wild: which fields are
- * stamps, which the system keeps by itself, which hold addresses that may be signed anew.
+ * stamps, which the system keeps by itself. How a field is compared stands in `crm/fields.ts`.
  */
 import type { ListName } from '../events/lists.js';
 
 /** The record's own change time. It is not a change signal by itself: fields change without it, and it moves alone. */
 const STAMP_FIELDS: readonly string[] = ['수정 날짜', 'updatedAt'];
 const CREATION_FIELDS: readonly string[] = ['생성 날짜', 'createdAt', 'date'];
-
-/** Compared without their query part: a rotated signature is no change. */
-const PICTURE_FIELDS: ReadonlySet<string> = new Set(['프로필 사진']);
-
-/** Todo fields that real bodies spell otherwise than the interface: other spelling → written name. */
-const TODO_SPELLINGS: ReadonlyMap<string, string> = new Map([
-  ['시작일', '시작 날짜'],
-  ['종료일', '마지막 날짜'],
-  ['완료일', '완료 날짜'],
-]);
 
 /** What a todo says of itself, the written name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
 export const TODO_FIELDS = {
@@ -64,16 +54,6 @@ export function systemKeptFields(list: ListName): readonly string[] {
 
 export function isStampField(field: string): boolean {
   return STAMP_FIELDS.includes(field);
-}
-
-export function isPictureField(field: string): boolean {
-  return PICTURE_FIELDS.has(field);
-}
-
-/** The written name of a field, where the record does not carry that one as well. */
-export function writtenName(list: ListName, field: string, record: object): string {
-  const written = list === 'todo' ? TODO_SPELLINGS.get(field) : undefined;
-  return written === undefined || written in record ? field : written;
 }
 
 export function stampOf(record: Readonly<Record<string, unknown>>): string | null {

@@ -4,7 +4,7 @@ import type { ChangeClass, ChangeEvent, CrmRecord, DetectedBy, FieldChange, Verb
 import { canonicalText } from './canonical.js';
 import { digestOf } from './digest.js';
 import { creationTimeOf } from './fields.js';
-import type { DetectInput } from './input.js';
+import type { DetectInput, Observation } from './input.js';
 import type { RawValue } from './raw.js';
 
 export interface Happening {
@@ -36,7 +36,7 @@ export function toEvent(input: DetectInput, happening: Happening): ChangeEvent {
     verb,
     recordId: key,
     time,
-    contentDigest: digestOf(canonicalText(record, rules)),
+    contentDigest: inEpoch(digestOf(canonicalText(record, rules)), observation),
     data: {
       before: before === null || !images ? null : withId(before, key),
       after: images ? withId(record, key) : { id: key },
@@ -67,7 +67,7 @@ export function removalEvent(
     verb: 'deleted',
     recordId: key,
     time: observation.observedAt,
-    contentDigest: 'deleted',
+    contentDigest: inEpoch('deleted', observation),
     data: {
       before: record === null || !images ? null : withId(record, key),
       after: null,
@@ -80,6 +80,11 @@ export function removalEvent(
       ...(mergedInto === undefined ? {} : { mergedInto }),
     },
   });
+}
+
+/** Part of an event's id. */
+export function inEpoch(digest: string, { epoch }: Observation): string {
+  return epoch === undefined ? digest : `${digest} ${epoch}`;
 }
 
 function withId(record: RawValue, key: string): CrmRecord {

@@ -7,6 +7,9 @@ import type { Rules } from './rules.js';
 
 const CONTENT = 'content-';
 
+/** In UTF-8 they fit the two bytes of a length in the members of a page (state/packed-keys.ts). */
+const LONGEST_ID = 16_000;
+
 /**
  * The key under which a record is remembered. Content alone tells nothing of later changes, and two equal rows of one page
  * are told apart by `occurrence`; the same content on another page is taken for the same row seen again.
@@ -14,7 +17,7 @@ const CONTENT = 'content-';
  */
 export function recordKey(record: RawValue, rules: Rules, occurrence: (key: string) => number = () => 1): string {
   const { id } = record;
-  if (typeof id === 'string' && id !== '') return id;
+  if (typeof id === 'string' && id !== '') return checkedLength(id, rules);
   const mayLackId = rules.list === 'history' || rules.list === 'activity';
   if (id === undefined && mayLackId) {
     // Whatever the rules leave out of the comparison: a change of rules must not make other records of the same rows.
@@ -25,6 +28,14 @@ export function recordKey(record: RawValue, rules: Rules, occurrence: (key: stri
   throw new ChangefeedError('CF_PAGE_MALFORMED', {
     list: rules.list,
     message: `List "${rules.list}": expected every record to carry an "id" string, found ${describe(id)}. Nothing of the page was written; it will be asked for again.`,
+  });
+}
+
+function checkedLength(id: string, { list }: Rules): string {
+  if (id.length <= LONGEST_ID) return id;
+  throw new ChangefeedError('CF_PAGE_MALFORMED', {
+    list,
+    message: `List "${list}": expected an "id" of at most ${LONGEST_ID} characters, found one of ${id.length}. Nothing of the page was written; it will be asked for again.`,
   });
 }
 

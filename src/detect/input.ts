@@ -5,6 +5,8 @@ import type { Rules } from './rules.js';
 
 export interface Observation {
   workspace: string;
+  /** Names a state that replaced a lost one. Sequences began again with it, and ids must not. */
+  epoch?: string;
   sweep: string;
   /** The last complete sweep before this one: a second look counts only if the first was its. */
   previousSweep?: string | null;

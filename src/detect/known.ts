@@ -1,7 +1,9 @@
 /** What is remembered of a record beside its image, and the two ways an image is kept: whole, or as digests of its fields. */
-import { canonicalFields, textOf, type CanonicalField, type CanonicalFields } from './canonical.js';
+import type { CanonicalField, CanonicalFields } from '../crm/canonical.js';
+import { writtenName } from '../crm/fields.js';
+import { canonicalFields, textOf } from './canonical.js';
 import { digestOf } from './digest.js';
-import { stampOf, writtenName } from './fields.js';
+import { stampOf } from './fields.js';
 import { ABSENT, formOf } from './form.js';
 import type { RawValue } from './raw.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
@@ -15,6 +17,8 @@ export interface Suspect {
   sweep: string;
   /** Sweeps in a row that saw something suspect. */
   looks: number;
+  /** Of a record that came back: this content is doubted no more, but was withheld with many other new records. */
+  certain?: true;
 }
 
 /** One decision about a record. Field names and rules, never values. */
@@ -24,6 +28,8 @@ export interface TrailEntry {
   sweep: string;
   what: TrailWord;
   fields?: readonly string[];
+  /** How many more there were than `fields` names. */
+  furtherFields?: number;
   /** The rule that kept it quiet. */
   rule?: string;
   event?: string;
@@ -36,6 +42,8 @@ export interface Gone {
   at: string;
   stamp: string | null;
   content: string;
+  /** Not reported: it belonged to another source of the list. When its id comes again, it is a new record. */
+  dropped?: true;
 }
 
 export interface KnownRecord {

@@ -2,9 +2,9 @@
  * What proposed rules would have made of events that were sent: for `rules test`, before they are switched on. Pure; what the
  * present rules kept quiet is not in the log, and so not in the answer.
  */
+import { diffFields } from '../crm/diff.js';
 import type { ChangeEvent } from '../events/types.js';
 import { canonicalFields } from './canonical.js';
-import { diffFields } from './diff.js';
 import type { Rules } from './rules.js';
 
 export type PreviewOutcome =

@@ -34,6 +34,11 @@ export function rememberGone(
   };
 }
 
+/** A record of another source, dropped without an event: its sequence alone stays. */
+export function droppedRecord({ sequence }: KnownRecord, at: string): KnownRecord {
+  return { sequence, record: null, gone: { at, stamp: null, content: '', dropped: true } };
+}
+
 function imageOf({ record, rules, images = true }: DetectInput): Pick<KnownRecord, 'record' | 'fields' | 'stamp'> {
   if (images) return { record };
   return { record: null, fields: printsOf(record, rules), stamp: stampOf(record) };
@@ -58,13 +63,23 @@ function trailAfter({ known, observation }: DetectInput, detection: Detection): 
   return { trail: trailWith(known?.trail, { at, sweep, ...entry }) };
 }
 
+/** Five decisions stay with a record: of one with 100,000 fields they would be larger than its image. */
+const FIELDS_NAMED = 100;
+
+function named(fields: readonly string[]): Pick<TrailEntry, 'fields' | 'furtherFields'> {
+  if (fields.length <= FIELDS_NAMED) return { fields };
+  return { fields: fields.slice(0, FIELDS_NAMED), furtherFields: fields.length - FIELDS_NAMED };
+}
+
 /** Only what did something, or was kept from doing it, is worth telling. */
-function entryOf(detection: Detection): Pick<TrailEntry, 'what' | 'fields' | 'rule' | 'event'> | null {
+function entryOf(
+  detection: Detection,
+): Pick<TrailEntry, 'what' | 'fields' | 'furtherFields' | 'rule' | 'event'> | null {
   const { kind, event } = detection;
   if (event !== null) {
     const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;
     const fields = event.data.changes.map(({ field }) => field);
-    return { what, event: event.id, ...(fields.length === 0 ? {} : { fields }) };
+    return { what, event: event.id, ...(fields.length === 0 ? {} : named(fields)) };
   }
   if (kind === 'stale') return { what: 'stale' };
   if (kind === 'baselined' || detection.mutedBy === undefined) return null;

@@ -1,6 +1,7 @@
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeEvent, SchemaChange } from '../events/types.js';
 import { digestOf } from './digest.js';
+import { inEpoch } from './happening.js';
 import type { Observation } from './input.js';
 import type { Rules } from './rules.js';
 
@@ -15,7 +16,7 @@ export function schemaEvent(
     verb: 'schema_changed',
     recordId: `schema:${schema.field}`,
     time: observation.observedAt,
-    contentDigest: digestOf(JSON.stringify([schema.kind, schema.before, schema.after])),
+    contentDigest: inEpoch(digestOf(JSON.stringify([schema.kind, schema.before, schema.after])), observation),
     data: {
       before: null,
       after: null,

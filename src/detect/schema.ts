@@ -11,17 +11,65 @@ export interface SchemaTally {
 export type SchemaDelta = Map<string, number>;
 export const ROWS = 'rows';
 
+/**
+ * Distinct field names tracked per list. A list that has more uses people's data as keys: its tally would grow with every
+ * record. A lower limit would leave out fields of a real list, which have been seen to number a few hundred.
+ */
+export const MOST_FIELDS = 2_000;
+
+/** The field names of a list's tally, and room for new ones up to the limit. First come, first tracked. */
+export class TrackedFields {
+  readonly #names: Set<string>;
+  readonly #hadRoom: boolean;
+  #refused = false;
+  #reported = false;
+
+  constructor({ fields }: Pick<SchemaTally, 'fields'>) {
+    this.#names = new Set(fields.keys());
+    this.#hadRoom = this.#names.size < MOST_FIELDS;
+  }
+
+  has(field: string): boolean {
+    return this.#names.has(field);
+  }
+
+  /** True for a tracked field, and for a new one while there is room, which is tracked from then on. */
+  admits(field: string): boolean {
+    if (this.#names.has(field)) return true;
+    if (this.#names.size >= MOST_FIELDS) {
+      this.#refused = true;
+      return false;
+    }
+    this.#names.add(field);
+    return true;
+  }
+
+  /** True once: when a field is refused for the first time and none was refused before. */
+  justFilled(): boolean {
+    if (!this.#hadRoom || !this.#refused || this.#reported) return false;
+    this.#reported = true;
+    return true;
+  }
+}
+
 type Forms = ReadonlyMap<string, string>;
 
-/** Adds to `delta` the way from one look of a record (null: not there) to another. */
-export function addToDelta(delta: SchemaDelta, before: Forms | null, after: Forms | null): void {
+/** Adds to `delta` the way from one look of a record (null: not there) to another. Fields that are not tracked are left out. */
+export function addToDelta(
+  delta: SchemaDelta,
+  before: Forms | null,
+  after: Forms | null,
+  tracked: TrackedFields,
+): void {
   const add = (name: string, by: number): void => {
     const sum = (delta.get(name) ?? 0) + by;
     if (sum === 0) delta.delete(name);
     else delta.set(name, sum);
   };
-  for (const [field, form] of before ?? []) if (after?.get(field) !== form) add(`${form}\t${field}`, -1);
-  for (const [field, form] of after ?? []) if (before?.get(field) !== form) add(`${form}\t${field}`, 1);
+  for (const [field, form] of before ?? [])
+    if (after?.get(field) !== form && tracked.has(field)) add(`${form}\t${field}`, -1);
+  for (const [field, form] of after ?? [])
+    if (before?.get(field) !== form && tracked.admits(field)) add(`${form}\t${field}`, 1);
   add(ROWS, (after === null ? 0 : 1) - (before === null ? 0 : 1));
 }
 

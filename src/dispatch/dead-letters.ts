@@ -58,7 +58,7 @@ export class DeadLetters {
     const found: DeadLetter[] = [];
     for (const [subscription, queue] of this.#chosen(filter)) {
       const jobs = filter.ids === undefined ? await failedJobs(queue, 0, limit - 1) : await jobsById(queue, filter.ids);
-      found.push(...jobs.map((job) => toDeadLetter(subscription, job)));
+      for (const job of jobs) found.push(toDeadLetter(subscription, job));
     }
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
   }

@@ -3,6 +3,8 @@ import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { LoopBoard } from '../runtime/loop.js';
+import type { RedisUse } from '../runtime/redis-watch.js';
 import { lastSuccessMs } from './outage.js';
 import type {
   Connect,
@@ -33,6 +35,10 @@ export interface DispatcherOptions {
   workspaces: readonly string[];
   logger: Log;
   clock?: Clock;
+  /** Reading waits while Redis cannot be used. @defaultValue it never waits */
+  watch?: RedisUse | undefined;
+  /** Where loops that stand still are shown. */
+  loops?: LoopBoard | undefined;
   /** Events of one subscription and workspace in its queue above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
 }

@@ -4,6 +4,9 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
+import type { ComparisonOf } from './merge-changes.js';
+import type { RedisUse } from '../runtime/redis-watch.js';
+import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import type { Connect, HealthStore, OnceStore, RecordGate } from './ports.js';
 import type { DeadLetterRetention, QueueKeys } from './queue-layout.js';
 import { DEFAULT_TIMING, createSubscriptionWorker, type SubscriptionWorker, type WorkerTiming } from './worker.js';
@@ -17,9 +20,15 @@ export interface HandlerPoolOptions {
   subscriptions: readonly Subscription[];
   logger: Log;
   clock?: Clock;
+  /** No event is taken while Redis takes no writes. @defaultValue as if it always did */
+  watch?: RedisUse | undefined;
+  /** Is told of each event that is being handled. */
+  unfinished?: Unfinished | undefined;
   /** In [0, 1); spreads retries. */
   random?: () => number;
   timing?: Partial<WorkerTiming>;
+  /** How detection compares the records of a list: what `settle` merges by. @defaultValue as without options of the list */
+  comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention;
   /**
@@ -74,9 +83,18 @@ interface Crew {
 
 function gatherCrew(options: HandlerPoolOptions): Crew {
   const { connect, timing, clock = systemClock, random = Math.random, deadLetters = {}, ...rest } = options;
+  const { unfinished = createUnfinished() } = options;
   // Workers make their own connections after the pattern of this one, for each blocks in turn.
   const redis = connect();
-  const parts = { ...rest, redis, clock, random, retention: deadLetters, timing: { ...DEFAULT_TIMING, ...timing } };
+  const parts = {
+    ...rest,
+    unfinished,
+    redis,
+    clock,
+    random,
+    retention: deadLetters,
+    timing: { ...DEFAULT_TIMING, ...timing },
+  };
   const working = new Map<string, SubscriptionWorker>();
   const leaving = new Set<SubscriptionWorker>();
   let closing = false;

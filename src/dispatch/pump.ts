@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import { compareLogIds, parseBeginning } from '../events/log-id.js';
+import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
@@ -97,9 +97,21 @@ export class Pump {
       places.get(workspace, subscription.name),
       gate.pending(subscription.name, workspace),
     ]);
-    const after = stored !== null && compareLogIds(stored, ours) > 0 ? stored : ours;
+    const after = stored === null ? await this.#startOver() : later(stored, ours);
     this.#place = after;
     return { tasks, after, isFull: pending >= highWater };
+  }
+
+  /** The position has gone, and the log with it: everything in the present log is new, whatever its ids. */
+  async #startOver(): Promise<string> {
+    const { workspace, subscription, places, logger } = this.#options;
+    logger.warn(
+      { workspace, subscription: subscription.name },
+      'log position lost; reading the log from its beginning',
+    );
+    await places.set(workspace, subscription.name, BEFORE_ALL);
+    this.#ahead = undefined;
+    return (this.#place = BEFORE_ALL);
   }
 
   #replaying() {
@@ -140,4 +152,8 @@ export class Pump {
       });
     await deliver(outgoing, { queue, enter: (entries) => gate.enter(subscription.name, workspace, entries) });
   }
+}
+
+function later(a: string, b: string): string {
+  return compareLogIds(a, b) > 0 ? a : b;
 }

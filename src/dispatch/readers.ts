@@ -2,7 +2,8 @@
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { runLoop } from '../runtime/loop.js';
+import { runLoop, type LoopBoard } from '../runtime/loop.js';
+import type { RedisUse } from '../runtime/redis-watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { FeedStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
 import { Pump } from './pump.js';
@@ -20,6 +21,8 @@ export interface ReadersOptions {
   source: SnapshotSource;
   logger: Log;
   clock: Clock;
+  watch?: RedisUse | undefined;
+  loops?: LoopBoard | undefined;
   highWater: number;
   /** Ends all of them. */
   signal: AbortSignal;
@@ -41,7 +44,7 @@ interface Reading {
 }
 
 export function startReaders({ workspaces, ...options }: ReadersOptions): Readers {
-  const { signal } = options;
+  const { signal, watch, loops: board } = options;
   // One workspace's log: its follower, and one reading for all that stand at the same place.
   const desks = workspaces.map((workspace) => ({
     workspace,
@@ -63,10 +66,13 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
     const loops = pumps.map((pump) =>
       runLoop({
         name: pump.name,
-        run: () => pump.turn(either),
+        // The signal of the turn, which also ends one that has stalled.
+        run: (turn) => pump.turn(turn),
+        ...(watch && { ready: (within) => watch.untilUsable(within) }),
         signal: either,
         log: options.logger,
         clock: options.clock,
+        ...(board && { loops: board }),
       }),
     );
     readings.set(subscription.name, {

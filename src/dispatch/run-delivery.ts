@@ -24,6 +24,7 @@ import type { Batcher, Journey } from './batcher.js';
 import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
 import { deathAfter, historyOf, lifeOf, type JobHistory, type Ridden } from './history.js';
 import type { Interrupt } from './interrupt.js';
+import type { ComparisonOf } from './merge-changes.js';
 import { noteFailure } from './outage.js';
 import { promote, promoteParked, readParked, type Store } from './parking.js';
 import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
@@ -50,6 +51,8 @@ export interface RunContext {
   lockMs: number;
   /** Called with what a handler returned that should return nothing. */
   onReturned: (value: unknown) => void;
+  /** What `settle` compares records by. */
+  comparisonOf?: ComparisonOf | undefined;
   /** Where events wait for each other; without one they are handled one by one. */
   batcher?: Batcher;
 }

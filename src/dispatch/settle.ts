@@ -7,10 +7,11 @@
  */
 import type { Job } from 'bullmq';
 import type { Clock } from '../runtime/clock.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { JobHistory } from './history.js';
 import { compileSelection } from './match.js';
-import { isOpen, mergeChanges } from './merge-changes.js';
+import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
 import { readParked, removeParked, type Parked, type Store } from './parking.js';
 import type { Claim, Delivery, RecordGate } from './ports.js';
 
@@ -25,6 +26,7 @@ export interface SettleOptions {
   gate: RecordGate;
   store: Store;
   clock: Clock;
+  comparisonOf?: ComparisonOf | undefined;
 }
 
 export type Settled =
@@ -65,13 +67,14 @@ async function stillAt(
 
 async function decide(
   parked: readonly Parked[],
-  { job, claim, subscription, gate, store }: SettleOptions,
+  { job, claim, subscription, gate, store, comparisonOf }: SettleOptions,
 ): Promise<Settled> {
   const { data } = job;
   // A replay is told apart from what came by itself, and from another replay.
   const other = parked.findIndex(({ delivery }) => delivery.replay !== data.replay || delivery.settled !== undefined);
   const candidates = other === -1 ? parked : parked.slice(0, other);
-  const { taken, event } = mergeChanges([data.event, ...candidates.map(({ delivery }) => delivery.event)]);
+  const events: [ChangeEvent, ...ChangeEvent[]] = [data.event, ...candidates.map(({ delivery }) => delivery.event)];
+  const { taken, event } = mergeChanges(events, { comparisonOf });
   const followers = candidates.slice(0, taken - 1).map(({ id }) => id);
 
   if (event === null || (taken > 1 && !compileSelection(subscription)(event))) {

@@ -20,7 +20,7 @@ import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { LIST_NAMES, OBJECT_OF, type ListName } from '../events/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Selection, Subscription } from '../handlers/handler.js';
-import { compilePattern } from '../events/pattern.js';
+import { compileTypePattern } from '../events/pattern.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { deliver } from './deliver.js';
@@ -242,7 +242,7 @@ function recordOf(list: ListName | undefined, key: string): string {
 
 /** Whoever wants to hear anything of a list's records hears what they are. */
 function listsCovered({ lists, on }: Selection): ListName[] {
-  const wanted = on.map(compilePattern);
+  const wanted = on.map(compileTypePattern);
   return LIST_NAMES.filter((list) => {
     if (lists !== undefined && !lists.includes(list)) return false;
     return typesOf(list).some((type) => wanted.some((matches) => matches(type)));
@@ -250,7 +250,7 @@ function listsCovered({ lists, on }: Selection): ListName[] {
 }
 
 function selectsSnapshots({ on }: Selection, list: ListName): boolean {
-  return on.some((pattern) => compilePattern(pattern)(`crm.${OBJECT_OF[list]}.snapshot`));
+  return on.some((pattern) => compileTypePattern(pattern)(`crm.${OBJECT_OF[list]}.snapshot`));
 }
 
 function typesOf(list: ListName): string[] {

@@ -6,7 +6,7 @@ import type { LogReader } from './ports.js';
 export interface TailOptions {
   /** A log id (exclusive), `'0'` for the beginning, `'now'` for what is yet to come. @defaultValue 'now' */
   from?: string;
-  /** Event types; `*` stands for any run of characters. @defaultValue all */
+  /** Event types, selected as by `on` of a subscription. @defaultValue all, events of lists and of the feed included */
   types?: readonly string[] | undefined;
   /** Only this workspace's log. @defaultValue all; each in its own order */
   workspace?: string | undefined;
@@ -29,9 +29,9 @@ const NEVER = new AbortController().signal;
 
 export async function* followLog(
   { log, workspaces }: TailDeps,
-  { from = 'now', types = ['*'], workspace, follow = true, signal = NEVER }: TailOptions = {},
+  { from = 'now', types, workspace, follow = true, signal = NEVER }: TailOptions = {},
 ): AsyncGenerator<TailedEvent, void, undefined> {
-  const wanted = compileSelection({ on: types });
+  const wanted = types === undefined ? () => true : compileSelection({ on: types });
   const followed = workspaces.filter((name) => workspace === undefined || name === workspace);
   const places = new Map<string, string>();
   for (const name of followed) places.set(name, from === 'now' ? await log.tail(name) : from);

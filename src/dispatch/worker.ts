@@ -3,6 +3,10 @@ import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
+import { pauseWhileUnwritable } from '../runtime/pause-worker.js';
+import type { RedisUse } from '../runtime/redis-watch.js';
+import type { Unfinished } from '../runtime/unfinished.js';
+import { runLoop } from '../runtime/loop.js';
 import { createBatcher } from './batcher.js';
 import { FailedTry } from './failure.js';
 import { Interrupt } from './interrupt.js';
@@ -20,16 +24,21 @@ export interface WorkerTiming {
 
 export const DEFAULT_TIMING: WorkerTiming = { lockMs: 30_000, stalledCheckMs: 15_000 };
 
+/** After a lost connection: a worker waits no longer for the next try, nor for its end. */
+const LOST_CONNECTION_WAIT_MS = 1_000;
+
 /** Ours to judge (see `run-delivery`): BullMQ's own limit would fail the job without its lane moving on. */
 const NEVER_TOO_STALLED = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once' | 'health'
+  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once' | 'health' | 'comparisonOf'
 > {
   redis: Redis;
   keys: QueueKeys;
   timing: WorkerTiming;
+  watch?: RedisUse | undefined;
+  unfinished: Unfinished;
   retention: DeadLetterRetention;
 }
 
@@ -45,8 +54,10 @@ export interface SubscriptionWorker {
 }
 
 export function createSubscriptionWorker(options: SubscriptionWorkerOptions): SubscriptionWorker {
-  const { subscription, logger, timing } = options;
+  const { subscription, logger, timing, unfinished } = options;
   const running = new Map<string, Interrupt>();
+  const closing = new AbortController();
+  let working: Promise<void> | undefined;
   let stopping = false;
   const facts = { subscription: subscription.name };
 
@@ -56,7 +67,9 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     const id = job.id ?? '';
     running.set(id, interrupt);
     try {
-      await runDelivery({ job, token, interrupt }, context);
+      await unfinished.during(`handling of "${subscription.name}"`, () =>
+        runDelivery({ job, token, interrupt }, context),
+      );
     } finally {
       if (running.get(id) === interrupt) running.delete(id);
     }
@@ -78,23 +91,20 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   worker.on('lockRenewalFailed', (ids) => {
     for (const id of ids) running.get(id)?.abort('lost');
   });
-  worker.on('stalled', (event) => {
-    logger.warn({ ...facts, event }, 'a process was lost while handling an event; it will be handled again');
-  });
-  worker.on('error', (error) => logger.warn({ ...facts, error: messageOf(error) }, 'a worker had trouble; it goes on'));
-
+  logTrouble(worker, options);
+  pauseWhileUnwritable(worker, options.watch);
   return {
     subscription,
     async start() {
       await worker.waitUntilReady();
       await keepDisabled(context);
-      worker.run().catch((error: unknown) => {
-        logger.error({ ...facts, error: messageOf(error) }, 'a worker ended');
-      });
+      working = keepRunning(worker, closing.signal, options);
     },
-    close() {
+    async close() {
       batcher?.hurry();
-      return worker.close();
+      closing.abort();
+      await worker.close();
+      await working;
     },
     interrupt() {
       stopping = true;
@@ -103,6 +113,29 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     },
     abandon: () => worker.disconnect(),
   };
+}
+
+/** The worker takes jobs until it is closed: should it ever end by itself, it is started again, and the log says so. */
+function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionWorkerOptions): Promise<void> {
+  const { subscription, logger, clock } = options;
+  const run = async (): Promise<number> => {
+    if (!worker.isRunning()) await worker.run();
+    return LOOK_AGAIN_MS;
+  };
+  // Its turn lasts as long as the worker.
+  return runLoop({ name: `handle ${subscription.name}`, run, signal, stallMs: null, log: logger, clock });
+}
+
+/** A worker that is paused and resumed runs by itself again: then there is nothing to do but look. */
+const LOOK_AGAIN_MS = 1_000;
+
+function logTrouble(worker: Worker, { subscription: { name: subscription }, logger }: SubscriptionWorkerOptions): void {
+  worker.on('stalled', (event) => {
+    logger.warn({ subscription, event }, 'a process was lost while handling an event; it will be handled again');
+  });
+  worker.on('error', (error) => {
+    logger.warn({ subscription, error: messageOf(error) }, 'a worker had trouble; it goes on');
+  });
 }
 
 function workerOptions({ subscription, redis, keys, timing, retention }: SubscriptionWorkerOptions): WorkerOptions {
@@ -118,6 +151,7 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
     lockDuration: timing.lockMs,
     stalledInterval: timing.stalledCheckMs,
     maxStalledCount: NEVER_TOO_STALLED,
+    runRetryDelay: LOST_CONNECTION_WAIT_MS,
     settings: {
       backoffStrategy: (_attempts, _type, error) => (error instanceof FailedTry ? error.waitMs : RETRY_UNTOLD_MS),
     },

@@ -1,6 +1,6 @@
 /** Every event type there is, as values: for whatever must check or list them. The union itself stands in types.ts. */
 import { LIST_NAMES, OBJECT_OF } from './lists.js';
-import type { EventType, TodoVerb, Verb } from './types.js';
+import type { EventType, NoticeKind, NoticeType, TodoVerb, Verb } from './types.js';
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const satisfies readonly Verb[];
 
@@ -19,7 +19,27 @@ export const EVENT_TYPES: readonly EventType[] = [
   ...TODO_VERBS.map((verb): EventType => `crm.todo.${verb}`),
 ];
 
+const NOTICE_KINDS = [
+  'redis.evicts',
+  'redis.refuses',
+  'state.lost',
+  'sweep.failed',
+  'source.changed',
+  'token.refused',
+  'list.late',
+  'list.silent',
+  'removals.held',
+  'creations.held',
+  'subscription.disabled',
+  'subscription.failing',
+  'role.missing',
+  'loop.stalled',
+] as const satisfies readonly NoticeKind[];
+
+/** The feed's own events. */
+export const NOTICE_TYPES: readonly NoticeType[] = NOTICE_KINDS.map((kind): NoticeType => `changefeed.${kind}`);
+
 /** A type or pattern of a derive function, to judge by its first word; whether there is such a function, the configuration says. */
 export function isOwnType(pattern: string): boolean {
-  return /^(?!crm\.)[a-z][a-z0-9_-]*\.[a-z0-9_.*]+$/.test(pattern);
+  return /^(?!(crm|changefeed)\.)[a-z][a-z0-9_-]*\.[a-z0-9_.*]+$/.test(pattern);
 }

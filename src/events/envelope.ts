@@ -59,7 +59,7 @@ export function batchId(ids: readonly string[]): string {
 }
 
 /** 128 bits of SHA-256 over length-prefixed parts (so that no two lists of parts read the same). */
-function eventId(parts: readonly string[]): string {
+export function eventId(parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
   return `evt_${hash.digest('hex').slice(0, 32)}`;

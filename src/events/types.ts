@@ -1,4 +1,4 @@
-import type { ObjectName } from './lists.js';
+import type { ListName, ObjectName } from './lists.js';
 
 /** A record as the API sent it: `id` and whatever fields the workspace has. Korean keys are kept as they are spelled. */
 export type CrmRecord = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -7,6 +7,35 @@ export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_chan
 /** What follows from a todo's change, or from its time having come. */
 export type TodoVerb = 'completed' | 'reopened' | 'rescheduled' | 'reassigned' | 'due_soon' | 'overdue';
 export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
+/** What the feed reports about itself: the type of such an event is `changefeed.<kind>`. */
+export type NoticeKind =
+  | 'redis.evicts'
+  | 'redis.refuses'
+  | 'state.lost'
+  | 'sweep.failed'
+  | 'source.changed'
+  | 'token.refused'
+  | 'list.late'
+  | 'list.silent'
+  | 'removals.held'
+  | 'creations.held'
+  | 'subscription.disabled'
+  | 'subscription.failing'
+  | 'role.missing'
+  | 'loop.stalled';
+export type NoticeType = `changefeed.${NoticeKind}`;
+
+/** What is wrong with the feed itself; `data.notice` of its event. */
+export interface Notice {
+  /** `error`: something does not work. `warning`: a person should decide or check something. */
+  readonly severity: 'error' | 'warning';
+  /** What is wrong, where, and what to do. No record contents, no tokens. */
+  readonly message: string;
+  /** ISO 8601: since when; null when that is not known. */
+  readonly since: string | null;
+  /** The list it is about, where it is about one. */
+  readonly list: ListName | null;
+}
 
 /** One field that differs. `before` or `after` is null where the field was absent or null. */
 export interface FieldChange {
@@ -45,9 +74,12 @@ export interface Merged {
 }
 
 export interface ChangeData {
-  /** The last image known; null for `created` and `snapshot`. */
+  /**
+   * The last image known. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and where none is
+   * kept: with `images: false`, at the first change after it was switched on again, for `updated` of a baseline `{ since }`.
+   */
   readonly before: CrmRecord | null;
-  /** The image now; null for `deleted`. */
+  /** The image now; with `images: false` its `id` alone. Null for `deleted` and `schema_changed` and for nothing else. */
   readonly after: CrmRecord | null;
   /** Field by field, sorted by name. Empty for `created`, `deleted` and `snapshot`. The stamp itself is not listed. */
   readonly changes: readonly FieldChange[];
@@ -74,9 +106,101 @@ export interface ChangeData {
   readonly due?: string;
   /** With these two: it was due while nobody looked, and is told late. */
   readonly late?: true;
+  /** With the feed's own events (`changefeed.*`): what is wrong. `before` and `after` are null then, and `changes` is empty. */
+  readonly notice?: Notice;
   /** Only with `settle`: what was merged into this event. Events in the log never have it. */
   readonly merged?: Merged;
 }
+
+type Base = Pick<ChangeData, 'sequence' | 'observedAt' | 'sweep'>;
+type Found = Exclude<DetectedBy, 'clock'>;
+
+interface FirstSeen extends Base {
+  readonly before: null;
+  readonly after: CrmRecord;
+  readonly changes: readonly [];
+  readonly class: 'edited';
+  readonly detectedBy: Found;
+  readonly merged?: Merged;
+}
+
+interface Created extends FirstSeen {
+  readonly reappeared?: true;
+}
+
+interface Updated extends Base {
+  readonly before: CrmRecord | null;
+  readonly after: CrmRecord;
+  readonly changes: readonly FieldChange[];
+  readonly class: ChangeClass;
+  readonly detectedBy: Found;
+  readonly merged?: Merged;
+}
+
+interface Deleted extends Base {
+  readonly before: CrmRecord | null;
+  readonly after: null;
+  readonly changes: readonly [];
+  readonly class: 'edited';
+  readonly detectedBy: Found;
+  readonly mergedInto?: string;
+  readonly merged?: Merged;
+}
+
+interface SchemaChanged extends Base {
+  readonly before: null;
+  readonly after: null;
+  readonly changes: readonly [];
+  readonly class: 'refreshed';
+  readonly detectedBy: 'content';
+  readonly schema: SchemaChange;
+}
+
+interface TodoChanged extends Base {
+  readonly before: CrmRecord | null;
+  readonly after: CrmRecord;
+  readonly changes: readonly FieldChange[];
+  readonly class: ChangeClass;
+  readonly detectedBy: Found;
+  readonly derivedFrom: string;
+}
+
+interface TodoDue extends Base {
+  readonly before: null;
+  readonly after: CrmRecord;
+  readonly changes: readonly [];
+  readonly class: 'edited';
+  readonly detectedBy: 'clock';
+  readonly due: string;
+  readonly late?: true;
+}
+
+interface DataByVerb {
+  created: Created;
+  updated: Updated;
+  deleted: Deleted;
+  snapshot: FirstSeen;
+  schema_changed: SchemaChanged;
+  completed: TodoChanged;
+  reopened: TodoChanged;
+  rescheduled: TodoChanged;
+  reassigned: TodoChanged;
+  due_soon: TodoDue;
+  overdue: TodoDue;
+}
+
+/** What it does not carry is not there: a union of events can be asked for it all the same. */
+type WithoutTheRest<Data> = Data & { readonly [Name in Exclude<keyof ChangeData, keyof Data>]?: never };
+
+/**
+ * What an event of a type carries: `ChangeData`, as narrow as it is for its verb. `test/support/event-schemas.ts` says the same in
+ * schemas, by which the events of real sweeps are checked.
+ */
+export type EventData<Type extends EventType = EventType> = Type extends `crm.${string}.${infer Name}`
+  ? Name extends keyof DataByVerb
+    ? WithoutTheRest<DataByVerb[Name]>
+    : never
+  : never;
 
 /** CloudEvents 1.0 in its JSON form. */
 export interface ChangeEvent {
@@ -85,8 +209,8 @@ export interface ChangeEvent {
   readonly id: string;
   /** `/workspaces/<name>` */
   readonly source: string;
-  /** One of `EventType`, or a type that a derive function of the configuration emits. */
-  readonly type: EventType | (string & {});
+  /** One of `EventType`, one of the feed's own, or a type that a derive function of the configuration emits. */
+  readonly type: EventType | NoticeType | (string & {});
   /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;
   /** The record's own change time where it has one, otherwise the moment of observation. */

@@ -1,54 +1,96 @@
 /** `defineHandler`: a handler of your own. */
-import type { ChangeData, ChangeEvent, CrmRecord, EventType } from '../events/types.js';
+import type { ChangeData, ChangeEvent, EventData, EventType, Notice, NoticeType, Verb } from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { parseOptions } from './explain.js';
 import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
 import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
 
-/** An event of one type. `after` is there for everything but `deleted`, for which it is null. */
-export type TypedEvent<Type extends EventType = EventType> = Type extends `${string}.deleted`
-  ? ChangeEvent & {
-      readonly type: Type;
-      readonly data: ChangeData & { readonly before: CrmRecord; readonly after: null };
-    }
-  : ChangeEvent & { readonly type: Type; readonly data: ChangeData & { readonly after: CrmRecord } };
+/**
+ * An event of one type: see `EventData` for what each carries. `after` is null for `deleted` and `schema_changed` only; `before` is null
+ * where a record is new, and may be where no image of it was kept.
+ */
+export type TypedEvent<Type extends EventType = EventType> = Type extends EventType
+  ? EventOfType<Type> & { readonly data: EventData<Type> }
+  : never;
 
-/** The event types that a pattern with `*` selects; all of them when the pattern is not known to the compiler. */
-type Selected<Pattern extends string> = string extends Pattern ? EventType : Extract<EventType, Glob<Pattern>>;
-type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}`
-  ? `${Head}${string}${Glob<Tail>}`
-  : Pattern;
-
-/** An event that a derive function made. */
-export type DerivedEvent<Type extends string = string> = ChangeEvent & {
-  readonly type: Type;
+/** An event that a derive function made: with the images of the event that it is made from. */
+export type DerivedEvent<Type extends string = string> = EventOfType<Type> & {
   readonly data: ChangeData & Required<Pick<ChangeData, 'derivedFrom' | 'derivedBy' | 'derived'>>;
 };
 
-/** The event that a handler with this `on` receives. A type that is none of Changefeed's own is a derive function's. */
-export type EventOf<On extends readonly string[]> = EventOfPattern<On[number]>;
+/** One of the feed's own events. */
+export type FeedEvent<Type extends NoticeType = NoticeType> = EventOfType<Type> & {
+  readonly data: ChangeData & { readonly before: null; readonly after: null; readonly notice: Notice };
+};
+
+interface EventOfType<Type extends string> extends Omit<ChangeEvent, 'type' | 'data'> {
+  readonly type: Type;
+}
+
+/** As `compilePattern` reads it: `*` is any run of characters, the empty one included, and `**` is no more than that. */
+type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}`
+  ? `${Head}${string}${Glob<WithoutStars<Tail>>}`
+  : Pattern;
+type WithoutStars<Text extends string> = Text extends `*${infer Rest}` ? WithoutStars<Rest> : Text;
+
+/** The event types that a pattern selects: as `compileTypePattern` decides. */
+type Selected<Pattern extends string> = Exclude<
+  Extract<EventType, Glob<Pattern>>,
+  Pattern extends `${string}${ListSuffix}` ? never : `${string}${ListSuffix}`
+>;
+type ListSuffix = '.schema_changed';
+
+/** Is the pattern written out, so that the compiler knows every character of it? */
+type IsLiteral<Text extends string> = { readonly '': never } extends Record<Text, unknown> ? false : true;
+
+/** The event that a handler with this `on` (and `start`, which may ask for a snapshot) receives. */
+export type EventOf<On extends readonly string[], Start extends string = 'now'> =
+  EventOfPattern<On[number]> | ('snapshot' extends Start ? SnapshotOf<On[number]> : never);
+
 type EventOfPattern<Pattern extends string> = Pattern extends string
-  ? [Selected<Pattern>] extends [never]
-    ? DerivedEvent<Glob<Pattern>>
-    : TypedEvent<Selected<Pattern>>
+  ? IsLiteral<Pattern> extends false
+    ? TypedEvent | DerivedEvent | FeedEvent
+    : Pattern extends `changefeed.${string}`
+      ? FeedEvent<Extract<NoticeType, Glob<Pattern>>>
+      : TypedEvent<Selected<Pattern>> | DerivedOfPattern<Pattern>
   : never;
 
-export interface HandlerOptions<On extends readonly string[]> extends Omit<SubscriptionOptions, 'on' | 'where'> {
+/** Types of derive functions begin with a word of their own and end in none of these verbs. */
+type DerivedOfPattern<Pattern extends string> = Pattern extends `crm.${string}` | `${string}.${Verb}`
+  ? never
+  : DerivedEvent<Glob<Pattern>>;
+
+/** With `start: 'snapshot'`: of every list of which the pattern selects any type. */
+type SnapshotOf<Pattern extends string> = Pattern extends string
+  ? TypedEvent<SnapshotType<IsLiteral<Pattern> extends true ? Selected<Pattern> : EventType>>
+  : never;
+type SnapshotType<Type extends EventType> = Type extends `crm.${infer Name}.${string}`
+  ? Extract<EventType, `crm.${Name}.snapshot`>
+  : never;
+
+export type Start = NonNullable<SubscriptionOptions['start']>;
+
+export interface HandlerOptions<On extends readonly string[], From extends Start = Start> extends Omit<
+  SubscriptionOptions,
+  'on' | 'where' | 'start'
+> {
   /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
   on?: On | undefined;
+  /** Where a new subscription starts: see `SubscriptionOptions`. @defaultValue 'now' */
+  start?: From | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
-  where?: Conditions | ((event: EventOf<On>) => boolean) | undefined;
+  where?: Conditions | ((event: EventOf<On, From>) => boolean) | undefined;
   /**
    * Handles one event. Resolving is success; throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
    * dead letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
-  handle?: (event: EventOf<On>, context: HandlerContext) => void | Promise<void>;
+  handle?: (event: EventOf<On, From>, context: HandlerContext) => void | Promise<void>;
   /**
    * Instead of `handle`: handles many events at once, collected as `batch` says; those of one record stand in their order.
    * Throwing a `BatchError` names the events that failed, each with its own error; those it does not name are done.
    */
-  handleBatch?: (events: readonly EventOf<On>[], context: BatchContext) => void | Promise<void>;
+  handleBatch?: (events: readonly EventOf<On, From>[], context: BatchContext) => void | Promise<void>;
   /** Lets go of what the handler holds; called once when the process stops. */
   close?: () => Promise<void>;
 }
@@ -57,9 +99,10 @@ export interface HandlerOptions<On extends readonly string[]> extends Omit<Subsc
  * A subscription with a handler of your own.
  * @throws ChangefeedError `CF_CONFIG_INVALID` naming the subscription, the option, what was found and what is allowed.
  */
-export function defineHandler<const On extends readonly string[] = readonly ['crm.*']>(
-  options: HandlerOptions<On>,
-): Subscription {
+export function defineHandler<
+  const On extends readonly string[] = readonly ['crm.*'],
+  const From extends Start = 'now',
+>(options: HandlerOptions<On, From>): Subscription {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
     const message = `defineHandler: found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }.`;

@@ -8,7 +8,7 @@ import { VERBS } from '../events/catalogue.js';
 import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
 import { LIST_NAMES, OBJECT_OF } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { EventOf } from './define.js';
+import type { EventOf, Start } from './define.js';
 import { PermanentError } from './errors.js';
 import { parseOptions, strictOptions } from './explain.js';
 import type { HandlerContext, Subscription } from './handler.js';
@@ -27,21 +27,27 @@ type Given<Type extends string> = Derived<Type> | readonly Derived<Type>[] | nul
 
 type Shared = Pick<
   SubscriptionOptions,
-  'name' | 'workspaces' | 'lists' | 'class' | 'fields' | 'concurrency' | 'retry' | 'whenDead' | 'timeout' | 'start'
+  'name' | 'workspaces' | 'lists' | 'class' | 'fields' | 'concurrency' | 'retry' | 'whenDead' | 'timeout'
 >;
 
-export interface DeriveOptions<On extends readonly string[], Type extends string> extends Shared {
+export interface DeriveOptions<
+  On extends readonly string[],
+  Type extends string,
+  From extends Start = Start,
+> extends Shared {
   /**
-   * The types it makes: `<yours>.<object>.<verb>`, as `acme.person.promoted`. The first word is yours and not `crm`; the verb is
+   * The types it makes: `<yours>.<object>.<verb>`, as `acme.person.promoted`. The first word is yours, neither `crm` nor `changefeed`; the verb is
    * none of created, updated, deleted, snapshot and schema_changed.
    */
   emits: readonly Type[];
   /** Event types, `*` for any run of characters. What is derived by functions is never handed to them. @defaultValue `['crm.*']` */
   on?: On | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
-  where?: Conditions | ((event: EventOf<On>) => boolean) | undefined;
+  where?: Conditions | ((event: EventOf<On, From>) => boolean) | undefined;
+  /** Where a new derive function starts: see `SubscriptionOptions`. @defaultValue 'now' */
+  start?: From | undefined;
   /** Gives one event, several, or nothing. Throwing steers as in a handler. */
-  derive: (event: EventOf<On>, context: HandlerContext) => Given<Type> | Promise<Given<Type>>;
+  derive: (event: EventOf<On, From>, context: HandlerContext) => Given<Type> | Promise<Given<Type>>;
 }
 
 /** A checked derive function, as it stands in `derive` of the configuration. */
@@ -57,9 +63,9 @@ export type AppendDerived = (
 ) => Promise<unknown>;
 
 const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
-const A_TYPE = `<yours>.<object>.<verb> such as 'acme.person.promoted'; the first word is not crm, the object one of ${OBJECTS.join(', ')}, the verb none of ${VERBS.join(', ')}`;
+const A_TYPE = `<yours>.<object>.<verb> such as 'acme.person.promoted'; the first word is neither crm nor changefeed, the object one of ${OBJECTS.join(', ')}, the verb none of ${VERBS.join(', ')}`;
 const TYPE = new RegExp(
-  `^(?!crm\\.)[a-z][a-z0-9_-]*\\.(${OBJECTS.join('|')})\\.(?!(${VERBS.join('|')})$)[a-z][a-z0-9_]*$`,
+  `^(?!(crm|changefeed)\\.)[a-z][a-z0-9_-]*\\.(${OBJECTS.join('|')})\\.(?!(${VERBS.join('|')})$)[a-z][a-z0-9_]*$`,
 );
 const SOME_TYPES = 'an array of one or more event types of your own';
 
@@ -75,7 +81,8 @@ const deriveSchema = strictOptions({
 export function defineDerive<
   const On extends readonly string[] = readonly ['crm.*'],
   const Type extends string = string,
->(options: DeriveOptions<On, Type>): Derivation {
+  const From extends Start = 'now',
+>(options: DeriveOptions<On, Type, From>): Derivation {
   const { derive, ...rest } = options;
   const { emits, ...settings } = parseOptions(deriveSchema, rest, { where: '', kind: 'defineDerive' });
   if (typeof derive !== 'function') {

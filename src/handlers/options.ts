@@ -1,6 +1,6 @@
 /** The options every subscription shares, whatever its handler does: their schema, their defaults, their sentences. */
 import { z } from 'zod';
-import { EVENT_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
+import { EVENT_TYPES, NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { parseBeginning } from '../events/log-id.js';
 import type { ChangeClass } from '../events/types.js';
@@ -8,7 +8,7 @@ import { parseDuration } from '../runtime/duration.js';
 import { ChangefeedError } from '../errors.js';
 import { didYouMean, strictOptions } from './explain.js';
 import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
-import { compilePattern } from '../events/pattern.js';
+import { compileTypePattern } from '../events/pattern.js';
 import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
 
 /** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
@@ -271,7 +271,7 @@ function toListName(value: string, context: z.RefinementCtx): ListName {
 
 /** A pattern that no event can ever match would be a subscription that is silent for ever, without a word. */
 function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
-  if (EVENT_TYPES.some(compilePattern(pattern)) || isOwnType(pattern)) return;
+  if ([...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern)) || isOwnType(pattern)) return;
   context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantEventType(pattern)}` });
 }
 
@@ -281,5 +281,5 @@ function meantEventType(pattern: string): string {
   const list = parseListName(object);
   const wanted = list === undefined ? pattern : [crm, OBJECT_OF[list], ...verbs].join('.');
   const wildcards = [...OBJECTS.map((name) => `crm.${name}.*`), ...VERBS.map((verb) => `crm.*.${verb}`)];
-  return didYouMean(wanted, pattern.includes('*') ? wildcards : EVENT_TYPES);
+  return didYouMean(wanted, pattern.includes('*') ? wildcards : [...EVENT_TYPES, ...NOTICE_TYPES]);
 }

@@ -6,7 +6,7 @@ import { findRedisBinary, readOsRelease, redisInstallLine } from './redis-binary
 import { dockerLauncher } from './redis-docker.js';
 import { openRedisHome, type RedisLauncher } from './redis-home.js';
 import { checkRedis } from './redis-probe.js';
-import { processLauncher } from './redis-process.js';
+import { startRedisServer } from './redis-server.js';
 
 export interface OpenRedisOptions {
   /** A Redis that was named (`REDIS_URL` or the configuration). Only such a one may belong to somebody else. */
@@ -24,13 +24,15 @@ export interface OpenedRedis {
   readonly url: string;
   /** `named` by the user, a `private` process, or a `docker` container. */
   readonly origin: 'named' | 'private' | 'docker';
-  /** Stops what we started or adopted; leaves alone what was named or joined. May be called twice. */
+  /** Aborts with an error when a private Redis had to come up at another address; never for a named one. */
+  readonly gone: AbortSignal;
+  /** Stops a private Redis that no other living process uses; a named one is left alone. May be called twice. */
   close(): Promise<void>;
 }
 
 /**
  * In this order: the Redis that was named; redis-server or valkey-server from the search path, private to this state
- * directory (started, joined or adopted); the same in Docker.
+ * directory (started, or joined where it runs); the same in Docker.
  * @throws ChangefeedError CF_REDIS_UNREACHABLE when the named one does not let us in, CF_REDIS_MISSING when none could be
  *   started, with the line that installs one, CF_CONFIG_INVALID when the URL is none
  */
@@ -38,7 +40,7 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis>
   const { url, stateDir, log, searchPath = process.env['PATH'], container = dockerLauncher } = options;
   if (url !== undefined) {
     await checkRedis(url);
-    return { url, origin: 'named', close: () => Promise.resolve() };
+    return { url, origin: 'named', gone: new AbortController().signal, close: () => Promise.resolve() };
   }
   const binary = findRedisBinary(searchPath);
   const startedAt = systemClock.now();
@@ -51,6 +53,10 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis>
   const { origin, role } = home;
   log.info({ origin, role, stateDir, ms: systemClock.now() - startedAt }, 'Redis is ready');
   return home;
+}
+
+function processLauncher(binary: string): RedisLauncher {
+  return { origin: 'private', launch: async (options) => (await startRedisServer({ binary, ...options })).pid };
 }
 
 function missing(cause: unknown): ChangefeedError {

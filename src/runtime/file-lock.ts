@@ -1,45 +1,37 @@
 /** One process at a time, by a file that names its holder. The lock of a dead process is taken away from it. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { ChangefeedError } from '../errors.js';
-import { formatDuration } from './duration.js';
-import { systemClock, type Clock } from './clock.js';
-import { isAlive, thisProcess, type ProcessIdentity } from './process-identity.js';
+import { systemClock } from './clock.js';
+import { isAlive, processSchema, thisProcess, type ProcessIdentity } from './process-identity.js';
 
-export interface FileLockOptions {
-  path: string;
-  /** How long to wait for another holder, in ms. @defaultValue 90000 */
-  waitMs?: number;
-  clock?: Clock;
-}
-
-const holderSchema = z.object({ pid: z.number(), token: z.string() });
-const LOOK_AGAIN_MS = 25;
+const WAIT_SECONDS = 90;
+const RETRY_MS = 25;
 
 /** @throws ChangefeedError CF_REDIS_UNREACHABLE when another process keeps the lock for longer than we wait */
-export async function withFileLock<T>(options: FileLockOptions, run: () => Promise<T>): Promise<T> {
-  await acquire(options);
+export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
+  await acquire(path);
   try {
     return await run();
   } finally {
-    rmSync(options.path, { force: true });
+    rmSync(path, { force: true });
   }
 }
 
-async function acquire({ path, waitMs = 90_000, clock = systemClock }: FileLockOptions): Promise<void> {
-  const deadline = clock.now() + waitMs;
+async function acquire(path: string): Promise<void> {
+  const deadline = systemClock.now() + WAIT_SECONDS * 1_000;
   while (!tryToTake(path)) {
     const holder = readHolder(path);
     if (holder !== undefined && !isAlive(holder)) {
-      takeAway(path);
-    } else if (clock.now() >= deadline) {
+      takeAway(path, holder);
+    } else if (systemClock.now() >= deadline) {
       throw new ChangefeedError('CF_REDIS_UNREACHABLE', {
         message:
           `${path} has been held by ${holder === undefined ? 'an unknown process' : `process ${holder.pid}`} for ` +
-          `${formatDuration(waitMs)}: it is starting or stopping the private Redis. If no such process is at work, delete the file.`,
+          `${WAIT_SECONDS} s: it is starting or stopping the private Redis. If no such process is at work, delete the file.`,
       });
     } else {
-      await clock.sleep(LOOK_AGAIN_MS);
+      await systemClock.sleep(RETRY_MS);
     }
   }
 }
@@ -57,19 +49,23 @@ function tryToTake(path: string): boolean {
 /** Undefined when the file is gone, or its holder has not yet written its name. */
 function readHolder(path: string): ProcessIdentity | undefined {
   try {
-    return holderSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+    return processSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
   } catch {
     return undefined;
   }
 }
 
-/** By renaming, which only one of several waiting processes can do. */
-function takeAway(path: string): void {
-  const aside = `${path}.${thisProcess.token}`;
-  try {
-    renameSync(path, aside);
-  } catch {
+/**
+ * Under a lock of its own, and only if the dead process still holds it: another waiting process may have taken it over
+ * since we read its holder, and two must never hold it.
+ */
+function takeAway(path: string, dead: ProcessIdentity): void {
+  const guard = `${path}.guard`;
+  if (!tryToTake(guard)) {
+    const holder = readHolder(guard);
+    if (holder !== undefined && !isAlive(holder)) rmSync(guard, { force: true });
     return;
   }
-  rmSync(aside, { force: true });
+  if (isDeepStrictEqual(readHolder(path), dead)) rmSync(path, { force: true });
+  rmSync(guard, { force: true });
 }

@@ -1,11 +1,10 @@
-/** A redis-server (or valkey-server) process of our own: loopback only, behind a password, ready when it answers PING. */
+/** A redis-server (or valkey-server) process of our own: loopback only, behind a password, ready when it answers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { systemClock } from './clock.js';
-import { freePort } from './port.js';
 
 export interface RedisServerOptions {
   /** The program. */
@@ -13,67 +12,37 @@ export interface RedisServerOptions {
   /** Where it keeps its data and its log; created when missing, readable by us alone. */
   dir: string;
   password: string;
-  /** @defaultValue a free one */
-  port?: number;
+  port: number;
   /** Further lines of its configuration; a later one wins. */
   settings?: readonly string[];
-  /** How long it may take until it answers, loading its data included, in ms. @defaultValue 60000 */
-  readyWithinMs?: number;
-  /** Called as soon as the process exists, before it answers. */
-  onSpawn?: (url: string) => void;
 }
 
-export interface RedisServer {
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  /** Resolves when the process is gone, for whatever reason. */
-  readonly exited: Promise<void>;
-  /** SIGTERM, which writes what is to be written; SIGKILL when that takes longer than `deadlineMs`. */
-  stop(deadlineMs?: number): Promise<void>;
-  /** SIGKILL. */
-  kill(): Promise<void>;
-}
-
-const PORT_ATTEMPTS = 3;
+const HOST = '127.0.0.1';
 const LOG_FILE = 'redis.log';
+/** Loading its data included. */
+const READY_WITHIN_MS = 60_000;
 
-/** @throws ChangefeedError CF_REDIS_MISSING when the program does not come up */
-export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
-  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-  chmodSync(options.dir, 0o700);
-  if (options.port !== undefined) return startOnPort(options, options.port);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await startOnPort(options, await freePort());
-    } catch (error) {
-      // Between our looking and its listening another program may have taken the port.
-      if (attempt === PORT_ATTEMPTS || !logOf(options.dir).includes('Address already in use')) throw error;
-    }
-  }
-}
-
-function redisUrl(port: number, password: string): string {
-  return `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
-}
-
-async function startOnPort(options: RedisServerOptions, port: number): Promise<RedisServer> {
-  const child = spawnServer(options, port);
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+/**
+ * @throws ChangefeedError CF_REDIS_MISSING when the program does not come up; its fact `portTaken` says whether that was
+ *   because another program listens there
+ */
+export async function startRedisServer(options: RedisServerOptions): Promise<ChildProcess> {
+  const { dir } = options;
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  chmodSync(dir, 0o700);
+  const child = spawnServer(options);
+  const ended = new Promise<false>((resolve) => {
+    child.once('exit', () => resolve(false));
+    child.once('error', () => resolve(false));
   });
-  const url = redisUrl(port, options.password);
-  if (child.pid !== undefined) options.onSpawn?.(url);
-  const ready = await raceReady(url, exited, options.readyWithinMs ?? 60_000);
-  if (ready !== 'ready' || child.pid === undefined) {
-    child.kill('SIGKILL');
-    throw new ChangefeedError('CF_REDIS_MISSING', { message: startFailure(options, ready) });
-  }
-  return { url, port, pid: child.pid, exited, ...stopping(child, exited) };
+  if (await isReady(child, options, ended)) return child;
+  const failure = startFailure(options, child.exitCode === null ? 'did not answer in time' : 'ended at once');
+  child.kill('SIGKILL');
+  await ended;
+  throw failure;
 }
 
-function spawnServer({ binary, dir, password, settings = [] }: RedisServerOptions, port: number): ChildProcess {
+function spawnServer({ binary, dir, password, port, settings = [] }: RedisServerOptions): ChildProcess {
   const log = openSync(join(dir, LOG_FILE), 'w', 0o600);
   // A session of its own: Ctrl-C in the terminal is for us, who still need Redis to put things in order.
   const child = spawn(binary, ['-'], { cwd: dir, stdio: ['pipe', log, log], detached: true });
@@ -88,7 +57,7 @@ function spawnServer({ binary, dir, password, settings = [] }: RedisServerOption
 
 function baseSettings(port: number, password: string): string[] {
   return [
-    'bind 127.0.0.1',
+    `bind ${HOST}`,
     `port ${port}`,
     'protected-mode yes',
     `requirepass ${password}`,
@@ -103,50 +72,34 @@ function baseSettings(port: number, password: string): string[] {
   ];
 }
 
-/** PING until it answers: the client retries the connection and waits while Redis loads its data. */
-async function raceReady(url: string, exited: Promise<void>, withinMs: number): Promise<'ready' | 'exited' | 'late'> {
-  const probe = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
-  probe.on('error', () => undefined);
-  const giveUp = new AbortController();
+/** The client retries the connection, and waits while Redis loads its data. */
+async function isReady(
+  child: ChildProcess,
+  { port, password }: RedisServerOptions,
+  ended: Promise<false>,
+): Promise<boolean> {
+  const redis = new Redis({ host: HOST, port, password, retryStrategy: () => 20, maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  // Another server may have taken the port, with the same password even: then this process is about to end.
+  const answered = redis.info('server').then((info) => info.includes(`process_id:${child.pid}\r`) || ended);
+  const done = new AbortController();
+  const late = systemClock.sleep(READY_WITHIN_MS, done.signal).catch(() => undefined);
   try {
-    return await Promise.race([
-      probe.ping().then(
-        () => 'ready' as const,
-        () => 'exited' as const,
-      ),
-      exited.then(() => 'exited' as const),
-      systemClock.sleep(withinMs, giveUp.signal).then(
-        () => 'late' as const,
-        () => 'late' as const,
-      ),
-    ]);
+    return await Promise.race([answered.catch(() => ended), ended, late.then(() => false)]);
   } finally {
-    probe.disconnect();
-    giveUp.abort();
+    redis.disconnect();
+    done.abort();
   }
 }
 
-function stopping(child: ChildProcess, exited: Promise<void>): Pick<RedisServer, 'stop' | 'kill'> {
-  const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  const stop = async (deadlineMs = 10_000): Promise<void> => {
-    child.kill('SIGTERM');
-    const late = new AbortController();
-    const timer = systemClock.sleep(deadlineMs, late.signal).then(kill, () => undefined);
-    await exited;
-    late.abort();
-    await timer;
-  };
-  return { stop, kill };
-}
-
-function startFailure({ binary, dir }: RedisServerOptions, ready: 'exited' | 'late' | 'ready'): string {
-  const last = logOf(dir).trim().split('\n').at(-1) ?? '';
-  const said = last === '' ? '' : ` Its last words: ${last}`;
-  const what = ready === 'late' ? 'did not answer in time' : 'ended at once';
-  return `"${binary}" was started in ${dir} and ${what}.${said} Mend that, or name a Redis with REDIS_URL.`;
+function startFailure({ binary, dir }: RedisServerOptions, what: string): ChangefeedError {
+  const log = logOf(dir).trim();
+  const last = log.split('\n').at(-1) ?? '';
+  const said = last === '' ? '' : ` The last line of its log: ${last}`;
+  return new ChangefeedError('CF_REDIS_MISSING', {
+    message: `"${binary}" was started in ${dir} and ${what}.${said} Correct that, or name a Redis with REDIS_URL.`,
+    portTaken: log.includes('Address already in use'),
+  });
 }
 
 function logOf(dir: string): string {

@@ -4,7 +4,7 @@ import type { SchemaDelta } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
 import { unexpectedAnswer, words } from './answer.js';
-import { memberField } from './membership.js';
+import { memberField, membersField } from './membership.js';
 import { packRecord, packWaiting } from './packing.js';
 import type { StoreRoom } from './room.js';
 import { loadScript, type Script } from './scripts.js';
@@ -20,10 +20,11 @@ type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
 
 export async function commitPage(room: StoreRoom, list: ListName, commit: PageCommit): Promise<CommitResult> {
-  const { token, checkpoint, summary, writes, events = [], members, hold = [], unhold = [] } = commit;
+  const { token, checkpoint, summary, writes, events = [], members, dropParts = [], hold = [], unhold = [] } = commit;
   const { keys, workspace } = room;
   const changes: FieldChange[] = [
     ...(members === null || members === undefined ? [] : [setMembers(members)]),
+    ...dropParts.map((place): FieldChange => [WALK_OR_MEMBERS, 'del', membersField(place), '']),
     ...hold.map(([key, json]): FieldChange => [WALK_OR_MEMBERS, 'set', `h ${key}`, packWaiting(json)]),
     ...unhold.map((key): FieldChange => [WALK_OR_MEMBERS, 'del', `h ${key}`, '']),
     ...schemaChanges(commit.schema),
@@ -90,6 +91,7 @@ export function committed(called: Script, answer: unknown): CommitResult {
   const [word, detail = ''] = words(called, answer);
   if (word === 'committed') return { outcome: 'committed', events: Number(detail) };
   if (word === 'fenced') return { outcome: 'fenced', holder: detail === '' ? null : detail };
+  if (word === 'lost') return { outcome: 'lost' };
   throw unexpectedAnswer(called, word);
 }
 

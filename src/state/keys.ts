@@ -10,6 +10,9 @@ export const DEFAULT_PREFIX = 'changefeed';
 export class Keys {
   constructor(readonly prefix: string = DEFAULT_PREFIX) {}
 
+  /** Never written: a write of nothing to it shows whether Redis takes writes. */
+  probe = (): string => `${this.prefix}:probe`;
+
   // Of a workspace.
   /** string with TTL: how far ahead of the clock the budget is spent. */
   budget = (workspace: string): string => this.#workspace(workspace, 'budget');
@@ -29,7 +32,7 @@ export class Keys {
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
   /** string with TTL: the fencing token of whoever sweeps the list. */
   lease = (workspace: string, list: ListName): string => this.#workspace(workspace, `lease:${list}`);
-  /** hash: baselineAt, lastSweep, the checkpoint of the sweep under way and its last step; counters of the schema (`schema …`, `schemaEvents …`). */
+  /** hash: baselineAt, lastSweep, the checkpoint of the sweep under way and its last step; that records are kept (`kept`), that the baseline is `quiet`; counters of the schema (`schema …`, `schemaEvents …`); `failure`: why the last attempts failed. */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
   /** hash of the sweep under way: cursors followed (`c …`), members of changed pages (`p <page>`), records that wait (`h …`). */
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
@@ -40,10 +43,18 @@ export class Keys {
   /** string with TTL: the derive function has appended what it made of the event. */
   derived = (workspace: string, derive: string, eventId: string): string =>
     this.#workspace(workspace, `derived:${derive}:${eventId}`);
-  /** The prefix BullMQ gets for a workspace's queues: of sweeps, and of times to look again. */
-  sweepQueuePrefix = (workspace: string): string => `${this.prefix}:{${workspace}}`;
+  /** string: identity of this state, since when, and when an earlier one was lost (JSON). */
+  state = (workspace: string): string => this.#workspace(workspace, 'state');
+  /** hash: problems reported by an event and not over (`open …`), and how many were reported about each subject (`count …`). */
+  notices = (workspace: string): string => this.#workspace(workspace, 'notices');
   /** A pattern of all of these. A workspace's name holds nothing that a pattern would take for more than itself. */
   everythingOf = (workspace: string): string => this.#workspace(workspace, '*');
+
+  // Of all processes.
+  /** set: ids of the processes that run roles. */
+  processes = (): string => `${this.prefix}:processes`;
+  /** string with TTL: what a process does, and which of its loops stand still (JSON). */
+  process = (id: string): string => `${this.prefix}:process:${id}`;
 
   // Of a subscription.
   /** The prefix BullMQ gets for a subscription's queue. */

@@ -44,13 +44,22 @@ export class RedisLogReader implements LogReader {
     if (signal.aborted || this.#closed) return false;
     const connection = this.#idle.pop() ?? this.#connect();
     this.#busy.add(connection);
-    // A blocked read cannot be called off, only its connection closed.
-    const hangUp = (): void => connection.disconnect();
+    // A blocked read cannot be called off, only its connection closed; one that is just reconnecting would not even fail.
+    let hangUp = (): void => undefined;
+    const hungUp = new Promise<null>((resolve) => {
+      hangUp = () => {
+        connection.disconnect();
+        resolve(null);
+      };
+    });
     signal.addEventListener('abort', hangUp, { once: true });
     try {
       // BLOCK 0 would wait for ever.
       const blockMs = Math.max(1, Math.round(timeoutMs));
-      const answer = await connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', this.#keys.log(workspace), after);
+      const key = this.#keys.log(workspace);
+      const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
+      const answer = await Promise.race([read, hungUp]);
+      if (isOver(signal)) return false;
       this.#idle.push(connection);
       return answer !== null;
     } catch (error) {

@@ -53,7 +53,11 @@ function missingOf(fields: ReadonlyMap<string, Buffer>): Map<string, Missing> {
 
 /** A page's members as a field of the walk. */
 export function memberField(page: number, members: readonly string[]): [field: string, packed: Buffer] {
-  return [`p ${page}`, packKeys(members)];
+  return [membersField(page), packKeys(members)];
+}
+
+export function membersField(page: number): string {
+  return `p ${page}`;
 }
 
 /** Whom walks given up have shown, and the last complete sweep had not. */
@@ -68,5 +72,13 @@ export async function acceptRemovals({ redis, keys, workspace }: StoreRoom, list
   const held = readSummary(json)?.held;
   if (held === undefined) return 0;
   await redis.hset(keys.sweep(workspace, list), 'removalsAcceptedAt', held.at);
+  return held.count;
+}
+
+export async function acceptCreations({ redis, keys, workspace }: StoreRoom, list: ListName): Promise<number> {
+  const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
+  const held = readSummary(json)?.heldCreations;
+  if (held === undefined) return 0;
+  await redis.hset(keys.sweep(workspace, list), 'creationsAcceptedAt', held.at);
   return held.count;
 }

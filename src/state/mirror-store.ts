@@ -15,11 +15,19 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
   return {
     async look(list) {
       const sweep = keys.sweep(workspace, list);
-      const [baselineAt = null, lastSweep = null] = await redis.hmget(sweep, 'baselineAt', 'lastSweep');
-      const records = await redis.hlen(keys.digests(workspace, list));
+      const [[baselineAt = null, lastSweep = null], records, leases] = await Promise.all([
+        redis.hmget(sweep, 'baselineAt', 'lastSweep'),
+        redis.hlen(keys.digests(workspace, list)),
+        redis.exists(keys.lease(workspace, list)),
+      ]);
       const completed = readSummary(lastSweep);
       // New records may show before their sweep is over; those that go leave with its end.
-      return { baselineAt, completedAt: completed?.completedAt ?? null, version: `${completed?.sweepId} ${records}` };
+      return {
+        baselineAt,
+        completedAt: completed?.completedAt ?? null,
+        sweeping: leases > 0,
+        version: `${completed?.sweepId} ${records}`,
+      };
     },
     async keys(list) {
       const found = new Set<string>();

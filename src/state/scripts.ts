@@ -17,12 +17,13 @@ export function loadScript(name: string): Script {
   return {
     name,
     run(redis, keys, args) {
+      // One array: spread into the call, 100,000 arguments overflow the stack.
       const rest = [keys.length, ...keys, ...args];
-      return orLoaded(redis.call('EVALSHA', sha, ...rest), () => redis.call('EVAL', source, ...rest));
+      return orLoaded(redis.call('EVALSHA', [sha, ...rest]), () => redis.call('EVAL', [source, ...rest]));
     },
     runBuffer(redis, keys, args) {
       const rest = [keys.length, ...keys, ...args];
-      return orLoaded(redis.callBuffer('EVALSHA', sha, ...rest), () => redis.callBuffer('EVAL', source, ...rest));
+      return orLoaded(redis.callBuffer('EVALSHA', [sha, ...rest]), () => redis.callBuffer('EVAL', [source, ...rest]));
     },
   };
 }

@@ -8,7 +8,7 @@ import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { unexpectedAnswer, words } from './answer.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
 import type { Keys } from './keys.js';
-import { acceptRemovals, memberField, readMembers, readMembership, strays } from './membership.js';
+import { acceptCreations, acceptRemovals, memberField, readMembers, readMembership, strays } from './membership.js';
 import { unpackRecord, unpackWaiting } from './packing.js';
 import { recentEvents } from './recent-events.js';
 import type { StoreRoom } from './room.js';
@@ -50,6 +50,8 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     },
     removalsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'removalsAcceptedAt'),
     acceptRemovals: (list) => acceptRemovals(room, list),
+    creationsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'creationsAcceptedAt'),
+    acceptCreations: (list) => acceptCreations(room, list),
   };
 }
 
@@ -80,11 +82,13 @@ type Remembered = Pick<SweepStore, 'digests' | 'records' | 'heldKeys' | 'held' |
 function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
   return {
     async digests(list, wanted) {
-      return wanted.length === 0 ? [] : await redis.hmget(keys.digests(workspace, list), ...wanted);
+      return await inChunks(wanted, (chunk) => redis.hmget(keys.digests(workspace, list), ...chunk));
     },
     async records(list, wanted) {
-      const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(keys.records(workspace, list), ...wanted);
-      return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes)));
+      return await inChunks(wanted, async (chunk) => {
+        const packed = await redis.hmgetBuffer(keys.records(workspace, list), ...chunk);
+        return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes)));
+      });
     },
     async heldKeys(list) {
       const names = await redis.hkeys(keys.walk(workspace, list));
@@ -92,9 +96,11 @@ function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
       return held.sort();
     },
     async held(list, wanted) {
-      if (wanted.length === 0) return [];
-      const packed = await redis.hmgetBuffer(keys.walk(workspace, list), ...wanted.map((key) => `h ${key}`));
-      return packed.map((bytes) => (bytes === null ? null : unpackWaiting(bytes)));
+      return await inChunks(wanted, async (chunk) => {
+        const names = chunk.map((key) => `h ${key}`);
+        const packed = await redis.hmgetBuffer(keys.walk(workspace, list), ...names);
+        return packed.map((bytes) => (bytes === null ? null : unpackWaiting(bytes)));
+      });
     },
     async schema(list) {
       const fields = Object.entries(await redis.hgetall(keys.sweep(workspace, list)));
@@ -102,16 +108,27 @@ function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
       return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), Number(rows)]));
     },
     async schemaSequences(list, wanted) {
-      if (wanted.length === 0) return [];
-      const counts = await redis.hmget(keys.sweep(workspace, list), ...wanted.map((field) => `schemaEvents ${field}`));
+      const names = wanted.map((field) => `schemaEvents ${field}`);
+      const counts = await inChunks(names, (chunk) => redis.hmget(keys.sweep(workspace, list), ...chunk));
       return counts.map(Number);
     },
   };
 }
 
+/** Redis answers one read before it hears the next: a read of 60,000 fields would keep everybody waiting. */
+const CHUNK = 1_000;
+
+async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for (let at = 0; at < wanted.length; at += CHUNK) {
+    for (const one of await read(wanted.slice(at, at + CHUNK))) all.push(one);
+  }
+  return all;
+}
+
 export async function loadSweep(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<StoredSweep> {
-  const [[stored = null, lastSweep = null, baselineAt = null], walked] = await Promise.all([
-    redis.hmget(keys.sweep(workspace, list), 'checkpoint', 'lastSweep', 'baselineAt'),
+  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], walked] = await Promise.all([
+    redis.hmget(keys.sweep(workspace, list), 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
     redis.hkeys(keys.walk(workspace, list)),
   ]);
   const checkpoint = readCheckpoint(stored);
@@ -120,6 +137,6 @@ export async function loadSweep(redis: Redis, keys: Keys, workspace: string, lis
     checkpoint,
     cursors: checkpoint === null ? [] : cursors,
     cutOff: checkpoint === null && walked.some((name) => !name.startsWith('h ')),
-    state: { baselineAt, lastSweep: readSummary(lastSweep) },
+    state: { baselineAt, quiet: quiet !== null, lastSweep: readSummary(lastSweep) },
   };
 }

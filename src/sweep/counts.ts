@@ -14,9 +14,15 @@ export function noCounts(): SweepCounts {
     ignored: 0,
     stale: 0,
     held: 0,
+    withheld: 0,
     deleted: 0,
     missing: 0,
   };
+}
+
+/** The list is walked again from its first page: what was reported so far stays reported. */
+export function countsOfNextWalk({ created, edited, refreshed }: SweepCounts): SweepCounts {
+  return { ...noCounts(), created, edited, refreshed };
 }
 
 /** The counts after one more record was seen and judged. */

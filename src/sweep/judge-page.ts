@@ -13,41 +13,117 @@ import type { Rules } from '../detect/rules.js';
 import type { SchemaDelta } from '../detect/schema.js';
 import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
 import { judgeRecord, knownRecord, type SeenRecord } from './judge-record.js';
+import type { CreationTally } from '../detect/creation.js';
+import { guardCreations } from './guard-creations.js';
 import type { JudgeOptions } from './judging.js';
+import { inParts, placeOfPart } from './page-parts.js';
 import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
 
 /** What a page changes, and what the sweep knows after it. */
 export interface Judgement {
-  changes: Required<Pick<PageCommit, 'writes' | 'hold' | 'unhold' | 'schema' | 'members'>>;
-  reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages'>;
+  changes: Required<Pick<PageCommit, 'writes' | 'hold' | 'unhold' | 'schema' | 'members' | 'dropParts'>>;
+  reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations'>;
 }
 
-export async function judgePage(
-  store: Pick<SweepStore, 'digests' | 'records' | 'members'>,
+/** `walk again`: the page shows that what this sweep has withheld is no flood. Nothing of it is written. */
+export type JudgedPage = ({ outcome: 'judged' } & Judgement) | { outcome: 'walk again'; allowed: number };
+
+type JudgeStore = Pick<SweepStore, 'digests' | 'records' | 'members'>;
+
+/**
+ * Judges a page in its parts: gives every part but the last, and returns the last. Each is to be committed before the next
+ * is asked for.
+ */
+export async function* judgePage(
+  store: JudgeStore,
   options: JudgeOptions,
-): Promise<Judgement> {
-  const { records, rules, checkpoint } = options;
-  const { list } = rules;
-  const page = checkpoint.pages + 1;
-  const seen = seenRecords(records, rules);
-  const keys = seen.map(({ key }) => key);
-  const [digests, before] = await Promise.all([store.digests(list, keys), store.members(list, page)]);
-  const differing = seen.filter(({ digest }, index) => digests[index] !== digest);
-  const states = await store.records(
-    list,
-    differing.map(({ key }) => key),
-  );
-  const lagging = differing.some(({ record }, index) => isOlder(record, states[index] ?? null));
-  const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
-  seen.forEach(({ key, digest }, index) => digests[index] === digest && tally.unchanged(key));
-  differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
+): AsyncGenerator<Judgement, JudgedPage, undefined> {
+  const { rules, memory } = options;
+  const page = options.checkpoint.pages + 1;
+  const seen = seenRecords(options.records, rules);
+  const pageKeys = seen.map(({ key }) => key);
+  const [digests, before] = await Promise.all([store.digests(rules.list, pageKeys), store.members(rules.list, page)]);
+  const stored = pageKeys.map((key, index) => ({ key, storedDigest: digests[index] ?? null }));
+  const guarded = guardCreations(options, stored);
+  if (guarded.outcome === 'walk again') return guarded;
+  const known = new Map(stored.map(({ key, storedDigest }) => [key, storedDigest]));
+  const parts = inParts(seen, options.recordsPerPart);
+  // One older record makes the whole page a lagging replica's, the parts before it too.
+  const lagging = parts.length > 1 && (await isLagging(store, parts, { known, rules }));
+  const judging = { ...options, known, lagging, withholds: guarded.withholds };
+  const shown: string[] = [];
+  let { checkpoint } = options;
+  for (const part of parts.slice(0, -1)) {
+    const keys = part.map(({ key }) => key).filter((key) => !memory.seen.has(key));
+    const tally = await tallied(store, part, { ...judging, checkpoint });
+    for (const key of keys) memory.partly.add(key);
+    shown.push(...keys);
+    const place = (checkpoint.parts ?? 0) + 1;
+    const judgement = tally.judgement({ members: { page: placeOfPart(place), keys }, parts: place });
+    const reached = withCreations(judgement.reached, guarded.tallyOfParts(shown));
+    checkpoint = { ...checkpoint, ...reached };
+    yield { ...judgement, reached };
+  }
+  // What an interrupted look at this page has shown was there, also where the page read again is without it.
+  const keys = [...new Set([...pageKeys, ...memory.partly])];
+  const tally = await tallied(store, parts.at(-1) ?? [], { ...judging, checkpoint });
+  memory.partly.clear();
   const members = sameMembers(before, keys) ? null : { page, keys };
-  return tally.judgement(members);
+  const { changes, reached } = tally.judgement({ members, parts: 0 });
+  return { outcome: 'judged', changes, reached: withCreations(reached, guarded.tallyAfter(reached.counts)) };
+}
+
+function withCreations(reached: Judgement['reached'], creations: CreationTally | null): Judgement['reached'] {
+  return creations === null ? reached : { ...reached, creations };
+}
+
+/** Record key → digest of its text in the state; null where it is not known. */
+type KnownDigests = ReadonlyMap<string, string | null>;
+
+async function tallied(
+  store: JudgeStore,
+  part: readonly SeenRecord[],
+  options: JudgeOptions & { known: KnownDigests; lagging: boolean; withholds: boolean },
+): Promise<PageTally> {
+  const { differing, states } = await differences(store, part, options);
+  const lagging = options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null));
+  const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
+  for (const { key, digest } of part) if (options.known.get(key) === digest) tally.unchanged(key);
+  differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
+  return tally;
+}
+
+interface Differences {
+  differing: readonly SeenRecord[];
+  /** Of those that differ. */
+  states: readonly (RecordWrite['state'] | null)[];
+}
+
+async function differences(
+  store: JudgeStore,
+  part: readonly SeenRecord[],
+  { known, rules }: { known: KnownDigests; rules: Rules },
+): Promise<Differences> {
+  const differing = part.filter(({ key, digest }) => known.get(key) !== digest);
+  const keys = differing.map(({ key }) => key);
+  return { differing, states: await store.records(rules.list, keys) };
+}
+
+async function isLagging(
+  store: JudgeStore,
+  parts: readonly (readonly SeenRecord[])[],
+  known: { known: KnownDigests; rules: Rules },
+): Promise<boolean> {
+  for (const part of parts) {
+    const { differing, states } = await differences(store, part, known);
+    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null))) return true;
+  }
+  return false;
 }
 
 /** Adds up what the records of one page come to. */
 class PageTally {
-  readonly #options: JudgeOptions;
+  readonly #options: JudgeOptions & { withholds: boolean };
   readonly #writes: RecordWrite[] = [];
   readonly #hold: [key: string, json: string][] = [];
   readonly #unhold: string[] = [];
@@ -56,7 +132,7 @@ class PageTally {
   #muted: Readonly<Record<string, number>>;
   #drift;
 
-  constructor(options: JudgeOptions) {
+  constructor(options: JudgeOptions & { withholds: boolean }) {
     this.#options = options;
     const { counts, muted = {}, drift = noDrift() } = options.checkpoint;
     this.#counts = counts;
@@ -90,15 +166,26 @@ class PageTally {
     if (judged.write !== null) this.#writes.push(judged.write);
   }
 
-  judgement(members: (PageCommit['members'] & object) | null): Judgement {
-    const { changedPages = 0 } = this.#options.checkpoint;
+  /** `parts`: how many of the page are committed with this one; 0 when the page is complete. */
+  judgement({ members, parts }: { members: PageCommit['members'] & (object | null); parts: number }): Judgement {
+    const { changedPages = 0, parts: before = 0 } = this.#options.checkpoint;
+    const isComplete = parts === 0;
+    const dropParts = isComplete ? Array.from({ length: before }, (_, index) => placeOfPart(index + 1)) : [];
     return {
-      changes: { writes: this.#writes, hold: this.#hold, unhold: this.#unhold, schema: this.#schema, members },
+      changes: {
+        writes: this.#writes,
+        hold: this.#hold,
+        unhold: this.#unhold,
+        schema: this.#schema,
+        members,
+        dropParts,
+      },
       reached: {
         counts: this.#counts,
         muted: this.#muted,
         drift: this.#drift,
-        changedPages: changedPages + (members === null ? 0 : 1),
+        changedPages: changedPages + (isComplete && members !== null ? 1 : 0),
+        parts,
       },
     };
   }
@@ -118,7 +205,7 @@ class PageTally {
 }
 
 /** A record that stands twice on one page counts once: its first copy. */
-function seenRecords(records: readonly RawRecord[], rules: Rules): SeenRecord[] {
+export function seenRecords(records: readonly RawRecord[], rules: Rules): SeenRecord[] {
   const occurrences = new Map<string, number>();
   const occurrence = (key: string): number => {
     const count = (occurrences.get(key) ?? 0) + 1;

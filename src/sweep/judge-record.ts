@@ -22,10 +22,12 @@ export interface SeenRecord {
   digest: string;
 }
 
-export interface JudgeRecordOptions extends Omit<JudgeOptions, 'records' | 'checkpoint'> {
+export interface JudgeRecordOptions extends Omit<JudgeOptions, 'records' | 'checkpoint' | 'guard' | 'ended'> {
   drift: DriftTally;
   /** Seen before in this sweep. */
   again: boolean;
+  /** New records are neither stored nor reported. */
+  withholds: boolean;
   /** Added to. */
   schemaDelta: SchemaDelta;
 }
@@ -44,7 +46,12 @@ export function judgeRecord(seen: SeenRecord, state: RecordState | null, options
   const quiet = followers(moved, options.past);
   const input = inputOf(seen, known, options);
   const detection = detect({ ...input, rules: withoutFields(rules, quiet) });
-  const unusual = moved.filter((one) => !quiet.has(one.field) && isUnusual(one, memory.schema, options.drift));
+  if (options.withholds && detection.kind === 'created')
+    return { kind: 'withheld', drift: options.drift, write: stillCertain(seen.key, state) };
+  // Of a field that is not tracked nobody knows how many rows have it.
+  const unusual = moved.filter(
+    (one) => !quiet.has(one.field) && memory.tracked.admits(one.field) && isUnusual(one, memory.schema, options.drift),
+  );
   // A schema that goes back to what it was shows contents seen before, on all rows: that is for the end of the sweep to say.
   const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canWait(unusual, options));
   if (isDoubted) return { kind: 'stale', drift: options.drift, write: writeOf(seen, state, input, detection) };
@@ -52,9 +59,15 @@ export function judgeRecord(seen: SeenRecord, state: RecordState | null, options
   const counts = !again && known !== null;
   const drift = counts ? tallied(options.drift, unusual, memory.schema) : options.drift;
   if (isChange(detection) && canWait(unusual, options)) return { kind: 'held', drift, write: null };
-  addToDelta(options.schemaDelta, countedForms(state, known, rules), formsOf(seen.record, rules));
+  addToDelta(options.schemaDelta, countedForms(state, known, rules), formsOf(seen.record, rules), memory.tracked);
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
   return { kind: detection.kind, drift, write: writeOf(seen, state, input, detection), mutedBy };
+}
+
+/** A record that came back, and is believed by now: were the doubt forgotten, it would begin again with every sweep that withholds. */
+function stillCertain(key: string, state: RecordState | null): RecordWrite | null {
+  if (state?.suspect === undefined || state.suspect.certain === true) return null;
+  return { key, state: { ...state, suspect: { ...state.suspect, certain: true } }, event: null };
 }
 
 function isChange({ kind }: Detection): boolean {

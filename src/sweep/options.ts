@@ -1,5 +1,6 @@
 /** What a sweep is given. */
 import type { ReadApi } from '../api/read-api.js';
+import type { CreationRules } from '../detect/creation.js';
 import type { Baseline } from '../detect/detect.js';
 import type { RemovalRules } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
@@ -10,6 +11,8 @@ import type { Checkpoint, SweepStore } from './store.js';
 
 export interface SweepDeps {
   workspace: string;
+  /** Normalised base URL of the API, to which a baseline is bound. @defaultValue not bound */
+  source?: string | undefined;
   api: ReadApi;
   store: SweepStore;
   clock: Clock;
@@ -25,6 +28,12 @@ export interface SweepOptions {
   images?: boolean | undefined;
   /** @defaultValue DEFAULT_REMOVALS */
   removals?: RemovalRules | undefined;
+  /** Records committed by one script. @defaultValue RECORDS_PER_PART */
+  recordsPerPart?: number | undefined;
+  /** @defaultValue DEFAULT_CREATIONS */
+  creations?: CreationRules | undefined;
+  /** Names a state that replaced a lost one: part of event ids. @defaultValue none */
+  epoch?: string | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: SweepProgress) => void) | undefined;
 }

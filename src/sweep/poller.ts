@@ -1,102 +1,87 @@
 /**
- * When lists are swept: one BullMQ job scheduler per list and workspace, so that however many pollers run, each tick
- * comes once. A tick that finds its list still being swept passes by; the lease decides, not the queue.
+ * Sweeps lists when they are due: one loop per list. Several processes may run the same loops; the lease of a list decides
+ * which of them sweeps it. Nothing of the schedule is kept in Redis but the times of the last sweeps.
  */
-import { Queue, Worker, type Job } from 'bullmq';
-import type { Redis } from 'ioredis';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { LIST_NAMES, type ListName } from '../events/lists.js';
+import type { ListName } from '../events/lists.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import { runLoop, type LoopBoard } from '../runtime/loop.js';
 
-const QUEUE = 'sweeps';
-
-export interface PolledWorkspace {
-  name: string;
-  /** BullMQ's key prefix for this workspace's queue of sweeps. */
-  queuePrefix: string;
-  /** Lists to sweep, and how long from one start to the next. */
-  lists: readonly { list: ListName; intervalMs: number }[];
+export interface PolledList {
+  workspace: string;
+  list: ListName;
 }
 
 export interface PollerDeps {
-  workspaces: readonly PolledWorkspace[];
-  /** Opens a connection made with `maxRetriesPerRequest: null`; the poller closes it. */
-  connect: () => Redis;
-  /** One sweep of one list; resolves when it is over or was found under way elsewhere. */
-  sweep: (workspace: string, list: ListName, signal: AbortSignal) => Promise<void>;
+  lists: readonly PolledList[];
+  /** When the list is due, in ms since the epoch. */
+  dueMs: (list: PolledList) => Promise<number>;
+  /**
+   * One sweep. Answers how long to wait before the list's times are read again, in ms. `alive` is called whenever the sweep
+   * makes progress.
+   */
+  sweep: (list: PolledList, watch: { signal: AbortSignal; alive: () => void }) => Promise<number>;
+  /** Resolves when Redis can be written to, or when the signal aborts. */
+  ready: (signal: AbortSignal) => Promise<void>;
   log: Log;
+  clock: Clock;
+  loops: LoopBoard;
 }
 
 export interface Poller {
-  start(): Promise<void>;
+  start(): void;
+  /**
+   * From here on these lists of a workspace are polled. A sweep of it under way is aborted, its checkpoint is kept.
+   * @param change carried out while no list of the workspace is swept here
+   */
+  apply(workspace: string, lists: readonly PolledList[], change: () => Promise<void>): Promise<void>;
+  /** Aborts sweeps under way; their checkpoints are kept. */
   stop(): Promise<void>;
 }
 
-export function createPoller(deps: PollerDeps): Poller {
+/** How soon a change of the times by another process, or their loss, is noticed. */
+const RECHECK_MS = 2_000;
+/** A sweep makes progress with every answer of the API. An answer takes at most 30 s, the wait before the next try as long again. */
+const STALL_MS = 180_000;
+
+export function createPoller({ lists, dueMs, sweep, ready, log, clock, loops }: PollerDeps): Poller {
   const stopping = new AbortController();
-  const open: { queue: Queue; worker: Worker }[] = [];
-  let redis: Redis | undefined;
+  const running = new Map<string, { stop: AbortController; loops: Promise<void>[] }>();
+  let wanted = lists;
+  let isStarted = false;
+
+  const turn = async (list: PolledList, signal: AbortSignal, alive: () => void): Promise<number> => {
+    const waitMs = (await dueMs(list)) - clock.now();
+    if (waitMs > 0) return Math.min(waitMs, RECHECK_MS);
+    return Math.min(await sweep(list, { signal, alive }), RECHECK_MS);
+  };
+  const startOne = (workspace: string): void => {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, stop.signal]);
+    const own = wanted.filter((one) => one.workspace === workspace);
+    const started = own.map((one) => {
+      const run = (within: AbortSignal, alive: () => void): Promise<number> => turn(one, within, alive);
+      const name = `poll ${workspace} ${one.list}`;
+      return runLoop({ name, run, ready, signal, stallMs: STALL_MS, log, clock, loops });
+    });
+    running.set(workspace, { stop, loops: started });
+  };
   return {
-    async start() {
-      redis = deps.connect();
-      for (const workspace of deps.workspaces)
-        open.push(await pollWorkspace({ ...deps, redis }, workspace, stopping.signal));
+    start() {
+      isStarted = true;
+      for (const workspace of new Set(wanted.map((one) => one.workspace))) startOne(workspace);
+    },
+    async apply(workspace, next, change) {
+      const before = running.get(workspace);
+      before?.stop.abort(new Error('The configuration of the workspace has changed.'));
+      await Promise.all(before?.loops ?? []);
+      await change();
+      wanted = [...wanted.filter((one) => one.workspace !== workspace), ...next];
+      if (isStarted && !stopping.signal.aborted) startOne(workspace);
     },
     async stop() {
       stopping.abort(new Error('The poller is stopping.'));
-      await Promise.all(open.map(({ worker }) => worker.close()));
-      await Promise.all(open.map(({ queue }) => queue.close()));
-      redis?.disconnect();
+      await Promise.all([...running.values()].flatMap((one) => one.loops));
     },
   };
-}
-
-async function pollWorkspace(
-  { redis, sweep, log }: PollerDeps & { redis: Redis },
-  { name, queuePrefix, lists }: PolledWorkspace,
-  signal: AbortSignal,
-): Promise<{ queue: Queue; worker: Worker }> {
-  const options = { connection: redis, prefix: queuePrefix };
-  const queue = new Queue(QUEUE, { ...options, streams: { events: { maxLen: 100 } } });
-  queue.on('error', (error) => log.warn({ workspace: name, error: messageOf(error) }, 'sweep queue: Redis trouble'));
-  await schedule(queue, lists);
-  const worker = new Worker(QUEUE, (job) => tick(job), { ...options, concurrency: LIST_NAMES.length });
-  worker.on('error', (error) => log.warn({ workspace: name, error: messageOf(error) }, 'poller: Redis trouble'));
-  return { queue, worker };
-
-  async function tick({ name: list }: Job): Promise<void> {
-    try {
-      await sweep(name, list as ListName, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      const code = error instanceof ChangefeedError ? error.code : undefined;
-      log.error({ workspace: name, list, code, error: messageOf(error) }, 'sweep incomplete');
-      throw error;
-    }
-  }
-}
-
-/** Processes that sweep this workspace by its schedule, as far as Redis tells who is connected. */
-export async function countPollers(connect: () => Redis, queuePrefix: string): Promise<number> {
-  const redis = connect();
-  const queue = new Queue(QUEUE, { connection: redis, prefix: queuePrefix, skipMetasUpdate: true });
-  try {
-    const workers = await queue.getWorkers();
-    // Where Redis does not tell, BullMQ answers with one that has no address.
-    return workers.filter(({ addr }) => addr !== undefined).length;
-  } finally {
-    await queue.close();
-    redis.disconnect();
-  }
-}
-
-async function schedule(queue: Queue, lists: PolledWorkspace['lists']): Promise<void> {
-  const wanted = new Set<string>(lists.map(({ list }) => list));
-  for (const { key } of await queue.getJobSchedulers()) {
-    if (!wanted.has(key)) await queue.removeJobScheduler(key);
-  }
-  for (const { list, intervalMs } of lists) {
-    const opts = { removeOnComplete: 10, removeOnFail: 10 };
-    await queue.upsertJobScheduler(list, { every: intervalMs }, { name: list, opts });
-  }
 }

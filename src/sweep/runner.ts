@@ -5,19 +5,27 @@
  */
 import type { Page } from '../api/read-api.js';
 import type { Trail } from '../api/trail.js';
+import type { HeldCreations } from '../detect/creation.js';
 import { isOrdinary, withoutOrdinary } from '../detect/drift.js';
 import type { Silence } from '../detect/habit.js';
-import { ChangefeedError, messageOf } from '../errors.js';
+import { MOST_FIELDS } from '../detect/schema.js';
+import { ChangefeedError } from '../errors.js';
+import type { ListName } from '../events/lists.js';
 import { isoTime } from '../runtime/clock.js';
-import { departure, recollect } from './departure.js';
-import { judgePage, type Judgement } from './judge-page.js';
+import { countsOfNextWalk, noCounts } from './counts.js';
+import { departure, recollect, type WalkStart } from './departure.js';
+import { allowedByPerson, guardOf } from './guard-creations.js';
+import { incompleteSweep } from './incomplete.js';
+import { judgePage, type JudgedPage } from './judge-page.js';
 import type { SweepMemory } from './judging.js';
 import { keepLease } from './lease-keeper.js';
+import { observationOf } from './observation.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { settleHeld } from './settle-held.js';
 import { isSettled, settle, summarise } from './settle.js';
 import { unfenced } from './settling.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepSummary } from './store.js';
+import { checkSource } from './source.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepSummary } from './store.js';
 
 /** A lease outlives this many ms of silence: long enough for a pause of the event loop, short enough to wait for. */
 const LEASE_MS = 15_000;
@@ -29,7 +37,8 @@ export type SweepResult =
 
 /**
  * @throws ChangefeedError CF_SWEEP_INCOMPLETE when a page could not be had (the checkpoint is kept, `cause` says why),
- *   CF_LEASE_LOST when another process took over
+ *   CF_LEASE_LOST when another process took over, CF_SOURCE_CHANGED when the list has a baseline of another source,
+ *   CF_STATE_LOST when the list's records are gone from Redis
  */
 export async function sweepList(deps: SweepDeps, options: SweepOptions): Promise<SweepResult> {
   const { store, clock } = deps;
@@ -48,20 +57,42 @@ export async function sweepList(deps: SweepDeps, options: SweepOptions): Promise
 }
 
 async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken): Promise<SweepSummary> {
+  const { store, log, workspace } = deps;
   const { list } = options;
-  const stored = await deps.store.load(list);
-  const { checkpoint: start, trail } = await departure(deps, list, token, stored);
-  const memory = await recollect(deps.store, list, start);
-  const { lastSweep } = stored.state;
-  let checkpoint = start;
+  let stored = await store.load(list);
+  await checkSource(deps, options, stored);
+  let start: WalkStart = { allowed: await allowedByPerson(store, list, stored.state.lastSweep), counts: noCounts() };
+  for (;;) {
+    const walked = await walkOnce(deps, options, { token, stored, start });
+    if (walked.outcome === 'complete') return walked.summary;
+    log.info({ workspace, list }, 'many new records, and no flood: the list is walked again');
+    unfenced(list, await store.abandon(list, token));
+    start = { allowed: walked.allowed, counts: countsOfNextWalk(walked.counts) };
+    stored = await store.load(list);
+  }
+}
+
+type Walked =
+  | { outcome: 'complete'; summary: SweepSummary }
+  /** New records were withheld, and so many may pass in the next walk. */
+  | { outcome: 'walk again'; allowed: number; counts: SweepCounts };
+
+async function walkOnce(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
+): Promise<Walked> {
+  const { list } = options;
+  const { checkpoint: departed, trail } = await departure(deps, list, { token, stored, start });
+  const memory = await recollect(deps.store, list, departed);
+  // What the last sweep of another source has left says nothing about this one.
+  const lastSweep = departed.takesOver === true ? null : stored.state.lastSweep;
+  let checkpoint = departed;
   while (checkpoint.settling !== true) {
-    const { changes, reached, nextCursor } = await takePage(deps, options, {
-      checkpoint,
-      trail,
-      token,
-      memory,
-      lastSweep,
-    });
+    const taken = await takePage(deps, options, { checkpoint, trail, token, memory, lastSweep });
+    const { counts } = checkpoint;
+    if (taken.outcome === 'walk again') return { ...taken, counts };
+    const { changes, reached, nextCursor } = taken;
     checkpoint = {
       ...checkpoint,
       ...reached,
@@ -70,16 +101,37 @@ async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken)
       firstPage: trail.firstPage,
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, settling: true };
+    const held = checkpoint.creations?.held;
+    const accepted = held === undefined ? 0 : await allowedByPerson(deps.store, list, lastSweep);
+    // Accepted while this sweep was under way.
+    if (accepted > (checkpoint.creations?.allowed ?? 0)) return { outcome: 'walk again', allowed: accepted, counts };
     const closed = { completedAt: isoTime(deps.clock.now()), lastSweep };
     const summary = isSettled(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
     const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
     unfenced(list, await deps.store.commitPage(list, commit));
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.settling === true });
-    if (summary !== null) return withWarning(deps, options, { summary, lastSweep });
+    if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
+    if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
     checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
   }
-  const summary = await settle(deps, options, { checkpoint, token, lastSweep });
-  return withWarning(deps, options, { summary, lastSweep });
+  const summary = await settle(deps, options, { checkpoint, token, lastSweep, tracked: memory.tracked });
+  return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
+}
+
+/** Once per outbreak: the status goes on showing it. */
+function warnOfHeld(
+  { workspace, log }: SweepDeps,
+  { sweepId }: Checkpoint,
+  { list, held }: { list: ListName; held: HeldCreations },
+): void {
+  const { count, of, known, replaced } = held;
+  const facts = { workspace, list, new: count, of, known, sweep: sweepId };
+  if (replaced) {
+    log.warn(
+      facts,
+      `creations held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored?`,
+    );
+  } else log.warn(facts, 'creations held: too many records are new');
 }
 
 /** Once per silence: the status goes on showing it. */
@@ -114,6 +166,7 @@ async function releaseOrdinary(
   memory.held.clear();
   return await settleHeld(deps, options, {
     ...position,
+    tracked: memory.tracked,
     checkpoint: { ...checkpoint, drift: withoutOrdinary(drift) },
   });
 }
@@ -126,12 +179,12 @@ interface Position {
   lastSweep: SweepSummary | null;
 }
 
-interface JudgedPage extends Judgement {
-  nextCursor: string | null;
-}
+type TakenPage =
+  | (Extract<JudgedPage, { outcome: 'judged' }> & { nextCursor: string | null })
+  | Extract<JudgedPage, { outcome: 'walk again' }>;
 
 /** The next page and what it changes; whatever goes wrong with it ends the sweep as incomplete, nothing of it written. */
-async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<JudgedPage> {
+async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<TakenPage> {
   const { checkpoint, trail, token } = position;
   const { list, signal } = options;
   const page = checkpoint.pages + 1;
@@ -139,19 +192,14 @@ async function takePage(deps: SweepDeps, options: SweepOptions, position: Positi
     const { cursor } = checkpoint;
     const answer = await deps.api.fetchPage(list, { cursor, page, ...(signal === undefined ? {} : { signal }) });
     trail.check(answer, cursor);
-    return { nextCursor: answer.nextCursor, ...(await judge(deps, options, position, answer)) };
+    const judged = await judge(deps, options, position, answer);
+    return judged.outcome === 'walk again' ? judged : { ...judged, nextCursor: answer.nextCursor };
   } catch (cause) {
     signal?.throwIfAborted();
+    if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
     const hopeless = isHopeless(cause, checkpoint.cursor);
     if (hopeless) unfenced(list, await deps.store.abandon(list, token));
-    const kept = hopeless ? 'the next sweep starts at the first page' : 'the next sweep resumes there';
-    throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
-      list,
-      page,
-      cause,
-      resumes: !hopeless,
-      message: `Workspace "${deps.workspace}", list "${list}": the sweep stopped at page ${page}; what came before is kept and ${kept}. ${messageOf(cause)}`,
-    });
+    throw incompleteSweep({ workspace: deps.workspace, list, page, resumes: !hopeless, cause });
   }
 }
 
@@ -161,25 +209,39 @@ function isHopeless(error: unknown, cursor: string | null): boolean {
   return error.code === 'CF_CURSOR_LOOP' || (error.code === 'CF_REQUEST_REFUSED' && cursor !== null);
 }
 
-async function judge(
-  { store, workspace, clock }: SweepDeps,
-  { rules, baseline, images = true }: SweepOptions,
-  { checkpoint, memory, lastSweep }: Position,
-  page: Page,
-): Promise<Judgement> {
-  const { sweepId, mode } = checkpoint;
-  const previousSweep = lastSweep?.sweepId ?? null;
-  return await judgePage(store, {
+/** What the last part of a page changes. The parts before it are committed: see page-parts.ts. */
+async function judge(deps: SweepDeps, options: SweepOptions, position: Position, page: Page): Promise<JudgedPage> {
+  const { store, workspace, log } = deps;
+  const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
+  const { token, memory, lastSweep } = position;
+  let { checkpoint } = position;
+  const { sweepId, mode, quiet } = checkpoint;
+  const judging = judgePage(store, {
     records: page.records,
     checkpoint,
     memory,
     rules,
     images,
-    baseline: mode === 'baseline' ? baseline : null,
+    baseline: mode !== 'baseline' ? null : quiet === true ? 'quiet' : baseline,
     past: lastSweep?.drifted ?? [],
-    observation: { workspace, sweep: sweepId, previousSweep, observedAt: isoTime(clock.now()) },
+    guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
+    ended: page.nextCursor === null,
+    observation: observationOf(deps, options, { checkpoint, lastSweep }),
+    recordsPerPart,
   });
+  for (;;) {
+    const { done, value } = await judging.next();
+    if (memory.tracked.justFilled())
+      log.warn({ workspace, list, tracked: MOST_FIELDS, sweep: sweepId }, TOO_MANY_FIELDS);
+    if (done === true) return value;
+    checkpoint = { ...checkpoint, ...value.reached };
+    unfenced(list, await store.commitPage(list, { token, checkpoint, summary: null, ...value.changes }));
+    signal?.throwIfAborted();
+  }
 }
+
+const TOO_MANY_FIELDS =
+  'more field names than the schema of a list tracks: further ones are compared, and left out of "changefeed schema" and of schema changes';
 
 function report(
   { workspace }: SweepDeps,

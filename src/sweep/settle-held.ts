@@ -6,9 +6,9 @@ import { followers, transitions } from '../detect/drift.js';
 import { formsKnown, formsOf, isSchemaUndone } from '../detect/known.js';
 import { withoutFields } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
-import { isoTime } from '../runtime/clock.js';
 import { mutedOnce, type CountedKind } from './counts.js';
 import { countedForms, inputOf, knownRecord, writeOf } from './judge-record.js';
+import { observationOf } from './observation.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
 import type { Checkpoint, PageCommit, RecordState, RecordWrite, SweepCounts } from './store.js';
@@ -21,6 +21,13 @@ export async function settleHeld(deps: SweepDeps, options: SweepOptions, waiting
   const { list } = options;
   const keys = await store.heldKeys(list);
   let { checkpoint } = waiting;
+  // They belong to another source: what became of them there is no change of this one.
+  if (checkpoint.takesOver === true && keys.length > 0) {
+    const { token } = waiting;
+    const commit = { token, checkpoint, summary: null, writes: [], unhold: keys };
+    unfenced(list, await store.commitPage(list, commit));
+    return checkpoint;
+  }
   for (let at = 0; at < keys.length; at += RECORDS_PER_STEP) {
     const chunk = keys.slice(at, at + RECORDS_PER_STEP);
     const [states, texts] = await Promise.all([store.records(list, chunk), store.held(list, chunk)]);
@@ -53,33 +60,30 @@ interface Released {
 
 function release(
   { key, text, state }: { key: string; text: string | null; state: RecordState | null },
-  { workspace, clock }: SweepDeps,
-  { rules, images = true }: SweepOptions,
-  { checkpoint, lastSweep }: Settling,
+  deps: SweepDeps,
+  options: SweepOptions,
+  { checkpoint, lastSweep, tracked }: Settling,
 ): Released[] {
+  const { rules, images = true } = options;
   if (text === null) return [];
-  const { drifted = [], undecided = [] } = checkpoint.decided ?? {};
+  const { drifted = [] } = checkpoint.decided ?? {};
+  const undecided = new Set(checkpoint.decided?.undecided);
   const record = JSON.parse(text) as RawRecord;
   const known = state === null ? null : knownRecord(state);
   const forms = formsOf(record, rules);
   const moved = known === null ? [] : transitions(formsKnown(known, rules), forms);
   // May be in the middle of a change of the schema: waits for one more sweep.
-  if (moved.some(({ field }) => undecided.includes(field))) return [];
+  if (moved.some(({ field }) => undecided.has(field))) return [];
 
   const quiet = new Set(followers(moved, [...drifted, ...(lastSweep?.drifted ?? [])]));
   // Where a key comes back that says something on few rows only, these look edited.
   if (known !== null && isSchemaUndone(known, record, rules)) for (const { field } of drifted) quiet.add(field);
-  const observation = {
-    workspace,
-    sweep: checkpoint.sweepId,
-    previousSweep: lastSweep?.sweepId ?? null,
-    observedAt: isoTime(clock.now()),
-  };
+  const observation = observationOf(deps, options, { checkpoint, lastSweep });
   const seen = { key, record, text, digest: digestOf(text) };
   const input = inputOf(seen, known, { baseline: null, rules, observation, images });
   const detection = detect({ ...input, rules: withoutFields(rules, quiet) });
   const schema: SchemaDelta = new Map();
-  if (detection.kind !== 'stale') addToDelta(schema, countedForms(state, known, rules), forms);
+  if (detection.kind !== 'stale') addToDelta(schema, countedForms(state, known, rules), forms, tracked);
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
   return [{ key, kind: detection.kind, write: writeOf(seen, state, input, detection), mutedBy, schema }];
 }

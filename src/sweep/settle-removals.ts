@@ -15,10 +15,11 @@ import {
   type HeldRemovals,
   type Missing,
 } from '../detect/removal.js';
-import { addToDelta, type SchemaDelta } from '../detect/schema.js';
+import { addToDelta, type SchemaDelta, type TrackedFields } from '../detect/schema.js';
 import { NO_TIMERS } from '../detect/watch.js';
 import { isoTime } from '../runtime/clock.js';
 import { countedForms, knownRecord } from './judge-record.js';
+import { observationOf } from './observation.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
 import { GONE, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
@@ -44,12 +45,16 @@ export async function settleRemovals(
 ): Promise<SettledRemovals> {
   const { store, clock, log, workspace } = deps;
   const { list, removals: rules = DEFAULT_REMOVALS } = options;
-  const { pages, sweepId, counts } = settling.checkpoint;
+  const { pages, sweepId, counts, creations } = settling.checkpoint;
   const membership = await store.membership(list);
   const at = isoTime(clock.now());
   const missing = await stillMissing(deps, options, { membership, checkpoint: settling.checkpoint, at });
   const acceptedAt = await store.removalsAcceptedAt(list);
-  const { deleted: confirmed, held } = decideRemovals(missing, { present: counts.seen, rules, acceptedAt, at });
+  // Where hardly any known record is shown, none of the others is believed to be gone, however few they are.
+  const limits = creations?.held?.replaced === true ? { maxShare: 0, maxCount: 0 } : {};
+  const present = counts.seen - counts.withheld;
+  const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
+  const { deleted: confirmed, held } = decision;
   const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at });
   if (held !== null) {
     const { count, of } = held;
@@ -107,7 +112,7 @@ interface Steps extends Settling {
 }
 
 async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps): Promise<Checkpoint> {
-  const { membership, missing, deleted, token } = steps;
+  const { membership, missing, deleted, token, tracked } = steps;
   const { list } = options;
   const gone = new Set(deleted);
   const survivors = await mergeSurvivors(deps, options, steps);
@@ -120,7 +125,7 @@ async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps)
     const chunk = all.slice(at, at + RECORDS_PER_STEP);
     const keys = chunk.map(([key]) => key).filter((key) => gone.has(key));
     const schema: SchemaDelta = new Map();
-    const writes = await removalWrites(deps, options, { keys, survivors, schema, checkpoint });
+    const writes = await removalWrites(deps, options, { keys, survivors, schema, tracked, checkpoint });
     const counts = { ...checkpoint.counts, deleted: checkpoint.counts.deleted + writes.length };
     checkpoint = { ...checkpoint, counts };
     unfenced(list, await deps.store.commitRemovals(list, { token, checkpoint, writes, missing: chunk, schema }));
@@ -133,16 +138,18 @@ interface WriteOptions {
   survivors: ReadonlyMap<string, string>;
   /** Added to. */
   schema: SchemaDelta;
+  tracked: TrackedFields;
   checkpoint: Checkpoint;
 }
 
 async function removalWrites(
-  { store, workspace, clock }: SweepDeps,
-  { list, rules, images = true }: SweepOptions,
-  { keys, survivors, schema, checkpoint }: WriteOptions,
+  deps: SweepDeps,
+  options: SweepOptions,
+  { keys, survivors, schema, tracked, checkpoint }: WriteOptions,
 ): Promise<RecordWrite[]> {
-  const observation = { workspace, sweep: checkpoint.sweepId, observedAt: isoTime(clock.now()) };
-  const states = await store.records(list, keys);
+  const { list, rules, images = true } = options;
+  const observation = observationOf(deps, options, { checkpoint, lastSweep: null });
+  const states = await deps.store.records(list, keys);
   return keys.flatMap((key, index): RecordWrite[] => {
     const state = states[index] ?? null;
     if (state === null || state.gone !== undefined) return [];
@@ -151,7 +158,7 @@ async function removalWrites(
     const event = removalEvent(removal, { rules, observation, images });
     const at = { at: observation.observedAt, sweep: observation.sweep, event: event.id };
     const { record: _, ...memory } = rememberGone(known, at, rules);
-    addToDelta(schema, countedForms(state, known, rules), null);
+    addToDelta(schema, countedForms(state, known, rules), null, tracked);
     const timers = rules.watch === null ? [] : NO_TIMERS;
     return [{ key, state: { ...memory, digest: GONE, image: null }, event, timers }];
   });
@@ -165,7 +172,7 @@ async function mergeSurvivors(
 ): Promise<Map<string, string>> {
   const survivors = new Map<string, string>();
   if (deleted.length === 0 || (list !== 'people' && list !== 'organization')) return survivors;
-  const since = Math.min(...deleted.map((key) => Date.parse(missing.get(key)?.since ?? '')));
+  const since = earliest(deleted.map((key) => Date.parse(missing.get(key)?.since ?? '')));
   const events = await store.recentEvents(since - MERGE_LEAD_MS, MERGE_EVENTS_LOOKED_AT);
   const mentions = mergeMentions(events, new Set(deleted));
   const named = [...new Set([...mentions.values()].flatMap((ids) => [...ids]))];
@@ -179,4 +186,9 @@ async function mergeSurvivors(
     if (survivor !== undefined) survivors.set(key, survivor);
   }
   return survivors;
+}
+
+/** Not Math.min(...times): 100,000 records may go at once, and that many arguments overflow the stack. */
+function earliest(times: readonly number[]): number {
+  return times.reduce((first, time) => Math.min(first, time), Infinity);
 }

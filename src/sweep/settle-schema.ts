@@ -1,16 +1,18 @@
 /** Says once what changed in the schema, and keeps the decision with the checkpoint, so that it is made once. */
 import { movesOfSchema, pastAfter, type DriftDecision } from '../detect/drift.js';
 import { schemaEvent } from '../detect/schema-event.js';
-import { isoTime } from '../runtime/clock.js';
+import { observationOf } from './observation.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
 import type { Checkpoint } from './store.js';
 
 export async function settleSchema(
-  { store, workspace, clock, log }: SweepDeps,
-  { list, rules }: SweepOptions,
+  deps: SweepDeps,
+  options: SweepOptions,
   { checkpoint, token, lastSweep, decision }: Settling & { decision: DriftDecision },
 ): Promise<Checkpoint> {
+  const { store, workspace, log } = deps;
+  const { list, rules } = options;
   if (checkpoint.decided !== undefined) return checkpoint;
   const drifted = rules.collapse ? decision.drifted : [];
   const seen = new Map(Object.entries(checkpoint.drift?.fields ?? {}));
@@ -33,12 +35,7 @@ export async function settleSchema(
   const fields = drifted.map(({ field }) => field);
   const told = await store.schemaSequences(list, fields);
   const sequences = told.map((sequence) => sequence + 1);
-  const observation = {
-    workspace,
-    sweep: checkpoint.sweepId,
-    previousSweep: lastSweep?.sweepId ?? null,
-    observedAt: isoTime(clock.now()),
-  };
+  const observation = observationOf(deps, options, { checkpoint, lastSweep });
   const events = drifted.map((change, index) =>
     schemaEvent(change, { rules, observation, sequence: sequences[index] ?? 1 }),
   );

@@ -8,6 +8,7 @@ import { habitAfter, silenceOf } from '../detect/habit.js';
 import { isoTime } from '../runtime/clock.js';
 import type { SweepMemory } from './judging.js';
 import type { SweepDeps, SweepOptions } from './options.js';
+import { dropFormer } from './drop-former.js';
 import { settleHeld } from './settle-held.js';
 import { settleRemovals } from './settle-removals.js';
 import { settleSchema } from './settle-schema.js';
@@ -37,10 +38,8 @@ export async function settle(deps: SweepDeps, options: SweepOptions, settling: S
     decision: decideDrift(settling.checkpoint.drift ?? noDrift()),
   });
   const released = await settleHeld(deps, options, { ...settling, checkpoint: decided });
-  const { checkpoint, held, drop, promote } = await settleRemovals(deps, options, {
-    ...settling,
-    checkpoint: released,
-  });
+  const settleMissing = released.takesOver === true ? dropFormer : settleRemovals;
+  const { checkpoint, held, drop, promote } = await settleMissing(deps, options, { ...settling, checkpoint: released });
   for (let at = 0; at < Math.max(promote.length, drop.length); at += PAGES_PER_STEP) {
     const chunk = (pages: readonly number[]): readonly number[] => pages.slice(at, at + PAGES_PER_STEP);
     unfenced(list, await store.promotePages(list, { token, promote: chunk(promote), drop: chunk(drop) }));
@@ -55,7 +54,7 @@ export function summarise(
   checkpoint: Checkpoint,
   { completedAt, lastSweep }: { completedAt: string; lastSweep: SweepSummary | null },
 ): SweepSummary {
-  const { sweepId, startedAt, mode, pages, counts, muted = {}, decided } = checkpoint;
+  const { sweepId, startedAt, mode, pages, counts, muted = {}, decided, source, creations } = checkpoint;
   const changed = isAlive(counts, muted);
   const ended = { at: completedAt, told: lastSweep?.silence };
   const habit = habitAfter(lastSweep?.habit, { ...ended, changed, previousAt: lastSweep?.completedAt ?? null });
@@ -71,6 +70,8 @@ export function summarise(
     ...(decided === undefined || decided.past.length === 0 ? {} : { drifted: decided.past }),
     ...(decided === undefined || decided.undecided.length === 0 ? {} : { carried: decided.undecided }),
     ...(decided?.begun === undefined || Object.keys(decided.begun).length === 0 ? {} : { begun: decided.begun }),
+    ...(creations?.held === undefined ? {} : { heldCreations: creations.held }),
+    ...(source === undefined ? {} : { source }),
     habit,
     ...(silence === undefined ? {} : { silence }),
   };

@@ -1,4 +1,5 @@
 /** What a sweep needs to remember, as a port: the room that knows Redis implements it. */
+import type { CreationTally, HeldCreations } from '../detect/creation.js';
 import type { DriftTally, OpenDrift, PastDrift } from '../detect/drift.js';
 import type { Habit, Silence } from '../detect/habit.js';
 import type { KnownRecord } from '../detect/known.js';
@@ -15,8 +16,8 @@ export type AcquireResult =
   { outcome: 'acquired'; token: FencingToken } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 
 /**
- * What a sweep counted so far. Every record seen is in exactly one of the words up to `held`, but for one that changed
- * between two looks of the same sweep: it is seen once and in both.
+ * What a sweep counted so far. Every record seen is in exactly one of the words up to `withheld`, but for one that changed
+ * between two looks of the same sweep, or was reported by a walk that the sweep began again: it is seen once and in both.
  */
 export interface SweepCounts {
   seen: number;
@@ -34,6 +35,8 @@ export interface SweepCounts {
   stale: number;
   /** Moved in a way that may be a change of the schema: waits for the end of the sweep, at most of the next. */
   held: number;
+  /** New, and one of so many that they are withheld: neither stored nor reported. */
+  withheld: number;
   /** Reported as deleted by this sweep. Not seen, of course. */
   deleted: number;
   /** Not seen, and not reported as deleted either. */
@@ -52,8 +55,12 @@ export interface Checkpoint {
   /** Pages committed. */
   pages: number;
   counts: SweepCounts;
+  /** Parts committed of the page under way: its cursor is still `cursor`. Left out: 0. */
+  parts?: number;
   /** The first page's identity, to notice a walk that came back to it. */
   firstPage: string | null;
+  /** A baseline that yields no events, whatever the configuration says: the state before it was lost. */
+  quiet?: true;
   /** True when every page is committed, and what follows from them together is not yet. */
   settling?: true;
   /** Rule → records it kept quiet. */
@@ -61,6 +68,12 @@ export interface Checkpoint {
   drift?: DriftTally;
   /** Pages whose members are not those of the last complete sweep. */
   changedPages?: number;
+  /** Normalised base URL that the sweep reads; left out by an older release. */
+  source?: string | undefined;
+  /** A baseline of another source than the records known: those it does not show are dropped without an event. */
+  takesOver?: true;
+  /** New records so far, and whether they are withheld; in mode `changes`. */
+  creations?: CreationTally;
   /** While settling: what was decided about the schema. */
   decided?: {
     drifted: readonly PastDrift[];
@@ -74,6 +87,8 @@ export interface Checkpoint {
 export interface ListState {
   /** ISO 8601: when the baseline was complete; null before. */
   baselineAt: string | null;
+  /** The state was lost: the next baseline yields no events. */
+  quiet: boolean;
   lastSweep: SweepSummary | null;
 }
 
@@ -88,6 +103,10 @@ export interface SweepSummary extends OpenDrift {
   muted?: Readonly<Record<string, number>>;
   /** Removals that wait for a person (`accept-removals`). */
   held?: HeldRemovals;
+  /** New records that wait for a person (`accept-creations`). */
+  heldCreations?: HeldCreations;
+  /** Normalised base URL that the list was read from: its baseline is bound to it. Left out by an older release. */
+  source?: string | undefined;
   /** Fields reported as a change of the schema, by this sweep or lately. */
   drifted?: readonly PastDrift[];
   /** How long the list is used to standing still; absent in what an older release wrote. */
@@ -120,7 +139,10 @@ export interface RecordWrite {
 }
 
 export type CommitResult =
-  { outcome: 'committed'; events: number } | { outcome: 'fenced'; holder: FencingToken | null };
+  | { outcome: 'committed'; events: number }
+  | { outcome: 'fenced'; holder: FencingToken | null }
+  /** The records of the list are gone from the store. Nothing was written; the next sweep is a baseline without events. */
+  | { outcome: 'lost' };
 
 export interface PageCommit {
   token: FencingToken;
@@ -132,6 +154,8 @@ export interface PageCommit {
   events?: readonly ChangeEvent[];
   /** The members of the page, where they are not those of the last complete sweep. */
   members?: { page: number; keys: readonly string[] } | null;
+  /** Members that were noted for parts of this page, by their places (`placeOfPart`): the page's own are complete now. */
+  dropParts?: readonly number[];
   /** Records that wait: key → the record's JSON. */
   hold?: readonly (readonly [key: string, json: string])[];
   /** Records that wait no longer. */
@@ -202,6 +226,10 @@ export interface SweepStore {
   removalsAcceptedAt(list: ListName): Promise<string | null>;
   /** A person accepts the removals held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
   acceptRemovals(list: ListName): Promise<number>;
+  /** ISO 8601: `at` of the held creations that a person has accepted last; null when none were. */
+  creationsAcceptedAt(list: ListName): Promise<string | null>;
+  /** A person accepts the creations held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
+  acceptCreations(list: ListName): Promise<number>;
   /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. Its records are STRAYS. */
   abandon(list: ListName, token: FencingToken): Promise<CommitResult>;
   /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */

@@ -29,12 +29,17 @@ export interface TodosReport {
 export interface ReportedWorkspace {
   name: string;
   timeZone: string;
+  /** False: the list of todos is disabled. */
+  polled: boolean;
   store: TodoStore;
 }
 
 const DEFAULT_SINCE = '30d';
 
-/** @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are kept without images */
+/**
+ * Workspaces whose list of todos is disabled are left out, unless there is no other.
+ * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled or kept without images
+ */
 export async function reportTodos(
   workspaces: readonly ReportedWorkspace[],
   { workspace, since = DEFAULT_SINCE }: TodosCall,
@@ -47,7 +52,9 @@ export async function reportTodos(
     const names = workspaces.map(({ name }) => name).join(', ');
     throw usage(`There is no workspace "${workspace ?? ''}". The configuration names ${names}.`);
   }
-  const counted = wanted.map((one) => countTodos(one, { sinceMs, nowMs }));
+  const polled = wanted.filter((one) => one.polled);
+  if (polled.length === 0) throw disabled(wanted.map(({ name }) => name));
+  const counted = polled.map((one) => countTodos(one, { sinceMs, nowMs }));
   return { since: isoTime(sinceMs), at: isoTime(nowMs), workspaces: await Promise.all(counted) };
 }
 
@@ -73,6 +80,12 @@ async function countTodos(
   }
   const last = await store.lastLook();
   return { workspace: name, timeZone, asOf: last?.startedAt ?? null, ...tally.sums() };
+}
+
+function disabled(workspaces: readonly string[]): ChangefeedError {
+  return usage(
+    `The list "todo" is disabled (${workspaces.join(', ')}), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.`,
+  );
 }
 
 function withoutImages(workspace: string): ChangefeedError {

@@ -53,6 +53,23 @@ const noSecondLook: Sabotage = {
   options: (options) => ({ ...options, removals: { confirm: 1, maxShare: 0.2, maxCount: 10 } }),
 };
 
+/** What a part of a page has shown is forgotten when the page is read again. */
+const partsWithoutMembers: Sabotage = {
+  options: (options) => ({ ...options, recordsPerPart: 2 }),
+  store: (store) => ({
+    ...store,
+    async commitPage(list, commit) {
+      const isPart = (commit.members?.page ?? 1) < 0;
+      return await store.commitPage(list, isPart ? { ...commit, members: null } : commit);
+    },
+  }),
+};
+
+/** What a person accepts does not come to the sweep's notice. */
+const deafToPeople: Sabotage = {
+  store: (store) => ({ ...store, creationsAcceptedAt: () => Promise.resolve(null) }),
+};
+
 describe('the model finds out (controls)', () => {
   const redis = useRedis();
 
@@ -61,8 +78,10 @@ describe('the model finds out (controls)', () => {
     ['that a page takes effect as often as it is sent', everyPageTwice, /twice|tally/],
     ['that a process writes after it has lost its lease', noFencing, /twice|sequence|tally|invented|two ids/],
     ['that a removal is believed at first sight', noSecondLook, /deleted/],
+    ['that the members of a part of a page are not kept', partsWithoutMembers, /known records.*too many/],
+    ['that new records which were held are never reported', deafToPeople, /missing/],
   ])('%s', { timeout: 600_000 }, async (_what, sabotage, says) => {
-    const failure = await manyRuns(redis, { lists: ['people', 'todo'], runs: 400, seed: 1, sabotage });
+    const failure = await manyRuns(redis, { lists: ['people', 'todo'], runs: 1_500, seed: 1, sabotage });
     expect(failure?.wrongs.join('\n')).toMatch(says);
   });
 });

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import type { ListName } from '../../src/events/lists.js';
 import { useRedis } from '../support/redis.js';
 import { manyRuns, type ModelFailure } from './model.js';
+import type { Sabotage } from './run.js';
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 700);
 /** The same runs in every test of a release: what a new seed would find is for the long runs to find. */
@@ -15,7 +16,8 @@ const path = process.env['MODEL_PATH'];
 /** Far longer than any machine needs, so that no machine's pace fails a test. */
 const MS_PER_RUN = 10_000;
 
-export function modelOf(lists: readonly ListName[]): void {
+/** With `sabotage`, options of a sweep that are not the default ones. */
+export function modelOf(lists: readonly ListName[], { sabotage }: { sabotage?: Sabotage } = {}): void {
   const redis = useRedis();
   const seed = SEED === 'random' ? Math.floor(Math.random() * 0x7fff_0000) : Number(SEED);
 
@@ -23,7 +25,7 @@ export function modelOf(lists: readonly ListName[]): void {
     `in ${RUNS} runs from seed ${seed}, tells all that complete sweeps could see, once, in order, and nothing else`,
     { timeout: RUNS * MS_PER_RUN },
     async () => {
-      const failure = await manyRuns(redis, { lists, runs: RUNS, seed, path });
+      const failure = await manyRuns(redis, { lists, runs: RUNS, seed, path, ...(sabotage && { sabotage }) });
       expect(failure === null ? [] : failure.wrongs, said(failure)).toEqual([]);
     },
   );

@@ -15,6 +15,7 @@ const CALM: Omit<Scenario, 'list' | 'steps'> = {
     images: true,
     baseline: 'quiet',
     removals: { confirm: 2, maxShare: 0.2, maxCount: 10 },
+    creations: { maxShare: 0.5, maxCount: 100 },
   },
 };
 

@@ -68,13 +68,14 @@ class Run {
     this.#room = room;
     this.#store = createSweepStore(room.redis, room.keys, room.workspace);
     this.#crm = new ModelCrm(scenario, this.#time);
-    const { baseline, images, removals, rules } = scenario.config;
+    const { baseline, images, removals, creations, rules } = scenario.config;
     this.#options = {
       list: scenario.list,
       rules: compileRules(scenario.list, RULE_SETS[rules].rules),
       baseline: baseline === 'since' ? { since: new Date(this.#time.now()).toISOString() } : baseline,
       images,
       removals,
+      creations,
     };
   }
 
@@ -88,6 +89,7 @@ class Run {
       return;
     }
     if (step.do === 'accept-removals') await this.#store.acceptRemovals(this.#scenario.list);
+    else if (step.do === 'accept-creations') await this.#store.acceptCreations(this.#scenario.list);
     else if (step.do === 'live') this.#crm.live(step.acts);
     else if (step.do === 'wait') this.#time.pass(step.ms);
     else if (this.#isBaselined && step.do === 'hide')
@@ -110,6 +112,8 @@ class Run {
       else if (--mayFail < 0) return void this.#surprises.push('a sweep stays incomplete although nothing is wrong');
       if (isUneventful(this.#sweeps.at(-1), quietSince)) return;
       if (complete === confirm) await this.#store.acceptRemovals(this.#scenario.list);
+      // Held in one of these sweeps, reported by the next.
+      await this.#store.acceptCreations(this.#scenario.list);
     }
   }
 

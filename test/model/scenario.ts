@@ -29,6 +29,7 @@ export interface ModelConfig {
   images: boolean;
   baseline: 'quiet' | 'emit' | 'since';
   removals: { confirm: number; maxShare: number; maxCount: number };
+  creations: { maxShare: number; maxCount: number };
 }
 
 export type Step =
@@ -38,6 +39,7 @@ export type Step =
   | { do: 'wait'; ms: number }
   | { do: 'resync' }
   | { do: 'accept-removals' }
+  | { do: 'accept-creations' }
   /** The next complete sweep does not show this record (of those it would), as when a replica lags. */
   | { do: 'hide'; nth: number }
   | { do: 'drift'; how: Drift };
@@ -82,6 +84,7 @@ function steps(list: ListName, drifts: boolean): fc.Arbitrary<Step[]> {
   const seldom = fc.oneof(
     fc.constant<Step>({ do: 'resync' }),
     fc.constant<Step>({ do: 'accept-removals' }),
+    fc.constant<Step>({ do: 'accept-creations' }),
     fc.nat(20).map((nth): Step => ({ do: 'hide', nth })),
   );
   const any = fc.oneof(
@@ -141,6 +144,11 @@ const config: fc.Arbitrary<ModelConfig> = fc.record({
     confirm: fc.constantFrom(2, 2, 1, 3),
     maxShare: fc.constantFrom(0.2, 0.5),
     maxCount: fc.constantFrom(10, 1, 3),
+  }),
+  // Strict ones too: in a world this small the default holds replaced lists alone.
+  creations: fc.record({
+    maxShare: fc.constantFrom(0.5, 0.3, 0.3, 0, 1),
+    maxCount: fc.constantFrom(100, 1, 0, 0),
   }),
 });
 

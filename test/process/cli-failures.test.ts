@@ -134,7 +134,9 @@ describe('what goes wrong while running', () => {
 
     const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
     const { subscriptions } = JSON.parse(asData.stdout) as Status;
-    expect(shapeOf(JSON.parse(asData.stdout))).toEqual(promisedShape('status'));
+    // Nothing runs by now: the shapes of processes and problems are checked where a service runs.
+    const shown = { ...(shapeOf(JSON.parse(asData.stdout)) as object), processes: [], problems: [] };
+    expect(shown).toEqual({ ...(promisedShape('status') as object), processes: [], problems: [] });
     expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
       ['throws', 2, 0],
       ['hangs', 2, 0],

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { getContainerRuntimeClient } from 'testcontainers';
@@ -10,12 +11,14 @@ import { openRedis, type OpenedRedis } from '../../src/runtime/embedded-redis.js
 import { silentLog } from '../../src/runtime/log.js';
 import type { RedisLauncher } from '../../src/runtime/redis-home.js';
 import { freePort } from '../../src/runtime/port.js';
+import { startRedisServer } from '../../src/runtime/redis-server.js';
 import { probeRedis } from '../../src/runtime/redis-probe.js';
 import { eventually } from '../support/eventually.js';
-import { redisBinary } from '../support/private-redis.js';
+import { homeOf, redisBinary, serversIn, stopLeftRedis } from '../support/private-redis.js';
 import { useProcesses } from '../support/process.js';
 import { startPrivateRedis } from '../support/redis.js';
 
+const churnScript = new URL('../support/redis-churn.ts', import.meta.url);
 const ownerScript = new URL('../support/redis-owner.ts', import.meta.url);
 const spawnScript = useProcesses();
 const noDocker: RedisLauncher = { origin: 'docker', launch: () => Promise.reject(new Error('no container engine')) };
@@ -28,8 +31,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const redis of opened) await redis.close();
-  // A killed owner leaves its Redis; whoever opens it next stops it.
-  if (existsSync(join(stateDir, 'redis.json'))) await (await openRedis({ stateDir, log: silentLog })).close();
+  await stopLeftRedis(stateDir);
   await rm(stateDir, { recursive: true, force: true });
 });
 
@@ -49,11 +51,6 @@ async function ask<T>(url: string, question: (redis: Redis) => Promise<T>): Prom
   }
 }
 
-interface Home {
-  url: string;
-  owner: { pid: number };
-}
-const readHome = (): Home => JSON.parse(readFileSync(join(stateDir, 'redis.json'), 'utf8')) as Home;
 const answers = (url: string): Promise<boolean> =>
   ask(url, (redis) => redis.ping()).then(
     () => true,
@@ -102,9 +99,9 @@ describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
     await ask(first.url, (redis) => redis.set('kept', 'yes'));
     await first.close();
     expect(await isGone(first.url)).toBe(true);
-    expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
 
     const second = await open();
+    expect(second.url).toBe(first.url);
     expect(await ask(second.url, (redis) => redis.get('kept'))).toBe('yes');
   });
 
@@ -134,19 +131,52 @@ describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
     expect(await isGone(url)).toBe(true);
   });
 
-  it('is adopted when its owner was killed, and stopped by the one who adopted it', async () => {
+  it('is left running by a killed process, joined by the next one, and stopped by it as the last', async () => {
     const owner = spawnScript(ownerScript, { args: [stateDir] });
     const url = (await owner.waitForLine(/^open/)).slice('open '.length);
     await ask(url, (redis) => redis.set('kept', 'yes'));
     await owner.kill();
     expect(await answers(url)).toBe(true);
 
-    const adopted = await open();
-    expect(adopted.url).toBe(url);
-    expect(readHome().owner.pid).toBe(process.pid);
-    expect(await ask(adopted.url, (redis) => redis.get('kept'))).toBe('yes');
-    await adopted.close();
+    const joined = await open();
+    expect(joined.url).toBe(url);
+    expect(homeOf(stateDir).users.map(({ pid }) => pid)).toEqual([process.pid]);
+    expect(await ask(joined.url, (redis) => redis.get('kept'))).toBe('yes');
+    await joined.close();
     expect(await isGone(url)).toBe(true);
+  });
+
+  it('is not kept for a process that has only the number of one that used it', async () => {
+    const redis = await open();
+    const home = homeOf(stateDir);
+    const gone = { pid: process.ppid, token: 'before the reboot' };
+    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify({ ...home, users: [gone, ...home.users] }));
+    await redis.close();
+    expect(await isGone(redis.url)).toBe(true);
+  });
+
+  it('is kept for the second one when a process has opened it twice and closed it once', async () => {
+    const [first, second] = [await open(), await open()];
+    await Promise.all([first.close(), first.close()]);
+    expect(await answers(second.url)).toBe(true);
+    await second.close();
+    expect(await isGone(second.url)).toBe(true);
+  });
+
+  it('never runs twice on its data, while processes start and stop it all the time', { timeout: 120_000 }, async () => {
+    const churns = [1, 2, 3, 4].map(() => spawnScript(churnScript, { args: [stateDir, '12'] }));
+    const done = Promise.all(churns.map(({ exited }) => exited));
+    const counts = new Set<number>();
+    let running = true;
+    void done.finally(() => (running = false));
+    while (running) {
+      counts.add(serversIn(join(stateDir, 'redis')));
+      await setImmediate();
+    }
+    expect(await done).toEqual(churns.map(() => ({ code: 0, signal: null })));
+    expect(Math.max(...counts)).toBeLessThanOrEqual(1);
+    // A second server on the same files would have lost what the first one counted.
+    expect(await ask((await open()).url, (redis) => redis.get('count'))).toBe('48');
   });
 
   it('is one and the same for processes that start at the same moment', async () => {
@@ -184,19 +214,17 @@ describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
 });
 
 describe('where there is no Redis program', () => {
-  it('uses a container', async () => {
-    const server = await startPrivateRedis();
-    const container: RedisLauncher = {
-      origin: 'docker',
-      launch: ({ onSpawn }) => {
-        onSpawn(server.url);
-        return Promise.resolve({ url: server.url, stop: () => server.kill() });
-      },
+  it.skipIf(redisBinary === undefined)('uses a container', async () => {
+    const launch: RedisLauncher['launch'] = async (options) => {
+      // A container's process has no number here.
+      await startRedisServer({ binary: redisBinary ?? '', ...options });
+      return undefined;
     };
-    const redis = await open({ searchPath: '', container });
-    expect(redis).toMatchObject({ origin: 'docker', url: server.url });
+    const redis = await open({ searchPath: '', container: { origin: 'docker', launch } });
+    expect(redis.origin).toBe('docker');
+    expect(await answers(redis.url)).toBe(true);
     await redis.close();
-    expect(await isGone(server.url)).toBe(true);
+    expect(await isGone(redis.url)).toBe(true);
   });
 
   it('keeps the data of a real container in the state directory', { timeout: 180_000 }, async ({ skip }) => {

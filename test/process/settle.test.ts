@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { compileRules } from '../../src/detect/rules.js';
 import { replay } from '../../src/dispatch/replay.js';
+import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent, EventType, FieldChange } from '../../src/events/types.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps, type EventSpec } from '../support/fan-out.js';
@@ -7,6 +9,16 @@ import { useRedis } from '../support/redis.js';
 import { NOT_TODAY, changes, idOf, put, queue, settling, start } from '../support/settling.js';
 
 const test = useRedis();
+
+/** An update of `r1` in these fields, as its images show them. */
+function changed(sequence: number, ...fields: FieldChange[]): ChangeEvent {
+  const event = changeEvent({ record: 'r1', sequence, changed: [] });
+  const image = (side: 'before' | 'after') => ({
+    id: 'r1',
+    ...Object.fromEntries(fields.map((one) => [one.field, one[side]])),
+  });
+  return { ...event, data: { ...event.data, before: image('before'), after: image('after'), changes: fields } };
+}
 
 describe('settling changes', () => {
   it('are handled as one, and nothing of them is left', async () => {
@@ -97,8 +109,7 @@ describe('settling changes', () => {
 
   it('that cancel each other out are handled by saying nothing', async () => {
     const seen: string[] = [];
-    const back: ChangeEvent = changeEvent({ record: 'r1', sequence: 2 });
-    const undone = { ...back, data: { ...back.data, changes: [{ field: '담당자', before: 1, after: 0 }] } };
+    const undone = changed(2, { field: '담당자', before: 1, after: 0 });
     const running = await start(
       test,
       settling(({ id }) => void seen.push(id)),
@@ -116,12 +127,49 @@ describe('settling changes', () => {
     expect(seen).toEqual(changes(3).map(({ id }) => id));
   });
 
+  it('that detection takes for none are handled by saying nothing: a picture signed again, a null further in', async () => {
+    const seen: string[] = [];
+    const picture = ['https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'];
+    const owner = [{ id: 'u1', name: '가', team: null }, { id: 'u2' }, { id: 'u1', name: '가' }];
+    const step = (at: number): ChangeEvent =>
+      changed(
+        at,
+        { field: '프로필 사진', before: picture[at - 1], after: picture[at] },
+        { field: '담당자', before: owner[at - 1], after: owner[at] },
+      );
+    const running = await start(
+      test,
+      settling(({ id }) => void seen.push(id)),
+    );
+
+    await put(running, [step(1), step(2)]);
+
+    await running.settled();
+    expect(seen).toEqual([]);
+  });
+
+  it('that take null for something else than absent are handled where their list does so', async () => {
+    const seen: unknown[] = [];
+    const extras = {
+      comparisonOf: (_workspace: string, list: ListName) => compileRules(list, { nullIsAbsent: false }),
+    };
+    const running = await start(
+      test,
+      settling(({ data }) => void seen.push(data.changes)),
+      extras,
+    );
+
+    await put(running, [
+      changed(1, { field: '등급', before: null, after: 'A' }),
+      changed(2, { field: '등급', before: 'A', after: [] }),
+    ]);
+
+    await running.settled();
+    expect(seen).toEqual([[{ field: '등급', before: null, after: [] }]]);
+  });
+
   it('are selected by what is left of them', async () => {
     const seen: number[] = [];
-    const changed = (sequence: number, ...fields: FieldChange[]): ChangeEvent => {
-      const event = changeEvent({ record: 'r1', sequence });
-      return { ...event, data: { ...event.data, changes: fields } };
-    };
     const running = await start(
       test,
       settling(({ data }) => void seen.push(data.sequence), { fields: ['담당자'] }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canonicalFields, canonicalText } from '../../src/detect/canonical.js';
-import { diffFields } from '../../src/detect/diff.js';
+import { diffFields } from '../../src/crm/diff.js';
 import type { RawValue } from '../../src/detect/raw.js';
 import { compileRules } from '../../src/detect/rules.js';
 

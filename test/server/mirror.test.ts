@@ -1,8 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openChangefeed, type Changefeed } from '../../src/app.js';
 import { parseConfig } from '../../src/config/parse.js';
+import { messageOf } from '../../src/errors.js';
 import { isoTime } from '../../src/runtime/clock.js';
 import { freePort } from '../../src/runtime/port.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';
 import { useRedis } from '../support/redis.js';
 import { readEverything, type Image } from '../support/truth.js';
@@ -13,11 +15,11 @@ describe('the mirror', () => {
   const redis = useRedis();
   const chain = useChain();
 
-  async function open(upstream: { url: string; token: string }, prefix = redis.keys.prefix) {
+  async function open(upstream: { url: string; token: string }, prefix = redis.keys.prefix, lists: object = {}) {
     const port = await freePort();
     const budget = { requests: 10_000, perSeconds: 1 };
     const raw = {
-      workspaces: [{ name: 'acme', baseUrl: upstream.url, token: upstream.token, budget }],
+      workspaces: [{ name: 'acme', baseUrl: upstream.url, token: upstream.token, budget, lists }],
       serve: { port, token: TOKEN },
       redis: { prefix },
     };
@@ -38,11 +40,48 @@ describe('the mirror', () => {
     return { records: data.peopleList, nextCursor: data.nextCursor };
   };
 
-  it('refuses a list it has not yet seen whole, and says when to ask again', async () => {
+  const refusal = async (answer: Response): Promise<unknown[]> => {
+    const { success, message, reason } = (await answer.json()) as Record<string, unknown>;
+    return [answer.status, answer.headers.get('retry-after'), success, message, reason];
+  };
+
+  it('mirror: says when to ask again only while a sweep is under way that completes the list', async () => {
     const { get } = await open(await chain());
-    const answer = await get('/v2/people');
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
-    expect(await answer.json()).toMatchObject({ success: false, message: 'Service Unavailable' });
+    expect(await refusal(await get('/v2/people'))).toEqual([
+      503,
+      null,
+      false,
+      'Service Unavailable',
+      'The mirror has not seen the list "people" whole yet. No process is sweeping it at this moment. Start one with the role poll ("changefeed start"), or look at "changefeed status" for what fails.',
+    ]);
+    await createSweepStore(redis.redis, redis.keys, 'acme').acquire('people', 60_000);
+    expect(await refusal(await get('/v2/people/some-id'))).toEqual([
+      503,
+      '10',
+      false,
+      'Service Unavailable',
+      'The mirror has not seen the list "people" whole yet. Its first sweep is under way.',
+    ]);
+  });
+
+  it('mirror: refuses a list it never has in words, and a client does not ask again', async () => {
+    const upstream = await chain();
+    const near = await open(upstream, redis.keys.prefix, { memo: { enabled: false }, todo: { images: false } });
+    const swept = await near.feed.sweep();
+    expect(swept.map(({ list }) => list)).not.toContain('memo');
+    const asIs = 'Asking again does not help; change its configuration.';
+    const disabled = `This mirror does not poll the list "memo" (lists.memo.enabled is false). ${asIs}`;
+    expect(await refusal(await near.get('/v2/memo'))).toEqual([404, null, false, 'Not Found', disabled]);
+    expect(await refusal(await near.get('/v2/memo/some-id'))).toEqual([404, null, false, 'Not Found', disabled]);
+    const imageless = `This mirror keeps the list "todo" without its contents (lists.todo.images is false). ${asIs}`;
+    expect(await refusal(await near.get('/v2/todo'))).toEqual([404, null, false, 'Not Found', imageless]);
+    expect((await near.get('/v2/people')).status).toBe(200);
+
+    const far = await open(near.address, `${redis.keys.prefix}-far`);
+    const [one] = await far.feed.sweep({ lists: ['memo'] });
+    const error = one?.outcome === 'incomplete' ? messageOf(one.error) : '';
+    expect(error).toContain('answered 404 ("Not Found: This mirror does not poll the list');
+    expect(error).not.toContain('Given up after');
   });
 
   it('shows the same records as upstream, key for key, and tells how fresh they are', async () => {

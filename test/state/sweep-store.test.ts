@@ -45,7 +45,7 @@ describe('the memory of a sweep', () => {
       checkpoint,
       cursors: ['c2'],
       cutOff: false,
-      state: { baselineAt: null, lastSweep: null },
+      state: { baselineAt: null, quiet: false, lastSweep: null },
     });
     expect(await logged()).toBe(1);
   });
@@ -82,7 +82,7 @@ describe('the memory of a sweep', () => {
       checkpoint: null,
       cursors: [],
       cutOff: false,
-      state: { baselineAt: summary.completedAt, lastSweep: later },
+      state: { baselineAt: summary.completedAt, quiet: false, lastSweep: later },
     });
   });
 

@@ -33,6 +33,12 @@ const BULLMQ = { handler: 'bullmq', name: 'jobs', queue: 'crm-events', redis: 'r
 const whole = (more: Json): Json => ({ workspaces: [WORKSPACE], ...more });
 const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more }] });
 const subscription = (base: Json, more: Json): Json => whole({ subscriptions: [{ ...base, ...more }] });
+const guard = (option: string, name: string): Section => ({
+  title: `\`workspaces[].lists.<list>.${option}\``,
+  file: 'config/input.ts',
+  name,
+  around: (given) => workspace({ lists: { people: { [option]: given } } }),
+});
 
 const SUBSCRIPTIONS =
   'Shared by all handlers. In code they stand in `defineHandler({ … })`, `webhook({ … })` and their like; as data beside `"handler": "webhook"`. What each handler promises stands in [handlers.md](handlers.md).';
@@ -61,12 +67,8 @@ export const SECTIONS: readonly Section[] = [
     name: 'ListInput',
     around: (people) => workspace({ lists: { people } }),
   },
-  {
-    title: '`workspaces[].lists.<list>.removals`',
-    file: 'config/input.ts',
-    name: 'RemovalsInput',
-    around: (removals) => workspace({ lists: { people: { removals } } }),
-  },
+  guard('removals', 'RemovalsInput'),
+  guard('creations', 'CreationsInput'),
   {
     title: '`subscriptions[]`',
     text: SUBSCRIPTIONS,
@@ -260,6 +262,8 @@ another file. In code it is \`export default defineConfig({ … })\`; in JSON, \
 environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. A wrong option is told with its
 path, what was found and what is allowed, all of them at once; nothing is ignored silently.
 
+A valid configuration can still ask for what cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function that can never match (a \`where\` is not judged), a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
+
 Without a file, \`CHANGEFEED_BASE_URL\` and \`CHANGEFEED_TOKEN\` are enough: one workspace \`default\`, its events as lines of JSON
 on standard output.`;
 
@@ -275,7 +279,7 @@ ${table(
     [
       '`CHANGEFEED_STATE_DIR`',
       'Where a private Redis keeps its data.',
-      "`.changefeed` in a project's folder, else `changefeed` in the user's state directory",
+      "`.changefeed` in a project's folder, else `changefeed` in the user's state directory (without a file: a folder in it for each base URL)",
     ],
     [
       '`LOG_LEVEL`',
@@ -293,6 +297,6 @@ Beside the options of every subscription; only in a file in code.
 ${table(
   ['option', 'meaning', 'allowed', 'default'],
   optionDocs('handlers/define.ts', 'HandlerOptions')
-    .filter(({ name }) => name !== 'on' && name !== 'where')
+    .filter(({ name }) => !['on', 'where', 'start'].includes(name))
     .map(({ name, meaning, required }) => [`\`${name}\``, meaning, 'a function', required ? '**required**' : 'none']),
 )}`;

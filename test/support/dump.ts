@@ -12,9 +12,10 @@ export async function dumpOf(redis: Redis, prefix: string): Promise<Map<string, 
 
 async function valueOf(redis: Redis, key: string): Promise<unknown> {
   const type = await redis.type(key);
-  if (type === 'hash') return redis.hgetall(key);
+  // Redis gives the fields of a hash in any order.
+  if (type === 'hash') return Object.fromEntries(Object.entries(await redis.hgetall(key)).sort());
   if (type === 'list') return redis.lrange(key, 0, -1);
-  if (type === 'set') return redis.smembers(key);
+  if (type === 'set') return (await redis.smembers(key)).sort();
   if (type === 'zset') return redis.zrange(key, '0', '-1');
   if (type === 'stream') return redis.xrange(key, '-', '+');
   return redis.get(key);

@@ -41,6 +41,10 @@ export function changeEvent(spec: EventSpec): ChangeEvent {
     이름: `가상인 ${sequence}`,
     ...(spec.weight ? { 메모: '가'.repeat(spec.weight / 3) } : {}),
   };
+  // Images show the changes that an updated event names: they are what changes are merged by.
+  const holding = (value: number): Record<string, number> =>
+    verb === 'updated' ? Object.fromEntries(changed.map((field) => [field, value])) : {};
+  const [was, is] = [holding(sequence - 1), holding(sequence)];
   return buildEvent({
     workspace,
     list,
@@ -49,8 +53,8 @@ export function changeEvent(spec: EventSpec): ChangeEvent {
     time: '2026-03-02T04:10:00.000Z',
     contentDigest: `${record}-${sequence}`,
     data: {
-      before: verb === 'created' ? null : image,
-      after: verb === 'deleted' ? null : image,
+      before: verb === 'created' ? null : { ...image, ...was },
+      after: verb === 'deleted' ? null : { ...image, ...is },
       changes: verb === 'updated' ? changed.map((field) => ({ field, before: sequence - 1, after: sequence })) : [],
       sequence,
       class: spec.class ?? 'edited',

@@ -3,7 +3,7 @@ import type { Page, RawRecord, ReadApi } from '../../src/api/read-api.js';
 import type { ListName } from '../../src/events/lists.js';
 
 export interface ListedApi extends ReadApi {
-  /** What the list holds now, two records a page. */
+  /** What the list holds now. */
   records: RawRecord[];
   /** Called before each page is answered; may throw, wait, or answer another page in its place. */
   before: (cursor: string | null, page: number) => Page | undefined | Promise<Page | undefined>;
@@ -11,7 +11,8 @@ export interface ListedApi extends ReadApi {
   readonly asked: (string | null)[];
 }
 
-export function listedApi(records: RawRecord[] = []): ListedApi {
+/** Two records to a page, unless a test says otherwise. */
+export function listedApi(records: RawRecord[] = [], pageSize = 2): ListedApi {
   const asked: (string | null)[] = [];
   const api: ListedApi = {
     records,
@@ -22,9 +23,9 @@ export function listedApi(records: RawRecord[] = []): ListedApi {
       const instead = await api.before(cursor, page);
       if (instead !== undefined) return instead;
       const from = Number(cursor ?? 0);
-      const shown = api.records.slice(from, from + 2);
-      const more = from + 2 < api.records.length;
-      return { list, records: shown, nextCursor: more ? String(from + 2) : null, bytes: 0 };
+      const shown = api.records.slice(from, from + pageSize);
+      const more = from + pageSize < api.records.length;
+      return { list, records: shown, nextCursor: more ? String(from + pageSize) : null, bytes: 0 };
     },
     close: () => Promise.resolve(),
   };

@@ -40,7 +40,7 @@ export interface AskedPage {
 export interface OtherCrm {
   /** What stands before `/v2`. */
   readonly url: string;
-  readonly token: string;
+  token: string;
   /** The lists as they are served; a test changes them in place. */
   readonly lists: Record<ListName, OtherRecord[]>;
   /** Every request with a good token so far. */

@@ -2,7 +2,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool, type HandlerPool } from '../../src/dispatch/handler-pool.js';
+import { createHandlerPool, type HandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import { createOperations, type Operations } from '../../src/dispatch/operations.js';
 import type { FeedStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
@@ -31,6 +31,7 @@ export interface FanOutExtras {
   logger?: Log;
   highWater?: number;
   stopGraceMs?: number;
+  comparisonOf?: HandlerPoolOptions['comparisonOf'];
 }
 
 export async function runFanOut(

@@ -15,6 +15,8 @@ export interface SweptListOptions extends Partial<Omit<SweepOptions, 'rules' | '
   /** @defaultValue todos are not watched */
   watch?: TodoWatch;
   log?: Log;
+  /** The address that the list is read from. @defaultValue none */
+  source?: string;
   store?: SweepStore;
   /** @defaultValue 1 */
   minutesLater?: number;
@@ -42,10 +44,10 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'pe
   return {
     store: ours,
     clock,
-    async sweep({ rules, watch, log = silentLog, store = ours, minutesLater = 1, ...options } = {}) {
+    async sweep({ rules, watch, log = silentLog, store = ours, source, minutesLater = 1, ...options } = {}) {
       minutes += minutesLater;
       const result = await sweepList(
-        { workspace: 'acme', api, store, clock, log },
+        { workspace: 'acme', source, api, store, clock, log },
         { baseline: 'quiet', ...options, list, rules: compileRules(list, rules, watch) },
       );
       if (result.outcome === 'held') throw new Error(`held by ${result.holder}`);

@@ -3,6 +3,7 @@ import { DEFAULT_INTERVAL_MS } from '../../src/config/defaults.js';
 import { LIST_NAMES } from '../../src/events/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
+import { nextSweepMs } from '../../src/sweep/schedule.js';
 import { readWorkspaceStatus } from '../../src/state/workspace-status.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
@@ -20,9 +21,10 @@ describe('a list that falls silent', () => {
   const status = async (): Promise<ListStatus> => {
     const lists = Object.fromEntries(
       LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: DEFAULT_INTERVAL_MS[list] }]),
-    ) as Parameters<typeof readWorkspaceStatus>[2]['lists'];
+    ) as Parameters<typeof readWorkspaceStatus>[1]['lists'];
+    const view = { redis: redis.redis, keys: redis.keys, nowMs: Date.now(), nextMs: nextSweepMs };
     const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };
-    return (await readWorkspaceStatus(redis.redis, redis.keys, workspace)).lists[0]!;
+    return (await readWorkspaceStatus(view, workspace)).lists[0]!;
   };
   /** Three weeks in which something changes between all looks. */
   async function busyWeeks(api: ListedApi, { sweep }: SweptList): Promise<void> {

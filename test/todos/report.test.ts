@@ -107,7 +107,11 @@ describe('what todos come to', () => {
     const clock = { now: () => Date.parse(NOW) } as Clock;
     const report = (call = {}) => {
       const store = createTodoStore(redis.redis, redis.keys, 'acme');
-      return reportTodos([{ name: 'acme', timeZone: 'Asia/Seoul', store }], { since: '7d', ...call }, clock);
+      return reportTodos(
+        [{ name: 'acme', timeZone: 'Asia/Seoul', polled: true, store }],
+        { since: '7d', ...call },
+        clock,
+      );
     };
 
     it('are counted from what is remembered of them, without those that are gone, and shown as tables', async () => {

@@ -34,7 +34,7 @@ async function watching() {
   const log: Log = { debug: say, info: say, warn: say, error: say, child: () => log };
   const reload = ({ subscriptions }: Config): Promise<Reloaded> => {
     taken.push(subscriptions.map(({ name }) => name).join(' '));
-    return Promise.resolve({ added: [], changed: [], removed: [], needsRestart: [] });
+    return Promise.resolve({ added: [], changed: [], removed: [], workspaces: [], needsRestart: [] });
   };
   const stopping = new AbortController();
   const { files } = await reread();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/runtime/clock.js';
+import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { runLoop } from '../../src/runtime/loop.js';
 
@@ -58,6 +58,38 @@ describe('the loop', () => {
     expect(reported[0]).toMatchObject({ loop: 'test', failures: 1, retryInMs: 100, error: 'no luck' });
   });
 
+  it('loop: a failure that repeats is logged when it begins, when it changes, and when it is over', async () => {
+    const { clock } = noting();
+    const stop = new AbortController();
+    const logged: string[] = [];
+    const note = (level: string) => (facts: { failures?: number; error?: string }) =>
+      void logged.push(`${level} ${facts.failures} ${facts.error}`);
+    const log: Log = { ...silentLog, debug: note('debug'), info: note('info'), error: note('error') };
+    const script = ['no luck', 'no luck', 'no luck', 'worse', 'worse', 'fine', 'fine', 'no luck', 'stop'];
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log,
+      clock,
+      async run() {
+        const next = script.shift();
+        if (next === 'stop') stop.abort();
+        else if (next !== 'fine') throw new Error(next);
+        return Promise.resolve(1);
+      },
+    });
+    expect(logged).toEqual([
+      'error 1 no luck',
+      'debug 2 no luck',
+      'debug 3 no luck',
+      'error 4 worse',
+      'debug 5 worse',
+      'info 5 worse',
+      'error 1 no luck',
+      'info 1 no luck',
+    ]);
+  });
+
   it('does not report what a turn throws because it was told to end', async () => {
     const stop = new AbortController();
     const reported: object[] = [];
@@ -69,5 +101,122 @@ describe('the loop', () => {
     };
     await runLoop({ name: 'test', signal: stop.signal, log, run });
     expect(reported).toEqual([]);
+  });
+});
+
+describe('the watchdog of the loop', () => {
+  const endless = (): Promise<never> => new Promise(() => undefined);
+
+  it('reports a turn without a sign of life, aborts it, and starts the next one', async () => {
+    const stop = new AbortController();
+    const reported: object[] = [];
+    const loops = new Map<string, string>();
+    const aborted: unknown[] = [];
+    let shown: string[] = [];
+    let turns = 0;
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log: { ...silentLog, error: (facts) => void reported.push(facts) },
+      backoff: { delayMs: 1, maxDelayMs: 1 },
+      stallMs: 30,
+      loops,
+      async run(signal) {
+        turns += 1;
+        if (turns === 1) {
+          signal.addEventListener('abort', () => aborted.push(signal.reason));
+          return await new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(new Error('aborted'))),
+          );
+        }
+        shown = [...loops.keys()];
+        stop.abort();
+        return 0;
+      },
+    });
+    expect(turns).toBe(2);
+    expect(reported).toMatchObject([{ loop: 'test', code: 'CF_LOOP_STALLED' }]);
+    expect(aborted).toMatchObject([{ code: 'CF_LOOP_STALLED' }]);
+    expect(shown).toEqual(['test']);
+    expect([...loops]).toEqual([]);
+  });
+
+  it('leaves alone a loop whose turns wait for something that may never happen', async () => {
+    const stop = new AbortController();
+    const reported: object[] = [];
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log: { ...silentLog, error: (facts) => void reported.push(facts) },
+      stallMs: null,
+      async run() {
+        await systemClock.sleep(100);
+        stop.abort();
+        return 0;
+      },
+    });
+    expect(reported).toEqual([]);
+  });
+
+  it('does not take a turn for stalled that waits for what every turn needs', async () => {
+    const stop = new AbortController();
+    const reported: object[] = [];
+    let isUsable = true;
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log: { ...silentLog, error: (facts) => void reported.push(facts) },
+      stallMs: 50,
+      async ready(signal) {
+        while (!isUsable) await systemClock.sleep(10, signal);
+      },
+      async run(signal) {
+        isUsable = false;
+        await systemClock.sleep(700, signal);
+        isUsable = true;
+        stop.abort();
+        return 0;
+      },
+    });
+    expect(reported).toEqual([]);
+  });
+
+  it('lets a turn go on that makes progress', async () => {
+    const stop = new AbortController();
+    const reported: object[] = [];
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log: { ...silentLog, error: (facts) => void reported.push(facts) },
+      stallMs: 200,
+      async run(signal, alive) {
+        for (let step = 0; step < 20; step += 1) {
+          await systemClock.sleep(30, signal);
+          alive();
+        }
+        stop.abort();
+        return 0;
+      },
+    });
+    expect(reported).toEqual([]);
+  });
+
+  it('starts the next turn also beside one that ignores its signal', { timeout: 20_000 }, async () => {
+    const stop = new AbortController();
+    let turns = 0;
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log: silentLog,
+      backoff: { delayMs: 1, maxDelayMs: 1 },
+      stallMs: 20,
+      run() {
+        turns += 1;
+        if (turns === 1) return endless();
+        stop.abort();
+        return Promise.resolve(0);
+      },
+    });
+    expect(turns).toBe(2);
   });
 });

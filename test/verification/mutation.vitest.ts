@@ -1,6 +1,6 @@
-/** The tests that hold `src/detect` by themselves: pure, no Redis, milliseconds each. What mutation testing runs. */
+/** The tests that hold `src/detect` and `src/crm` by themselves: pure, no Redis, milliseconds each. What mutation testing runs. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/unit/detect/**/*.test.ts', 'test/property/detect*.test.ts'], isolate: false },
+  test: { include: ['test/unit/{crm,detect}/**/*.test.ts', 'test/property/detect*.test.ts'], isolate: false },
 });

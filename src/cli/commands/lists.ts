@@ -71,11 +71,26 @@ export async function acceptRemovals(options: ListOptions & { args: [ListName] }
   return 0;
 }
 
-/** `changefeed resync <list>`: forgets the baseline. */
-export async function resync(options: ListOptions & { args: [ListName] }, io: Io): Promise<number> {
+/** `changefeed accept-creations <list>`: lets held new records through with the next sweep. */
+export async function acceptCreations(options: ListOptions & { args: [ListName] }, io: Io): Promise<number> {
   const [list] = options.args;
-  await withFeed(io, options, (feed) => feed.lists.resync(list, options.workspace));
-  io.out(`List "${list}": the baseline is forgotten; the next sweep is a quiet one. Records and sequences stay.`);
+  const count = await withFeed(io, options, (feed) => feed.lists.acceptCreations(list, options.workspace));
+  io.out(
+    count === 0
+      ? `List "${list}": no creations are held.`
+      : `List "${list}": ${count} creations accepted; the next complete sweep emits them.`,
+  );
+  return 0;
+}
+
+/** `changefeed resync <lists...>`: forgets their baselines. */
+export async function resync(options: ListOptions & { args: ListName[] }, io: Io): Promise<number> {
+  await withFeed(io, options, async (feed) => {
+    for (const list of options.args) {
+      await feed.lists.resync(list, options.workspace);
+      io.out(`List "${list}": the baseline is forgotten; the next sweep is a quiet one. Records and sequences stay.`);
+    }
+  });
   return 0;
 }
 
@@ -85,7 +100,7 @@ function storyText(story: RecordStory): string {
   const states = [
     page === null ? 'on no page of the last complete sweep' : `on page ${page} of the last complete sweep`,
     missing === null ? '' : `missing for ${missing.sweeps} complete sweeps`,
-    gone === null ? '' : 'removed',
+    gone === null ? '' : gone.dropped === true ? 'of another source, dropped' : 'removed',
     suspect === null ? '' : 'shown as it used to be: the next sweep decides',
     waits ? "waits for what its list's schema turns out to be" : '',
   ].filter((text) => text !== '');

@@ -19,10 +19,12 @@ export async function tail(
   const { feed, config } = await openService(io, { path, quiet: true });
   try {
     checkWorkspace(workspace, config);
-    const options = { from, types: type, workspace, follow, signal: io.signal };
+    const signal = AbortSignal.any([io.signal, feed.redisGone]);
+    const options = { from, types: type, workspace, follow, signal };
     for await (const { event } of feed.tail(options)) {
       io.out(json ? JSON.stringify(event) : eventLine(event, { colours: io.colours.out, columns: io.columns }));
     }
+    feed.redisGone.throwIfAborted();
   } finally {
     await feed.stop();
   }

@@ -17,6 +17,8 @@ const MOST_IDS = 200;
 
 export interface MirrorDeps {
   store: MirrorStore;
+  /** Which lists are polled, and with their contents. */
+  lists: Readonly<Record<ListName, { enabled: boolean; images: boolean }>>;
   clock: Clock;
   /** When a record was last changed, by itself; null where it does not say. */
   stampOf: (record: Readonly<Record<string, unknown>>) => string | null;
@@ -26,8 +28,10 @@ export function createMirror(deps: MirrorDeps): Source {
   const order = new KeyOrder(deps.store);
   return {
     async page(query) {
+      const unserved = neverServed(deps, query.list);
+      if (unserved !== null) return unserved;
       const seen = await deps.store.look(query.list);
-      if (seen.baselineAt === null) return incomplete(query.list);
+      if (seen.baselineAt === null) return incomplete(query.list, seen);
       const filter = readFilter(query.parameters);
       if ('outcome' in filter) return filter;
       const headers = freshness(seen, deps.clock.now());
@@ -36,17 +40,37 @@ export function createMirror(deps: MirrorDeps): Source {
       return await pageAfter(deps, query, { keys, since: filter.since, headers });
     },
     async record(query) {
+      const unserved = neverServed(deps, query.list);
+      if (unserved !== null) return unserved;
       const seen = await deps.store.look(query.list);
-      if (seen.baselineAt === null) return incomplete(query.list);
+      if (seen.baselineAt === null) return incomplete(query.list, seen);
       return await oneRecord(deps, query, freshness(seen, deps.clock.now()));
     },
   };
 }
 
-/** Half a list as if it were whole would be read as a mass deletion. */
-function incomplete(list: ListName): SourceFailure {
-  const reason = `The mirror has no complete look at the list "${list}" yet. Ask again when its first sweep is complete.`;
-  return failure(503, 'Service Unavailable', reason, { 'retry-after': '10' });
+/** 404 and not 503, nor 501: clients ask again after a 5xx, and no waiting makes this list appear. */
+function neverServed({ lists }: MirrorDeps, list: ListName): SourceFailure | null {
+  const { enabled, images } = lists[list];
+  if (enabled && images) return null;
+  const why = enabled
+    ? `keeps the list "${list}" without its contents (lists.${list}.images is false)`
+    : `does not poll the list "${list}" (lists.${list}.enabled is false)`;
+  return failure(404, 'Not Found', `This mirror ${why}. Asking again does not help; change its configuration.`);
+}
+
+/**
+ * Half a list as if it were whole would be read as a mass deletion. When to ask again is said only while a sweep is under way
+ * that completes the list.
+ */
+function incomplete(list: ListName, { sweeping }: MirroredList): SourceFailure {
+  const reason = `The mirror has not seen the list "${list}" whole yet.`;
+  if (sweeping) {
+    const soon = `${reason} Its first sweep is under way.`;
+    return failure(503, 'Service Unavailable', soon, { 'retry-after': '10' });
+  }
+  const remedy = 'Start one with the role poll ("changefeed start"), or look at "changefeed status" for what fails.';
+  return failure(503, 'Service Unavailable', `${reason} No process is sweeping it at this moment. ${remedy}`);
 }
 
 function failure(status: number, message: string, reason: string, headers: Record<string, string> = {}): SourceFailure {

@@ -7,6 +7,8 @@ export interface MirroredList {
   baselineAt: string | null;
   /** ISO 8601: when the last complete sweep ended. */
   completedAt: string | null;
+  /** A process is sweeping the list at this moment. */
+  sweeping: boolean;
   /** Changes whenever the list may have gained or lost records. */
   version: string;
 }

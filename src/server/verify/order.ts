@@ -37,7 +37,9 @@ function stepsBack(numbers: readonly number[]): number {
 }
 
 function gaps(numbers: readonly number[]): number {
-  return Math.max(...numbers) - Math.min(...numbers) + 1 - new Set(numbers).size;
+  const most = numbers.reduce((so, number) => Math.max(so, number), -Infinity);
+  const least = numbers.reduce((so, number) => Math.min(so, number), Infinity);
+  return most - least + 1 - new Set(numbers).size;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,9 +1,10 @@
 /**
  * When two images of a record say the same. Written apart from the detector's own rules on purpose: a judge that
- * shared code with the judged would share its mistakes.
+ * shared code with the judged would share its mistakes. A property test holds the two together.
  *
- * Not a difference: key order, the order of refs in a set, null against absent, the query of a picture's URL, the name
- * of a ref (it belongs to what is referred to), the change stamp alone, and which of two spellings a todo's field has.
+ * Not a difference: key order and the Unicode composition of keys, the order of refs in a set, null against absent against an
+ * empty list, the query of a picture's URL, the name of a ref (it belongs to what is referred to), the change stamp alone,
+ * and which of two spellings a todo's field has.
  */
 import type { CrmRecord } from '../../events/types.js';
 
@@ -28,33 +29,50 @@ export interface Sameness {
 export function essence(record: CrmRecord | null, { ignore, refNames }: Sameness): string | null {
   if (record === null) return null;
   const fields = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(record)) {
-    if (value === null || value === undefined || STAMPS.has(name) || ignore.has(name)) continue;
+  for (const [key, value] of Object.entries(record)) {
+    const name = key.normalize('NFC');
+    if (isEmpty(value) || STAMPS.has(name) || ignore.has(name)) continue;
     const written = WRITTEN_NAME[name] ?? name;
     // With both spellings side by side the written one speaks.
-    if (written !== name && record[written] !== undefined && record[written] !== null) continue;
-    fields.set(written, name === PICTURE && typeof value === 'string' ? value.split('?', 1)[0] : value);
+    if (written !== name && !isEmpty(record[written])) continue;
+    fields.set(written, name === PICTURE && typeof value === 'string' ? value.split(/[?#]/u, 1)[0] : value);
   }
-  return JSON.stringify([...fields.entries()].sort(byName).map(([name, value]) => [name, plain(value, refNames)]));
+  return JSON.stringify(entriesOf(fields, refNames));
 }
 
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+}
+
+/** Lists and objects are tagged: a list of pairs is no object. */
 function plain(value: unknown, refNames: Sameness['refNames']): unknown {
+  if (isEmpty(value)) return null;
   if (Array.isArray(value)) {
     const items = value.map((each) => plain(each, refNames));
-    return value.length > 0 && value.every(isRef) ? items.map((each) => JSON.stringify(each)).sort() : items;
+    return value.every(isRef) ? ['set', ...items.map((each) => JSON.stringify(each)).sort()] : ['list', ...items];
   }
   if (typeof value !== 'object' || value === null) return value;
-  if (isRef(value) && refNames === 'ignored') return { ref: value['id'] ?? value['_id'] };
-  const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
-  return entries.sort(byName).map(([name, each]) => [name, plain(each, refNames)]);
+  if (refNames === 'ignored' && isNamedRef(value)) return ['ref', value.id ?? value._id];
+  const present = Object.entries(value).filter(([, each]) => !isEmpty(each));
+  return ['object', ...entriesOf(present, refNames)];
 }
 
-function isRef(value: unknown): value is Readonly<Record<string, unknown>> {
+function entriesOf(entries: Iterable<readonly [string, unknown]>, refNames: Sameness['refNames']): string[] {
+  return [...entries].map(([name, each]) => JSON.stringify([name.normalize('NFC'), plain(each, refNames)])).sort();
+}
+
+interface Ref {
+  readonly id?: unknown;
+  readonly _id?: unknown;
+}
+
+function isRef(value: unknown): value is Ref {
   if (typeof value !== 'object' || value === null) return false;
-  const { length } = Object.keys(value);
-  return length === 2 && 'name' in value && ('id' in value || '_id' in value);
+  const { id, _id } = value as Ref;
+  return typeof id === 'string' || typeof _id === 'string';
 }
 
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** An id and a name, and nothing else. */
+function isNamedRef(value: object): value is Ref {
+  return isRef(value) && 'name' in value && Object.keys(value).length === 2;
 }

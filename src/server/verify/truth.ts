@@ -125,7 +125,8 @@ function stepsOf(states: readonly State[], walks: readonly WalkLine[] | null, op
 
 /** Of a list that was never walked to its end nothing is expected: its baseline is not complete. */
 function baselineEnd(walks: readonly WalkLine[] | null): number {
-  return walks === null ? -Infinity : Math.min(...walks.map(({ endedAt }) => Date.parse(endedAt)));
+  if (walks === null) return -Infinity;
+  return walks.reduce((first, { endedAt }) => Math.min(first, Date.parse(endedAt)), Infinity);
 }
 
 function isConfirmed(

@@ -11,14 +11,26 @@
        then k · k × (4 or 5, "set" | "incr" | "del", field, value): fields of the hash under that key
        then t · t × (timer, ms or "" for none)
   Closing drops the walk, except for records that wait for the next sweep.
-  RETURN {"committed", events} · {"fenced", holder or ""}    Cost O(changed records). Never calls TIME. ]]
+  A list whose records were kept ("kept" in the sweep) and are gone (evicted, deleted) gets nothing of this page: every record
+  would look new. Its baseline is forgotten, and its digests, which would vouch for records that are not kept; the next sweep is
+  a baseline without events ("quiet").
+  RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[6])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0 } end
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  redis.call('HSET', KEYS[4], 'kept', 1)
+elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
+  redis.call('UNLINK', KEYS[1])
+  redis.call('HDEL', KEYS[4], 'baselineAt', 'checkpoint', 'kept')
+  redis.call('HSET', KEYS[4], 'quiet', 1)
+  return { 'lost' }
+end
 redis.call('HSET', KEYS[4], 'step', ARGV[2])
 
 local events = 0
 local at = 8
+if tonumber(ARGV[7]) > 0 then redis.call('HSET', KEYS[4], 'kept', 1) end
 for _ = 1, tonumber(ARGV[7]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
   redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 2])
@@ -40,7 +52,8 @@ for _ = 1, tonumber(ARGV[at]) do
   local key, op, field, value = KEYS[tonumber(ARGV[at + 1])], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   if op == 'set' then redis.call('HSET', key, field, value)
   elseif op == 'del' then redis.call('HDEL', key, field)
-  elseif redis.call('HINCRBY', key, field, value) == 0 then redis.call('HDEL', key, field) end
+  -- Below 0: of a field that was not tracked when its record came, and is when it goes.
+  elseif redis.call('HINCRBY', key, field, value) <= 0 then redis.call('HDEL', key, field) end
   at = at + 4
 end
 at = at + 1
@@ -56,7 +69,7 @@ if ARGV[5] == '' then
 else
   redis.call('HSET', KEYS[4], 'lastSweep', ARGV[5])
   redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[6])
-  redis.call('HDEL', KEYS[4], 'checkpoint')
+  redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
   local waiting = false
   local cursors = {}
   for _, name in ipairs(redis.call('HKEYS', KEYS[5])) do

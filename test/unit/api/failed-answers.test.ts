@@ -89,16 +89,21 @@ describe('an answer that may pass is asked for again', () => {
   });
 
   it('but a page larger than allowed says so', async () => {
-    await using server = await startApiServer(() => ({ body: ' '.repeat(2_000) }));
+    await using server = await startApiServer(() => ({
+      headers: { 'content-length': '2000' },
+      body: ' '.repeat(2_000),
+    }));
     const client = createClientUnderTest({ ...server, maxBytes: 1_000 });
-    await expect(fetchFirst(client)).rejects.toThrow(/larger than the 1000 bytes allowed/);
+    await expect(fetchFirst(client)).rejects.toThrow(
+      /list "people", page 1: the body of 2000 bytes is larger than the 1000 bytes allowed\. .*ask its operator for smaller pages, or set lists\.people\.enabled to false/,
+    );
   });
 
   it('and so does a page that is larger only when unpacked', async () => {
     const body = gzipSync(' '.repeat(100_000));
     await using server = await startApiServer(() => ({ headers: { 'content-encoding': 'gzip' }, body }));
     const client = createClientUnderTest({ ...server, maxBytes: 1_000 });
-    await expect(fetchFirst(client)).rejects.toThrow(/larger than the 1000 bytes allowed/);
+    await expect(fetchFirst(client)).rejects.toThrow(/the body is larger than the 1000 bytes allowed.*smaller pages/);
   });
 });
 

@@ -117,7 +117,15 @@ describe('tables', () => {
       { ...one, name: 'sad', paused: false, disabled: null, failingSince: '2026-01-01T00:00:00.000Z' },
       { ...one, name: 'fine', paused: false, disabled: null, failingSince: null },
     ];
-    expect(statusText({ at: '2026-01-01T02:00:00.000Z', workspaces: [], subscriptions }, noColours)).toBe(
+    const status = {
+      at: '2026-01-01T02:00:00.000Z',
+      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
+      workspaces: [],
+      subscriptions,
+      processes: [],
+      problems: [],
+    };
+    expect(statusText(status, noColours)).toBe(
       [
         'subscription     handler  on     lag   waiting  active  delayed  dead',
         'ops (DISABLED)   webhook  crm.*  none  0        0       0        0',
@@ -127,18 +135,33 @@ describe('tables', () => {
         'ops: disabled since 2026-01-01T00:00:00.000Z (changefeed enable ops has it go on): ops.example/ answered 410 (Gone).',
         'late: disabled since 2026-01-01T00:00:00.000Z, it misses events that log.retention dropped (changefeed enable late has it go on): ops.example/ answered 410 (Gone).',
         'sad: every try has failed for 2 h',
+        '',
+        'no process runs: changefeed start',
       ].join('\n'),
     );
   });
 
   it('tell a list without a baseline from one that has nothing new', () => {
-    const list = { enabled: true, intervalMs: 120_000, sweeping: null, silence: null, heldRemovals: null };
+    const list = {
+      enabled: true,
+      intervalMs: 120_000,
+      sweeping: null,
+      silence: null,
+      heldRemovals: null,
+      failure: null,
+      dueAt: '2026-01-01T00:02:00.000Z',
+      late: false,
+      heldCreations: null,
+    };
     const counts = { seen: 3, unchanged: 3, created: 0 };
     const status: Status = {
       at: '2026-01-01T00:01:00.000Z',
+      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
       workspaces: [
         {
           name: 'acme',
+          stateSince: '2026-01-01T00:00:00.000Z',
+          stateLostAt: null,
           logLength: 1,
           budget: { requests: 80, perSeconds: 10, pausedMs: 8_000 },
           lists: [
@@ -154,6 +177,18 @@ describe('tables', () => {
         },
       ],
       subscriptions: [],
+      processes: [
+        {
+          id: 'a',
+          pid: 7,
+          host: 'crm-1',
+          startedAt: '2026-01-01T00:00:00.000Z',
+          roles: ['poll'],
+          workspaces: ['acme'],
+          stalled: [],
+        },
+      ],
+      problems: [],
     };
     expect(statusText(status, noColours)).toBe(
       [
@@ -163,6 +198,8 @@ describe('tables', () => {
         'todo    every 2 min  3        30 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
         '',
         'no subscriptions: events go to the log only',
+        '',
+        'process 7 on crm-1: poll, up 1 min',
       ].join('\n'),
     );
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { typesText } from '../../../src/cli/schema-types.js';
 import { formsOf } from '../../../src/detect/known.js';
 import { compileRules } from '../../../src/detect/rules.js';
-import { addToDelta, listSchema, schemaFrom, type SchemaDelta } from '../../../src/detect/schema.js';
+import { TrackedFields, addToDelta, listSchema, schemaFrom, type SchemaDelta } from '../../../src/detect/schema.js';
 import type { ListName } from '../../../src/events/lists.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -11,7 +11,8 @@ type Row = Readonly<Record<string, unknown>>;
 /** The types that a sweep over these rows would lead to. */
 function typesOf(rows: readonly Row[], list: ListName = 'people'): string {
   const tally: SchemaDelta = new Map();
-  for (const row of rows) addToDelta(tally, null, formsOf(row, compileRules(list)));
+  const tracked = new TrackedFields(schemaFrom([]));
+  for (const row of rows) addToDelta(tally, null, formsOf(row, compileRules(list)), tracked);
   return typesText(list, listSchema(schemaFrom(tally)));
 }
 

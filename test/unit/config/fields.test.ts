@@ -28,7 +28,7 @@ describe('a configuration that says little', () => {
     expect(config).toMatchObject({
       workspaces: [{ ...workspace, budget: { requests: 80, perSeconds: 10 }, timeZone: 'Asia/Seoul' }],
       subscriptions: [],
-      redis: { url: undefined, prefix: 'changefeed' },
+      redis: { url: undefined, prefix: 'changefeed', allowEviction: false },
       log: { retention: { ageMs: 604_800_000, events: 100_000 } },
       deadLetters: { retention: { ageMs: 2_592_000_000, count: null } },
     });
@@ -42,6 +42,7 @@ describe('a configuration that says little', () => {
       baseline: 'quiet',
       images: true,
       removals: { confirm: 2, maxShare: 0.2, maxCount: 10 },
+      creations: { maxShare: 0.5, maxCount: 100 },
       nullIsAbsent: true,
       touch: false,
       collapse: true,
@@ -99,7 +100,11 @@ describe('a configuration that says much', () => {
   it('may give Redis as a bare URL, over which REDIS_URL wins', () => {
     const raw = { workspaces: [workspace], redis: 'redis://from-file:6379' };
     expect(parse(raw).redis.url).toBe('redis://from-file:6379');
-    expect(parse(raw, 'redis://from-env:6379').redis).toEqual({ url: 'redis://from-env:6379', prefix: 'changefeed' });
+    expect(parse(raw, 'redis://from-env:6379').redis).toEqual({
+      url: 'redis://from-env:6379',
+      prefix: 'changefeed',
+      allowEviction: false,
+    });
   });
 });
 
@@ -210,7 +215,11 @@ describe('a wrong value is named with its path, what was found and what is allow
       { workspaces: [workspace], redis: 'localhost' },
       /redis\.url: found a string of 9 characters; allowed: a URL such as/,
     ],
-    ['redis', { workspaces: [workspace], redis: 6379 }, 'redis: found a number; allowed: an object with url, prefix'],
+    [
+      'redis',
+      { workspaces: [workspace], redis: 6379 },
+      'redis: found a number; allowed: an object with url, prefix, allowEviction',
+    ],
     [
       'redis.url',
       { workspaces: [workspace], redis: { url: 'redis://h/one' } },

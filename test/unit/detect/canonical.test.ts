@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalFields, canonicalText } from '../../../src/detect/canonical.js';
-import { diffFields } from '../../../src/detect/diff.js';
+import { diffFields } from '../../../src/crm/diff.js';
 import type { RawValue } from '../../../src/detect/raw.js';
 import { compileRules, type FieldRules } from '../../../src/detect/rules.js';
 

@@ -83,6 +83,18 @@ describe('without images', () => {
   });
 });
 
+describe('the id of an event', () => {
+  it('is another one in a state that replaced a lost one, where sequences begin again', () => {
+    const idIn = (epoch?: string): string | undefined => {
+      const seen = { ...observation, ...(epoch !== undefined && { epoch }) };
+      const removed = removalEvent({ key: 'p1', record: null, sequence: 1 }, { rules: rules(), observation: seen });
+      return removed.id;
+    };
+    expect(idIn('b')).toBe(idIn('b'));
+    expect(new Set([idIn(), idIn('a'), idIn('b')]).size).toBe(3);
+  });
+});
+
 describe('a time', () => {
   it('is told in UTC, and not at all where the text is none', () => {
     expect(instant('2026-03-01T09:00:00+09:00')).toBe('2026-03-01T00:00:00.000Z');

@@ -44,6 +44,13 @@ describe('a record is known', () => {
 });
 
 describe('a record without a usable id', () => {
+  it('identity: an id too long to be kept is refused in words', () => {
+    expect(keyOf({ id: 'x'.repeat(16_000) }, 'people')).toHaveLength(16_000);
+    expect(() => keyOf({ id: 'x'.repeat(16_001) }, 'people')).toThrow(
+      /List "people": expected an "id" of at most 16000 characters, found one of 16001/,
+    );
+  });
+
   it.each([
     ['people', undefined, 'nothing'],
     ['todo', '', 'an empty string'],

@@ -41,6 +41,15 @@ describe('what is remembered of a record', () => {
     expect(refreshed?.trail).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
   });
 
+  it('remember: of very many fields in one change the decision names some and counts the others', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, n) => [`field ${String(n).padStart(4, '0')}`, n]),
+    );
+    const [decision] = look({ known: known(), record: personAt(6, many) }).next?.trail ?? [];
+    expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
+    expect(decision?.fields).toHaveLength(100);
+  });
+
   it('after silence: the image moves along, and the rule that kept it quiet is told', () => {
     const muting = compileRules('people', { ignore: ['이름'] });
     const record = personAt(5, { 이름: '새이름' });

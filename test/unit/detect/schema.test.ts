@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { schemaEvent } from '../../../src/detect/schema-event.js';
-import { addToDelta, formsOfField, listSchema, schemaFrom, type SchemaDelta } from '../../../src/detect/schema.js';
+import {
+  MOST_FIELDS,
+  TrackedFields,
+  addToDelta,
+  formsOfField,
+  listSchema,
+  schemaFrom,
+  type SchemaDelta,
+} from '../../../src/detect/schema.js';
 import { compileRules } from '../../../src/detect/rules.js';
 import type { SchemaChange } from '../../../src/events/types.js';
 import { observation } from '../../support/one-look.js';
@@ -8,7 +16,12 @@ import { observation } from '../../support/one-look.js';
 const forms = (fields: Record<string, string>) => new Map(Object.entries(fields));
 const delta = (...steps: [Parameters<typeof addToDelta>[1], Parameters<typeof addToDelta>[2]][]): object => {
   const counted: SchemaDelta = new Map();
-  for (const [before, after] of steps) addToDelta(counted, before, after);
+  const tracked = new TrackedFields(schemaFrom([]));
+  for (const [before, after] of steps) {
+    // What a record had is tracked since it came.
+    for (const field of before?.keys() ?? []) tracked.admits(field);
+    addToDelta(counted, before, after, tracked);
+  }
   return Object.fromEntries(counted);
 };
 
@@ -138,5 +151,32 @@ describe('the event of a schema that changed', () => {
       eventOf(change, 3),
     ];
     expect(new Set([id, ...others.map((event) => event.id)]).size).toBe(6);
+  });
+});
+
+describe('schema: the fields that are tracked', () => {
+  const names = (count: number, prefix = 'f'): ReadonlyMap<string, string> =>
+    new Map(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'string']));
+
+  it('schema: counts fields up to the limit, first come, and leaves out the others wherever they come and go', () => {
+    const tracked = new TrackedFields(schemaFrom([]));
+    const counted: SchemaDelta = new Map();
+    addToDelta(counted, null, names(MOST_FIELDS - 1), tracked);
+    addToDelta(counted, null, names(2, 'late '), tracked);
+    expect(counted.size).toBe(MOST_FIELDS + 1);
+    expect(counted.get('string\tlate 0')).toBe(1);
+    expect(counted.has('string\tlate 1')).toBe(false);
+    addToDelta(counted, names(2, 'late '), null, tracked);
+    expect([...counted].filter(([name]) => name.includes('late'))).toEqual([]);
+  });
+
+  it('schema: says once that the limit is reached, and not again in a sweep that finds it reached', () => {
+    const full = schemaFrom([...names(MOST_FIELDS).keys()].map((field) => [`string\t${field}`, 1] as const));
+    const filling = new TrackedFields(schemaFrom([]));
+    for (const field of full.fields.keys()) filling.admits(field);
+    expect(filling.justFilled()).toBe(false);
+    expect([filling.admits('one more'), filling.justFilled(), filling.justFilled()]).toEqual([false, true, false]);
+    const filled = new TrackedFields(full);
+    expect([filled.admits('one more'), filled.justFilled()]).toEqual([false, false]);
   });
 });

@@ -20,6 +20,16 @@ describe('a selection', () => {
     expect(selects({ on: [pattern] })).toBe(expected);
   });
 
+  it.each([
+    ['crm.*', false],
+    ['crm.person.*', false],
+    ['*', false],
+    ['crm.*.schema_changed', true],
+    ['crm.person.schema_changed', true],
+  ])('selection: on %s takes crm.person.schema_changed: %s', (pattern, expected) => {
+    expect(selects({ on: [pattern] }, { verb: 'schema_changed' })).toBe(expected);
+  });
+
   it('takes what any of its types takes, and nothing without any', () => {
     expect(selects({ on: ['crm.todo.*', 'crm.person.updated'] })).toBe(true);
     expect(selects({ on: [] })).toBe(false);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { compileRules } from '../../../src/detect/rules.js';
 import { mergeChanges } from '../../../src/dispatch/merge-changes.js';
 import { buildEvent, mergedEventId } from '../../../src/events/envelope.js';
+import type { ListName } from '../../../src/events/lists.js';
 import type { ChangeData, ChangeEvent, EventType, Verb } from '../../../src/events/types.js';
 
 type Fields = Record<string, unknown>;
@@ -81,8 +83,46 @@ describe('changes of one record, merged', () => {
     ['a reference, its keys in another order', { id: '1', name: 'x' }, { name: 'x', id: '1' }],
   ])('drop a field that is again what it was: %s', (_what, was, is) => {
     const there = change('updated', 1, { from: { 담당자: was, 이름: 'a' }, to: { 담당자: 'other', 이름: 'b' } });
-    const back = change('updated', 2, { from: { 담당자: 'other' }, to: { 담당자: is } });
+    const back = change('updated', 2, { from: { 담당자: 'other', 이름: 'b' }, to: { 담당자: is, 이름: 'b' } });
     expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '이름', before: 'a', after: 'b' }]);
+  });
+
+  it.each<[string, unknown, unknown, unknown]>([
+    ['a picture that is signed again', 'https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'],
+    ['a reference that loses a null', { id: '1', team: null }, { id: '2' }, { id: '1' }],
+    ['a name that is given back', { id: '1', name: 'x' }, { id: '1', name: 'y' }, { id: '1', name: 'x' }],
+  ])('settle: %s is no change', (_what, a, b, c) => {
+    const there = change('updated', 1, { from: { '프로필 사진': a }, to: { '프로필 사진': b } });
+    const back = change('updated', 2, { from: { '프로필 사진': b }, to: { '프로필 사진': c } });
+    expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
+  });
+
+  it('settle: a reference that was renamed is one change, whatever else happened to it meanwhile', () => {
+    const [was, between, is] = [
+      { id: '1', name: 'x' },
+      { id: '2', name: 'z' },
+      { id: '1', name: 'y' },
+    ];
+    const there = change('updated', 1, { from: { 담당자: was }, to: { 담당자: between } });
+    const back = change('updated', 2, { from: { 담당자: between }, to: { 담당자: is } });
+    expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '담당자', before: was, after: is }]);
+  });
+
+  it('settle: a field that a rule ignores by now stays when an event named it, and one that no event named stays out', () => {
+    const comparisonOf = (_workspace: string, list: ListName) => compileRules(list, { ignore: ['이름'] });
+    const there = change('updated', 1, {
+      from: { 이름: 'a', 등급: 1 },
+      to: { 이름: 'b', 등급: 1 },
+      changes: [{ field: '이름', before: 'a', after: 'b' }],
+    });
+    const more = change('updated', 2, {
+      from: { 이름: 'b', 등급: 2 },
+      to: { 이름: 'c', 등급: 2 },
+      changes: [{ field: '이름', before: 'b', after: 'c' }],
+    });
+    expect(mergeChanges([there, more], { comparisonOf }).event?.data.changes).toEqual([
+      { field: '이름', before: 'a', after: 'c' },
+    ]);
   });
 
   it('are nothing when every field is again what it was', () => {

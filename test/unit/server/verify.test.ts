@@ -1,77 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ListName } from '../../../src/events/lists.js';
-import type { CrmRecord } from '../../../src/events/types.js';
-import type { JournalLine, MutationLine } from '../../../src/server/sandbox/journal/lines.js';
-import { parseEvents, parseJournal, type JudgedEvent } from '../../../src/server/verify/read.js';
+import type { JournalLine } from '../../../src/server/sandbox/journal/lines.js';
+import { parseEvents, parseJournal } from '../../../src/server/verify/read.js';
 import { scoreEvents } from '../../../src/server/verify/score.js';
-
-const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
-
-let mutations = 0;
-interface Mutation {
-  id?: string;
-  list?: ListName;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-  second: number;
-  /** Null: overwritten unseen. */
-  seen: number | null;
-}
-
-function mutation({ id = 'p1', list = 'people', before, after, second, seen }: Mutation): MutationLine {
-  const image = (fields: Record<string, unknown> | null): CrmRecord | null =>
-    fields === null ? null : { id, ...fields };
-  return {
-    line: 'mutation',
-    mutation: ++mutations,
-    kind: 'edit-person',
-    list,
-    id,
-    at: at(second),
-    cause: 'direct',
-    before: image(before),
-    after: image(after),
-    visibleAt: seen === null ? null : at(seen),
-  };
-}
-
-const walk = (from: number, to: number, list: ListName = 'people'): JournalLine => ({
-  line: 'walk',
-  list,
-  startedAt: at(from),
-  endedAt: at(to),
-});
-
-interface Told {
-  type?: string;
-  subject?: string;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-  sequence?: number;
-  second: number;
-  id?: string;
-}
-
-function told({
-  type = 'crm.person.updated',
-  subject = 'p1',
-  before,
-  after,
-  sequence = 1,
-  second,
-  id,
-}: Told): JudgedEvent {
-  const image = (fields: Record<string, unknown> | null): CrmRecord | null =>
-    fields === null ? null : { id: subject, ...fields };
-  return {
-    id: id ?? `evt_${subject}_${sequence}_${JSON.stringify(after)}`,
-    type,
-    subject,
-    time: at(second),
-    source: '/workspaces/w',
-    data: { before: image(before), after: image(after), sequence, observedAt: at(second) },
-  };
-}
+import { at, mutation, told, walk } from '../../support/judged.js';
 
 const A = { 이름: 'A' };
 const B = { 이름: 'B' };

@@ -1,4 +1,5 @@
 /** The workspace's own fields, of every type seen in the wild; keys with spaces, brackets, slashes and signs on purpose. */
+import { meaningOf } from '../../../crm/canonical.js';
 import type { Directory } from './directory.js';
 import type { Dice } from './random.js';
 
@@ -82,15 +83,15 @@ export function customValues(kind: CustomKind, roll: Dice, now: number, director
   return withFormulas(kind, Object.fromEntries(values) as Values);
 }
 
-/** The same values but for one, which is another now. */
+/** The same values but for one, which is another now. Null and an empty list are the same: no detector can see that edit. */
 export function editCustom(kind: CustomKind, values: Values, roll: Dice, now: number, directory: Directory): Values {
   const makers: Readonly<Record<string, Maker>> = FIELDS[kind];
   const names = Object.keys(makers);
   const name = names[roll.below(names.length)] ?? '';
-  const before = JSON.stringify(values[name]);
+  const before = meaningOf(values[name]);
   let value = makers[name]?.(roll, now, directory);
-  // A die may show the old value again: three throws, then it is emptied.
-  for (let again = 0; again < 3 && JSON.stringify(value) === before; again++)
+  // A die may show the old value again: three throws, then it is emptied. What is empty already is thrown until it is not.
+  for (let again = 0; (again < 3 || before === null) && meaningOf(value) === before; again++)
     value = makers[name]?.(roll, now, directory);
-  return withFormulas(kind, { ...values, [name]: JSON.stringify(value) === before ? null : value });
+  return withFormulas(kind, { ...values, [name]: meaningOf(value) === before ? null : value });
 }

@@ -1,0 +1,79 @@
+/**
+ * The canonical form: two records that mean the same have the same one. Blind to key order, to null against absent, to
+ * the order inside a set of references, to Unicode composition of keys and to a picture URL's signature.
+ * Numbers, booleans and strings are never coerced. The one notion of equality: detection, merged changes and the sandbox
+ * use it.
+ */
+import type { ListName } from '../events/lists.js';
+import { isPictureField, writtenName } from './fields.js';
+
+export interface CanonicalField {
+  /** The field's name as the record spells it. */
+  name: string;
+  /** The value as the record holds it. */
+  value: unknown;
+  /** The value's canonical text; equal texts are equal values. */
+  text: string;
+}
+
+/** Fields by canonical name. */
+export type CanonicalFields = ReadonlyMap<string, CanonicalField>;
+
+/** What a comparison depends on besides the records. */
+export interface Comparison {
+  readonly list: ListName;
+  /** Null, absent and an empty list mean the same. */
+  readonly nullIsAbsent: boolean;
+  /** Does the field take part? Asked by canonical name. */
+  readonly compares: (field: string) => boolean;
+}
+
+/** The compared fields of a record; null and empty lists are left out where they mean absence. */
+export function readFields(
+  record: Readonly<Record<string, unknown>>,
+  { list, nullIsAbsent, compares }: Comparison,
+): CanonicalFields {
+  const fields = new Map<string, CanonicalField>();
+  for (const [name, value] of Object.entries(record)) {
+    const key = writtenName(list, name.normalize('NFC'), record);
+    if (!compares(key)) continue;
+    const text = valueText(isPictureField(key) ? withoutQuery(value) : value, nullIsAbsent);
+    if (text !== null) fields.set(key, { name, value, text });
+  }
+  return fields;
+}
+
+/** The canonical text of a value by itself; null for null, absent and an empty list. */
+export function meaningOf(value: unknown): string | null {
+  return valueText(value, true);
+}
+
+/** Null for what means that nothing is there. */
+function valueText(value: unknown, nullIsAbsent: boolean): string | null {
+  if (value === null || value === undefined) return nullIsAbsent ? null : 'null';
+  if (Array.isArray(value)) return value.length === 0 && nullIsAbsent ? null : arrayText(value, nullIsAbsent);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value).flatMap(([key, inner]) => {
+    const text = valueText(inner, nullIsAbsent);
+    return text === null ? [] : [`${JSON.stringify(key.normalize('NFC'))}:${text}`];
+  });
+  return `{${members.sort().join(',')}}`;
+}
+
+/** A list of references is a set. Other lists keep their order. */
+function arrayText(items: readonly unknown[], nullIsAbsent: boolean): string {
+  const texts = items.map((item) => valueText(item, nullIsAbsent) ?? 'null');
+  if (items.every(isReference)) texts.sort();
+  return `[${texts.join(',')}]`;
+}
+
+/** References carry `id`; history entries spell it `_id`. */
+function isReference(item: unknown): boolean {
+  if (item === null || typeof item !== 'object') return false;
+  const { id, _id } = item as { id?: unknown; _id?: unknown };
+  return typeof id === 'string' || typeof _id === 'string';
+}
+
+function withoutQuery(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/[?#].*/su, '') : value;
+}

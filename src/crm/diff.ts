@@ -1,0 +1,20 @@
+import type { FieldChange } from '../events/types.js';
+import type { CanonicalFields } from './canonical.js';
+
+/** The fields that differ between two canonical records, sorted by name, with the values as the records hold them. */
+export function diffFields(before: CanonicalFields, after: CanonicalFields): FieldChange[] {
+  return [...changesByName(before, after).values()];
+}
+
+/** The same by canonical name. */
+export function changesByName(before: CanonicalFields, after: CanonicalFields): ReadonlyMap<string, FieldChange> {
+  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return new Map(
+    keys.flatMap((key) => {
+      const old = before.get(key);
+      const now = after.get(key);
+      if (old?.text === now?.text) return [];
+      return [[key, { field: now?.name ?? old?.name ?? key, before: old?.value ?? null, after: now?.value ?? null }]];
+    }),
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * The feed's own events: `changefeed.<subject>.<what>`. They stand in the workspace's log and reach subscriptions that ask for
+ * them by name or by `changefeed.*`.
+ */
+import { eventId } from './envelope.js';
+import type { ChangeEvent, Notice, NoticeKind, NoticeType } from './types.js';
+
+export interface NoticeDraft extends Notice {
+  workspace: string;
+  kind: NoticeKind;
+  /** `workspace`, `list:<list>`, `subscription:<name>`, `role:<role>` or `loop:<name>`. */
+  subject: string;
+  /** ISO 8601: when it was noticed. */
+  at: string;
+  sequence: number;
+}
+
+/** The same problem noticed at the same time has the same id. */
+export function buildNotice(draft: NoticeDraft): ChangeEvent {
+  const { workspace, kind, subject, at, sequence, severity, message, since, list } = draft;
+  const type: NoticeType = `changefeed.${kind}`;
+  return {
+    specversion: '1.0',
+    id: eventId([workspace, type, subject, since ?? at]),
+    source: `/workspaces/${workspace}`,
+    type,
+    subject,
+    time: at,
+    datacontenttype: 'application/json',
+    data: {
+      before: null,
+      after: null,
+      changes: [],
+      sequence,
+      class: 'edited',
+      detectedBy: 'clock',
+      observedAt: at,
+      sweep: '',
+      notice: { severity, message, since, list },
+    },
+  };
+}

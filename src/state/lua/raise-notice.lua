@@ -1,0 +1,11 @@
+--[[ raise-notice: reports a problem by an event, once while it lasts.
+  Atomic because: of several processes that see the problem one reports it, and its event has the next number of its subject.
+  KEYS 1 notices · 2 log    ARGV 1 problem · 2 subject · 3 now, ms · 4 event up to its sequence · 5 event after its sequence
+  RETURN {"raised" | "known"}    Cost O(1). Never calls TIME. ]]
+local field = 'open ' .. ARGV[1]
+local known = redis.call('HEXISTS', KEYS[1], field) == 1
+redis.call('HSET', KEYS[1], field, ARGV[3])
+if known then return { 'known' } end
+local sequence = redis.call('HINCRBY', KEYS[1], 'count ' .. ARGV[2], 1)
+redis.call('XADD', KEYS[2], '*', 'event', ARGV[4] .. string.format('%d', sequence) .. ARGV[5])
+return { 'raised' }

@@ -1,0 +1,94 @@
+/** Keeps the last failure of each list for the schedule and the status, and logs when a failure begins, lasts and ends. */
+import { ChangefeedError } from '../errors.js';
+import type { ListName } from '../events/lists.js';
+import type { ObservedTry } from '../api/with-observer.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { failureAfter, type ScheduleStore } from './schedule.js';
+
+export interface FailureLog {
+  /**
+   * One try of a page is over. Tries that fail again and again are a failure before the sweep gives up: that may take a
+   * minute, and the status is not to wait for it.
+   */
+  tried(tried: ObservedTry): Promise<void>;
+  /** A sweep of the list was complete. */
+  succeeded(list: ListName): Promise<void>;
+  /**
+   * An attempt failed. `quiet`: somebody else reports it.
+   * @throws `error`, where it is not about the list (Redis is away, say)
+   */
+  failed(list: ListName, attempt: { error: unknown; intervalMs: number; quiet?: boolean }): Promise<void>;
+}
+
+export interface FailureLogDeps {
+  workspace: string;
+  schedule: ScheduleStore;
+  log: Log;
+  clock: Clock;
+}
+
+/** With the waits between them, some five seconds. */
+const TRIES = 4;
+
+/** A failure that lasts is logged again this often; the status shows it all the time. */
+const REPEAT_MS = 600_000;
+
+export function createFailureLog({ workspace, schedule, log, clock }: FailureLogDeps): FailureLog {
+  /** List → when its failure was last logged by this process, ms. */
+  const logged = new Map<ListName, { code: string; atMs: number }>();
+  const isNews = (list: ListName, code: string): boolean => {
+    const last = logged.get(list);
+    return last?.code !== code || clock.now() - last.atMs >= REPEAT_MS;
+  };
+  /** Lists whose present page has failed several times. */
+  const struggling = new Set<ListName>();
+  return {
+    async tried({ list, code, status, attempt }) {
+      if (code === null) {
+        if (struggling.delete(list)) await schedule.clearFailure(list);
+      } else if (attempt >= TRIES && !struggling.has(list)) {
+        struggling.add(list);
+        const answer = status === null ? 'gave no answer' : `answered ${status}`;
+        const message = `Workspace "${workspace}", list "${list}": the API ${answer} ${attempt} times in a row. It is asked again.`;
+        const { failure: before } = await schedule.times(list);
+        const at = isoTime(clock.now());
+        const since = before?.since ?? at;
+        const attempts = before?.attempts ?? 0;
+        await schedule.noteFailure(list, { code, message, page: null, since, at, attempts, retryAt: at });
+      }
+    },
+    async succeeded(list) {
+      logged.delete(list);
+      const failure = await schedule.clearFailure(list);
+      if (failure === null) return;
+      const forMs = clock.now() - Date.parse(failure.since);
+      log.info({ workspace, list, attempts: failure.attempts, forMs }, 'sweeps of the list are complete again');
+    },
+    async failed(list, { error, intervalMs, quiet = false }) {
+      if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
+      if (error.code === 'CF_LEASE_LOST') {
+        log.warn({ workspace, list, code: error.code }, 'sweep left to another process');
+        return;
+      }
+      struggling.delete(list);
+      const { failure: before } = await schedule.times(list);
+      const attempt = { nowMs: clock.now(), intervalMs, random: Math.random() };
+      const failure = failureAfter(before, error, attempt);
+      await schedule.noteFailure(list, failure);
+      const { code, page, attempts, since, retryAt, message } = failure;
+      const facts = { workspace, list, code, page, attempts, since, retryAt, error: message };
+      if (quiet || !isNews(list, code)) {
+        log.debug(facts, 'sweep incomplete');
+        return;
+      }
+      log.error(facts, 'sweep incomplete');
+      logged.set(list, { code, atMs: clock.now() });
+    },
+  };
+}
+
+/** Then the failure could not be written either; the watch of Redis reports it. */
+function isAboutRedis({ code }: ChangefeedError): boolean {
+  return code === 'CF_REDIS_EVICTS' || code === 'CF_REDIS_REFUSES' || code === 'CF_REDIS_UNREACHABLE';
+}

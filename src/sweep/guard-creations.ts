@@ -1,0 +1,98 @@
+/** The guard on new records, asked about one page before anything of it is written. */
+import {
+  allowanceFor,
+  DEFAULT_CREATIONS,
+  isReplaced,
+  judgeCreations,
+  knownSeen,
+  type CreationGuard,
+  type CreationTally,
+} from '../detect/creation.js';
+import type { ListName } from '../events/lists.js';
+import { noCounts } from './counts.js';
+import type { JudgeOptions } from './judging.js';
+import type { SweepOptions } from './options.js';
+import { GONE, type SweepCounts, type SweepStore, type SweepSummary } from './store.js';
+
+export type GuardedPage =
+  /** With the sweep's tally up to this page; null in a baseline. */
+  | {
+      outcome: 'go on';
+      withholds: boolean;
+      tallyAfter: (counts: SweepCounts) => CreationTally | null;
+      /** The tally once only these records of the page are committed. */
+      tallyOfParts: (keys: readonly string[]) => CreationTally | null;
+    }
+  /** Nothing of the page is written: the list is walked again from its first page, and so many new records may pass. */
+  | { outcome: 'walk again'; allowed: number };
+
+const UNGUARDED: GuardedPage = { outcome: 'go on', withholds: false, tallyAfter: () => null, tallyOfParts: () => null };
+
+export function guardCreations(
+  {
+    guard,
+    checkpoint,
+    memory,
+    ended,
+    observation,
+  }: Pick<JudgeOptions, 'guard' | 'checkpoint' | 'memory' | 'ended' | 'observation'>,
+  page: readonly { key: string; storedDigest: string | null }[],
+): GuardedPage {
+  if (guard === null) return UNGUARDED;
+  const { fresh: before, allowed, withholds } = checkpoint.creations ?? NOTHING_YET;
+  const first = page.filter(({ key }) => !memory.seen.has(key));
+  const freshKeys = new Set(
+    first.filter(({ storedDigest }) => storedDigest === null || storedDigest === GONE).map(({ key }) => key),
+  );
+  const freshOnPage = freshKeys.size;
+  const fresh = before + freshOnPage;
+  const freshAmong = (keys: readonly string[]): number => before + keys.filter((key) => freshKeys.has(key)).length;
+  const seen = checkpoint.counts.seen + first.length;
+  const { withheld } = checkpoint.counts;
+  const tally = { fresh, allowed, ...(withholds === true && { withholds }) };
+  const verdict = judgeCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
+  const reported = guard.reported ?? 0;
+  if (verdict === 'walk again') return { outcome: 'walk again', allowed: allowanceFor(fresh + reported) };
+  if (verdict === 'report') {
+    const tallyOfParts = (keys: readonly string[]): CreationTally => ({ fresh: freshAmong(keys), allowed });
+    return { outcome: 'go on', withholds: false, tallyAfter: () => ({ fresh, allowed }), tallyOfParts };
+  }
+  const { observedAt: at } = observation;
+  const known = { seen: knownSeen({ seen, tally }, guard), of: guard.before };
+  return {
+    outcome: 'go on',
+    withholds: true,
+    tallyOfParts: (keys) => ({ fresh: freshAmong(keys), allowed, withholds: true }),
+    // A record that came back may be doubted rather than withheld: then there is nothing to hold.
+    tallyAfter: ({ withheld: count, created }) => ({
+      ...{ fresh, allowed, withholds: true },
+      ...(verdict === 'hold' &&
+        count > 0 && {
+          held: { count, of: seen, at, reported: reported + created, known, replaced: isReplaced(known) },
+        }),
+    }),
+  };
+}
+
+const NOTHING_YET: CreationTally = { fresh: 0, allowed: 0 };
+
+/** So many new records may pass because a person has accepted those held by the last complete sweep. */
+export async function allowedByPerson(
+  store: Pick<SweepStore, 'creationsAcceptedAt'>,
+  list: ListName,
+  lastSweep: SweepSummary | null,
+): Promise<number> {
+  const held = lastSweep?.heldCreations;
+  if (held === undefined || (await store.creationsAcceptedAt(list)) !== held.at) return 0;
+  return allowanceFor(held.count + held.reported);
+}
+
+export function guardOf(
+  { list, creations = DEFAULT_CREATIONS }: Pick<SweepOptions, 'list' | 'creations'>,
+  lastSweep: SweepSummary | null,
+): CreationGuard {
+  const { counts, heldCreations } = lastSweep ?? { counts: noCounts(), heldCreations: undefined };
+  // While new records are held the list is measured by what it had before.
+  const before = heldCreations?.known.of ?? counts.seen + counts.missing;
+  return { list, rules: creations, before, reported: heldCreations?.reported ?? null };
+}

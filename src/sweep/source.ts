@@ -1,0 +1,98 @@
+/**
+ * A baseline is bound to the address it was read from. At another address the same names may mean another workspace: every
+ * record would be reported as created, and later every known one as deleted. So a changed address must prove itself by contents.
+ */
+import type { Page } from '../api/read-api.js';
+import { contentOf, bothSides } from '../detect/known.js';
+import { withEveryField, type Rules } from '../detect/rules.js';
+import { ChangefeedError } from '../errors.js';
+import { incompleteSweep } from './incomplete.js';
+import { knownRecord, type SeenRecord } from './judge-record.js';
+import { seenRecords } from './judge-page.js';
+import type { SweepDeps, SweepOptions } from './options.js';
+import type { RecordState, StoredSweep, SweepStore } from './store.js';
+
+/** Of the records of a page: so many must be known, with the same contents. */
+const SAME_SHARE = 0.8;
+/** A list with the newest records first may show new ones alone on its first pages. */
+const MOST_PAGES = 5;
+
+/** An unknown source (an older release wrote it, or none is given) is taken for the same. */
+export function isSameSource(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+/**
+ * Reads at most a few pages, and writes nothing.
+ * @throws ChangefeedError CF_SOURCE_CHANGED when the list has a baseline of another source
+ */
+export async function checkSource(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { checkpoint, state: { baselineAt, lastSweep } }: StoredSweep,
+): Promise<void> {
+  const { workspace, source, log } = deps;
+  const { list } = options;
+  if (baselineAt === null || lastSweep === null || isSameSource(lastSweep.source, source)) return;
+  // Begun at this address: its contents were compared then.
+  if (checkpoint !== null && checkpoint.source === source) return;
+  if (await showsTheSame(deps, options, lastSweep.counts.seen)) {
+    log.info({ workspace, list, from: lastSweep.source, to: source }, 'source address changed, contents are the same');
+    return;
+  }
+  throw new ChangefeedError('CF_SOURCE_CHANGED', {
+    workspace,
+    list,
+    from: lastSweep.source,
+    to: source,
+    message:
+      `Workspace "${workspace}", list "${list}": baseUrl is now ${source} and shows other records than ${lastSweep.source}, ` +
+      'from which the baseline was taken, so nothing was read into it: correct baseUrl, take the new source with ' +
+      `"changefeed resync <list>" (a quiet baseline), or start over with "changefeed forget ${workspace}" or another workspace name.`,
+  });
+}
+
+async function showsTheSame({ api, store, workspace }: SweepDeps, options: SweepOptions, seenBefore: number) {
+  const { list, rules, signal } = options;
+  let cursor: string | null = null;
+  for (let number = 1; number <= MOST_PAGES; number++) {
+    let page: Page;
+    try {
+      page = await api.fetchPage(list, { cursor, page: number, ...(signal === undefined ? {} : { signal }) });
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw incompleteSweep({ workspace, list, page: number, resumes: true, cause });
+    }
+    const seen = seenRecords(page.records, rules);
+    if (number === 1 && seen.length === 0) return seenBefore === 0;
+    const same = await countSame(store, seen, rules);
+    if (seen.length > 0 && same >= SAME_SHARE * seen.length) return true;
+    if (page.nextCursor === null) return false;
+    cursor = page.nextCursor;
+  }
+  return false;
+}
+
+async function countSame(
+  store: Pick<SweepStore, 'digests' | 'records'>,
+  seen: readonly SeenRecord[],
+  rules: Rules,
+): Promise<number> {
+  const { list } = rules;
+  const keys = seen.map(({ key }) => key);
+  const digests = await store.digests(list, keys);
+  const differing = seen.filter(({ digest }, index) => digests[index] !== null && digests[index] !== digest);
+  const states = await store.records(
+    list,
+    differing.map(({ key }) => key),
+  );
+  const alike = differing.filter((one, index) => isAlike(one, states[index] ?? null, rules));
+  return seen.filter(({ digest }, index) => digests[index] === digest).length + alike.length;
+}
+
+/** Another text of the same contents: another order of keys, a new signature in a picture's address. */
+function isAlike({ record }: SeenRecord, state: RecordState | null, rules: Rules): boolean {
+  if (state === null || state.gone !== undefined) return false;
+  const [before, after] = bothSides(knownRecord(state), record, withEveryField(rules));
+  return contentOf(before) === contentOf(after);
+}

@@ -1,0 +1,162 @@
+/** The types that a handler is compiled against are true: of every event that real sweeps find, and of what `settle` merges of them. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { mergeChanges } from '../../src/dispatch/merge-changes.js';
+import { TODO_VERBS, VERBS } from '../../src/events/catalogue.js';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Clock } from '../../src/runtime/clock.js';
+import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { problemsOf } from '../support/event-schemas.js';
+import { fastClock } from '../support/fast-clock.js';
+import { useRedis } from '../support/redis.js';
+
+/** Longer than any replica lags, on a clock that makes a tenth of a second of it. */
+const APART_MS = 12_000;
+const MINUTE_MS = 60_000;
+
+const verbOf = ({ type }: ChangeEvent): string => type.split('.')[2] ?? '';
+
+describe('event types', () => {
+  const redis = useRedis();
+
+  async function world(): Promise<{ sandbox: Sandbox; clock: Clock; open: (images: boolean) => Promise<Changefeed> }> {
+    const clock = fastClock(120);
+    const sandbox = createSandbox({ people: 40, organizations: 20, todos: 30, seed: 5, limit: null, clock });
+    onTestFinished(() => sandbox.stop());
+    const { url, token } = await sandbox.start();
+    const open = async (images: boolean): Promise<Changefeed> => {
+      const lists = {
+        ...Object.fromEntries(LIST_NAMES.map((list) => [list, { images }])),
+        organization: { images, baseline: { since: '2025-01-01T00:00:00.000Z' } },
+        memo: { images, baseline: 'emit' },
+      };
+      const budget = { requests: 100_000, perSeconds: 1 };
+      const workspace = { name: 'acme', baseUrl: url, token, budget, lists, todos: { dueSoon: '30m' } };
+      const config = parseConfig(
+        { workspaces: [workspace], redis: { prefix: redis.keys.prefix } },
+        { source: 'the test', redisUrl: redis.url },
+      );
+      const feed = await openChangefeed({ config, clock });
+      onTestFinished(() => feed.stop());
+      return feed;
+    };
+    return { sandbox, clock, open };
+  }
+
+  async function look(feed: Changefeed, clock: Clock, times = 3): Promise<void> {
+    for (let sweep = 0; sweep < times; sweep++) {
+      for (const { outcome } of await feed.sweep()) expect(outcome).toBe('complete');
+      await clock.sleep(APART_MS);
+    }
+  }
+
+  async function logged(feed: Changefeed, types?: readonly string[]): Promise<ChangeEvent[]> {
+    const events: ChangeEvent[] = [];
+    for await (const { event } of feed.tail({ from: '0', follow: false, types })) events.push(event);
+    return events;
+  }
+
+  /** Every kind of change, in two rounds, so that records change twice. */
+  async function live(feed: Changefeed, sandbox: Sandbox, clock: Clock): Promise<void> {
+    const { life } = sandbox;
+    const edited = life.editPerson();
+    const created = life.createPerson();
+    const [doomed, gone, kept] = [life.createPerson(), life.createPerson(), life.createPerson()];
+    const [startAt, endAt] = [clock.now() - MINUTE_MS, clock.now() + 20 * MINUTE_MS];
+    const todos = Array.from({ length: 5 }, () => life.createTodo({ startAt, endAt }));
+    life.moveDeal();
+    life.editMemo();
+    life.createMemo();
+    await look(feed, clock);
+    for (const id of [edited, created]) life.editPerson(id);
+    life.delete('people', doomed);
+    life.mergePeople(gone, kept);
+    const [done = '', moved = '', given = ''] = todos;
+    life.completeTodo(done);
+    life.rescheduleTodo(moved);
+    life.reassignTodo(given);
+    await look(feed, clock);
+    life.editPerson(edited);
+    life.delete('people', created);
+    life.reopenTodo(done);
+    sandbox.fault('drift-added');
+    await clock.sleep(20 * MINUTE_MS);
+    await look(feed, clock);
+  }
+
+  /** What a subscription with `settle` would be handed of them. */
+  function mergedOf(events: readonly ChangeEvent[]): ChangeEvent[] {
+    const subjects = [...new Set(events.map(({ subject }) => subject))];
+    return subjects.flatMap((subject) => {
+      const settled: ChangeEvent[] = [];
+      let [first, ...others] = events.filter(
+        (event) => event.subject === subject && event.data.derivedFrom === undefined,
+      );
+      while (first !== undefined) {
+        const { taken, event } = mergeChanges([first, ...others]);
+        if (event?.data.merged !== undefined) settled.push(event);
+        [first, ...others] = others.slice(taken - 1);
+      }
+      return settled;
+    });
+  }
+
+  it.each([
+    ['with images', true, []],
+    // A digest does not tell who is in charge.
+    ['without images', false, ['reassigned']],
+  ] as const)('are true of every verb, %s', { timeout: 90_000 }, async (_how, images, missing) => {
+    const { sandbox, clock, open } = await world();
+    const feed = await open(images);
+    await look(feed, clock, 1);
+    await live(feed, sandbox, clock);
+    const events = await logged(feed);
+    const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
+    expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
+    expect(events.flatMap(problemsOf)).toEqual([]);
+    const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
+    expect(await logged(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
+    expect(await logged(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
+    const merged = mergedOf(events);
+    expect([...new Set(merged.map(verbOf))].sort()).toEqual(['created', 'deleted', 'snapshot', 'updated']);
+    expect(merged.flatMap(problemsOf)).toEqual([]);
+  });
+
+  it('are true of the first changes after images were switched off, and on again', { timeout: 90_000 }, async () => {
+    const { sandbox, clock, open } = await world();
+    const id = sandbox.life.createPerson();
+    for (const images of [true, false, true]) {
+      const feed = await open(images);
+      await look(feed, clock, 1);
+      sandbox.life.editPerson(id);
+      await look(feed, clock);
+      await feed.stop();
+    }
+    const feed = await open(true);
+    sandbox.life.delete('people', id);
+    await look(feed, clock);
+    const events = (await logged(feed)).filter(({ subject }) => subject === id);
+    expect(events.flatMap(problemsOf)).toEqual([]);
+    expect(events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`)).toEqual([
+      'updated known',
+      'updated from nothing',
+      'updated from nothing',
+      'deleted known',
+    ]);
+  });
+
+  it('an event that is not what its type says is found (control)', async () => {
+    const { clock, open, sandbox } = await world();
+    const feed = await open(true);
+    await look(feed, clock, 1);
+    sandbox.life.editPerson();
+    await look(feed, clock, 1);
+    const event = (await logged(feed)).find(({ type }) => type === 'crm.person.updated')!;
+    expect(problemsOf(event)).toEqual([]);
+    expect(problemsOf({ ...event, data: { ...event.data, after: null } })).toHaveLength(1);
+    expect(problemsOf({ ...event, data: { ...event.data, due: event.time } })).toHaveLength(1);
+    expect(problemsOf({ ...event, type: 'crm.person.deleted' }).length).toBeGreaterThan(0);
+  });
+});

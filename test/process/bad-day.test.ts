@@ -1,0 +1,215 @@
+/** Ordinary bad days of a running service, with real processes and a Redis of the test's own. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Status } from '../../src/observability/status.js';
+import { promisedShape, shapeOf } from '../support/cli-page.js';
+import { useCli, type CliFolder } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import type { PrivateRedis } from '../support/private-redis.js';
+import type { TestProcess } from '../support/process.js';
+import { startPrivateRedis } from '../support/redis.js';
+
+const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
+/** Nothing is kept on disk: a restart is a loss. */
+const FORGETFUL = { settings: ['appendonly no', 'save ""'] };
+
+describe('a bad day', { timeout: 120_000 }, () => {
+  const cli = useCli();
+
+  const configOf = (crm: OtherCrm, options: { interval?: string; token?: string } = {}): object => {
+    const { interval = '1s', token = crm.token } = options;
+    const lists = Object.fromEntries(LISTS.map((list) => [list, { interval }]));
+    return {
+      workspaces: [
+        {
+          name: 'acme',
+          baseUrl: crm.url,
+          token,
+          budget: { requests: 10_000, perSeconds: 1 },
+          lists,
+          todos: { watch: false },
+        },
+      ],
+      subscriptions: [
+        { handler: 'ndjson', name: 'records', path: 'records.ndjson', on: ['crm.*'] },
+        { handler: 'ndjson', name: 'feed', path: 'feed.ndjson', on: ['changefeed.*'] },
+      ],
+    };
+  };
+  const started = async (options: { redis: PrivateRedis; crm: OtherCrm; interval?: string; args?: string[] }) => {
+    const { redis, crm, interval, args = ['start'] } = options;
+    const folder = await cli({ 'changefeed.config.json': configOf(crm, interval === undefined ? {} : { interval }) });
+    const env = { REDIS_URL: redis.url };
+    return { folder, env, service: folder.start(args, env), start: () => folder.start(args, env) };
+  };
+  const eventsIn = async ({ cwd }: CliFolder, file: 'records' | 'feed'): Promise<ChangeEvent[]> => {
+    const text = await readFile(join(cwd, `${file}.ndjson`), 'utf8').catch(() => '');
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ChangeEvent]));
+  };
+  const statusOf = async (folder: CliFolder, env: Record<string, string>): Promise<Status> => {
+    const { stdout, stderr } = await folder.run(['status', '--json'], env);
+    if (stdout === '') throw new Error(`status printed nothing: ${stderr}`);
+    return JSON.parse(stdout) as Status;
+  };
+  const baselined = async (folder: CliFolder, env: Record<string, string>): Promise<void> => {
+    const done = async (): Promise<void> => {
+      const lists = (await statusOf(folder, env)).workspaces[0]?.lists ?? [];
+      expect(lists.map(({ baselineAt }) => baselineAt !== null)).toEqual(LISTS.map(() => true));
+    };
+    await eventually(done, { timeoutMs: 60_000 });
+  };
+  const linesOf = (service: TestProcess, pattern: RegExp): string[] =>
+    service.stderr.split('\n').filter((line) => pattern.test(line));
+  const rename = (crm: OtherCrm, name: string): void => {
+    crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name, '수정 날짜': new Date().toISOString() };
+  };
+
+  const losses: [string, (redis: PrivateRedis) => Promise<void>][] = [
+    [
+      'FLUSHALL',
+      async ({ url }) => {
+        const connection = new Redis(url);
+        await connection.flushall();
+        connection.disconnect();
+      },
+    ],
+    ['a restart of Redis without persistence', (redis) => redis.restart()],
+  ];
+  it.each(losses)('goes on polling and delivering after %s, says so, and floods nothing', async (_what, lose) => {
+    const redis = await startPrivateRedis(FORGETFUL);
+    const crm = await startOtherCrm();
+    const { folder, env, service } = await started({ redis, crm });
+    await baselined(folder, env);
+
+    await lose(redis);
+    await service.waitForLine(/STATE LOST/, 30_000);
+    const [lost] = await eventually(async () => {
+      const found = await eventsIn(folder, 'feed');
+      expect(found.map(({ type }) => type)).toContain('changefeed.state.lost');
+      return found.filter(({ type }) => type === 'changefeed.state.lost');
+    });
+    expect(lost?.data.notice).toMatchObject({ severity: 'error' });
+    expect(lost?.data.notice?.message).toContain('was lost in Redis');
+    await baselined(folder, env);
+    expect(await eventsIn(folder, 'records')).toEqual([]);
+
+    rename(crm, '이름이 바뀐 사람');
+    await eventually(async () => {
+      const types = (await eventsIn(folder, 'records')).map(({ type }) => type);
+      expect(types).toEqual(['crm.person.updated']);
+    });
+    expect(linesOf(service, /STATE LOST/)).toHaveLength(1);
+    expect((await statusOf(folder, env)).workspaces[0]?.stateLostAt).not.toBeNull();
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it('sweeps by a changed interval from the restart on', async () => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
+    const { folder, env, service, start } = await started({ redis, crm, interval: '1h' });
+    await baselined(folder, env);
+    await service.kill('SIGTERM');
+
+    await writeFile(join(folder.cwd, 'changefeed.config.json'), JSON.stringify(configOf(crm, { interval: '1s' })));
+    rename(crm, '새 이름');
+    const again = start();
+    await eventually(async () => expect(await eventsIn(folder, 'records')).toHaveLength(1));
+    rename(crm, '더 새 이름');
+    await eventually(async () => expect(await eventsIn(folder, 'records')).toHaveLength(2));
+    await again.kill('SIGTERM');
+  });
+
+  it('takes over a new token and a new interval from its configuration without a restart', async () => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
+    const { folder, env, service } = await started({ redis, crm, interval: '1h' });
+    await baselined(folder, env);
+
+    rename(crm, '새 이름');
+    crm.token = 'renewed-token';
+    await writeFile(join(folder.cwd, 'changefeed.config.json'), JSON.stringify(configOf(crm)));
+    await service.waitForLine(/"workspaces":\["acme"\].*configuration was reloaded/);
+    await eventually(async () => expect(await eventsIn(folder, 'records')).toHaveLength(1));
+    expect(service.stderr).not.toContain('renewed-token');
+    expect((await folder.run(['status', '--check'], env)).code).toBe(0);
+    await service.kill('SIGTERM');
+  });
+
+  it('says in the log, in the status and by an event that the token is refused, and that it is taken again', async () => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
+    const { folder, env, service } = await started({ redis, crm });
+    await baselined(folder, env);
+    expect((await folder.run(['status', '--check'], env)).code).toBe(0);
+
+    const { token } = crm;
+    crm.token = 'another-token';
+    await service.waitForLine(/"problem":"token.refused"/, 60_000);
+    const now = await statusOf(folder, env);
+    const { problems, workspaces } = now;
+    const promised = promisedShape('status') as object;
+    expect(Object.keys(shapeOf(now) as object)).toEqual(Object.keys(promised));
+    expect(shapeOf(now)).toMatchObject({ processes: (promised as { processes: unknown }).processes });
+    expect(problems.map(({ kind, workspace, subject }) => ({ kind, workspace, subject }))).toEqual([
+      { kind: 'token.refused', workspace: 'acme', subject: 'workspace' },
+    ]);
+    expect(problems[0]?.message).toMatch(/answered 401.*put the newest token into the configuration/);
+    expect(workspaces[0]?.lists[0]?.failure).toMatchObject({ code: 'CF_UNAUTHORISED' });
+    const shown = await folder.run(['status', '--check'], env);
+    expect(shown.code).toBe(1);
+    expect(shown.stdout).toMatch(/^1 problem\n {2}token\.refused {2}for .*answered 401/);
+    // One line for each list when it begins, however often it is tried.
+    expect(linesOf(service, /"msg":"sweep incomplete"/)).toHaveLength(LISTS.length);
+
+    crm.token = token;
+    await eventually(async () => expect((await folder.run(['status', '--check'], env)).code).toBe(0), {
+      timeoutMs: 60_000,
+    });
+    await service.waitForLine(/sweeps of the list are complete again/);
+    await service.waitForLine(/"msg":"problem over"/, 30_000);
+    expect((await eventsIn(folder, 'feed')).map(({ type }) => type)).toEqual(['changefeed.token.refused']);
+    await service.kill('SIGTERM');
+  });
+
+  it('says within a minute that the API answers nothing but errors, while its pages are still asked for', async () => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
+    const { folder, env, service } = await started({ redis, crm });
+    await baselined(folder, env);
+
+    crm.mishap = () => ({ status: 503, body: '' });
+    await service.waitForLine(/"problem":"sweep.failed"/, 60_000);
+    const shown = await folder.run(['status', '--check'], env);
+    expect({ code: shown.code, says: /sweep\.failed .*answered 503/.test(shown.stdout) }).toEqual({
+      code: 1,
+      says: true,
+    });
+
+    crm.mishap = () => undefined;
+    const healthy = async (): Promise<void> => expect((await folder.run(['status', '--check'], env)).code).toBe(0);
+    await eventually(healthy, { timeoutMs: 60_000 });
+    await service.kill('SIGTERM');
+  });
+
+  it('notices within a minute that no process polls', async () => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
+    const { folder, env, service } = await started({ redis, crm });
+    await baselined(folder, env);
+    const rest = folder.start(['start', '--only', 'dispatch,handle'], env);
+    await rest.waitForLine(/changefeed is running/);
+    await service.kill('SIGKILL');
+
+    await rest.waitForLine(/"problem":"role.missing".*"subject":"role:poll"/, 60_000);
+    await eventually(async () =>
+      expect((await eventsIn(folder, 'feed')).map(({ subject }) => subject)).toEqual(['role:poll']),
+    );
+    const { code, stdout } = await folder.run(['status', '--check'], env);
+    expect({ code, says: stdout.includes('no list is swept') }).toEqual({ code: 1, says: true });
+    await rest.kill('SIGTERM');
+  });
+});

@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useCli, type CliFolder } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+const FILE = 'changefeed.config.json';
+const NEVER = 'subscription can never match';
+
+describe('config warnings of a process', { timeout: 60_000 }, () => {
+  const redis = useRedis();
+  const cli = useCli();
+  const env = (): Record<string, string> => ({ REDIS_URL: redis.url });
+
+  async function folderWith(...subscriptions: object[]) {
+    const crm = await startOtherCrm();
+    const configOf = (...given: object[]): object => ({
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: { todo: { enabled: false } } }],
+      subscriptions: given.map((one) => ({ handler: 'ndjson', path: 'events.ndjson', ...one })),
+      redis: { prefix: redis.keys.prefix },
+    });
+    const folder = await cli({ [FILE]: configOf(...subscriptions) });
+    const rewrite = (...given: object[]): Promise<void> =>
+      writeFile(join(folder.cwd, FILE), JSON.stringify(configOf(...given)));
+    return { folder, rewrite };
+  }
+  const warnings = (stderr: string, message: string): Record<string, unknown>[] =>
+    stderr
+      .split('\n')
+      .filter((line) => line.includes(`"${message}"`))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const DONE = { name: 'done', on: ['crm.todo.completed'] };
+
+  it('config warnings: start logs one per subscription that can never match, and so does a reload', async () => {
+    const { folder, rewrite } = await folderWith(DONE, { name: 'all' });
+    const running = folder.start(['start'], env());
+    await eventually(() => expect(running.stderr).toContain('changefeed is running'));
+    const disabled = 'nothing it selects is emitted: the list "todo" is disabled in acme';
+    const atStart = warnings(running.stderr, NEVER);
+    expect(atStart).toMatchObject([
+      { level: 'warn', subscription: 'done', reason: disabled, remedy: 'set lists.todo.enabled to true' },
+    ]);
+    expect(warnings(running.stderr, 'todos cannot be watched as configured')).toMatchObject([{ workspace: 'acme' }]);
+
+    await rewrite({ name: 'all' }, { name: 'merged', on: ['crm.memo.*'], lists: ['people'] });
+    await eventually(() => expect(running.stderr).toContain('the configuration was reloaded'), { timeoutMs: 20_000 });
+    expect(warnings(running.stderr, NEVER).slice(1)).toMatchObject([
+      { subscription: 'merged', reason: 'nothing that its on selects (crm.memo.*) passes its lists (people)' },
+    ]);
+    expect((await running.kill('SIGTERM')).code).toBe(0);
+  });
+
+  const run = async (folder: CliFolder, ...args: string[]): Promise<{ code: number | null; stderr: string }> => {
+    const { code, stderr } = await folder.run(args, env());
+    return { code, stderr };
+  };
+
+  it('config warnings: sweep says which subscription can never match', async () => {
+    const { folder } = await folderWith(DONE);
+    const { code, stderr } = await run(folder, 'sweep', 'people');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /subscription can never match.*"subscription":"done".*the list \\"todo\\" is disabled in acme/,
+    );
+  });
+
+  it('config warnings: todos of a disabled list are refused with what to do, and not counted as none', async () => {
+    const { folder } = await folderWith({ name: 'all' });
+    expect(await run(folder, 'todos')).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(
+        'The list "todo" is disabled (acme), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.',
+      ) as string,
+    });
+  });
+});

@@ -1,0 +1,224 @@
+/** The private Redis, shared by the commands of one project: it outlives every process that uses it, and ends with the last. */
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { useCli, type CliRun } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { homeOf, redisBinary, stopLeftRedis } from '../support/private-redis.js';
+import type { TestProcess } from '../support/process.js';
+
+const WAIT_MS = 60_000;
+
+const folderOf = useCli();
+
+describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 120_000 }, () => {
+  async function project() {
+    const crm = await startOtherCrm();
+    const folder = await folderOf({
+      'changefeed.config.json': {
+        workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: peopleEverySecond() }],
+        subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
+      },
+    });
+    const stateDir = join(folder.cwd, 'state');
+    onTestFinished(() => stopLeftRedis(stateDir));
+    const url = (): string => homeOf(stateDir).url;
+    let edits = 0;
+    return {
+      url,
+      usersOf: (): number => homeOf(stateDir).users.length,
+      start: (args: readonly string[]): TestProcess => folder.start(args),
+      run: (args: readonly string[]): Promise<CliRun> => folder.run(args),
+      /** `changefeed start`, up and running. */
+      service: async (): Promise<TestProcess> => {
+        const service = folder.start(['start']);
+        await service.waitForLine(/changefeed is running/);
+        return service;
+      },
+      /** The first sweep of a project: what is changed before it ends yields no event. */
+      baseline: (service: TestProcess) => service.waitForLine(/"mode":"baseline".*sweep complete/),
+      /** A person is renamed in the CRM, and this process handles the event. */
+      delivers: async (service: TestProcess): Promise<void> => {
+        const name = `renamed-${++edits}-${crypto.randomUUID()}`;
+        crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name };
+        await service.waitForLine(new RegExp(`"crm.person.updated".*${name}`), WAIT_MS);
+      },
+    };
+  }
+
+  it('private Redis: `status` leaves it running for the others when the process that started it was killed', async () => {
+    const { service, baseline, delivers, run, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const before = await redisPid(url());
+    await first.kill('SIGKILL');
+
+    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
+
+    expect(await redisPid(url())).toBe(before);
+    await delivers(second);
+  });
+
+  it('private Redis: Ctrl-C on the process that started it leaves it to the others', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const before = await redisPid(url());
+
+    expect(await first.kill('SIGINT')).toEqual({ code: 0, signal: null });
+
+    expect(await redisPid(url())).toBe(before);
+    await delivers(second);
+    expect(await second.kill('SIGINT')).toEqual({ code: 0, signal: null });
+    expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
+  });
+
+  it('private Redis: a redeployed process joins it and keeps it when the other one stops', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const before = await redisPid(url());
+    await first.kill('SIGKILL');
+    const redeployed = await service();
+
+    expect(await second.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+
+    expect(await redisPid(url())).toBe(before);
+    await delivers(redeployed);
+  });
+
+  it('private Redis: one that dies after the process that started it is started again by the others', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const [address, before] = [url(), await redisPid(url())];
+    await first.kill('SIGKILL');
+
+    process.kill(before, 'SIGKILL');
+
+    await eventually(async () => expect(await redisPid(address)).not.toBe(before));
+    expect(url()).toBe(address);
+    await delivers(second);
+  });
+
+  it('private Redis: has its data and its address again after everything was killed at once', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const killed = await service();
+    await baseline(killed);
+    await delivers(killed);
+    const [address, server] = [url(), await redisPid(url())];
+    process.kill(killed.pid, 'SIGKILL');
+    process.kill(server, 'SIGKILL');
+    await killed.exited;
+
+    const next = await service();
+
+    expect(url()).toBe(address);
+    // Not a new baseline, which would be quiet about this.
+    await delivers(next);
+    expect(next.stderr).not.toContain('"mode":"baseline"');
+  });
+
+  it('private Redis: `status` stops one that no living process uses, and its data is kept', async () => {
+    const { service, baseline, delivers, run, url } = await project();
+    const killed = await service();
+    await baseline(killed);
+    await killed.kill('SIGKILL');
+
+    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
+
+    expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
+    await delivers(await service());
+  });
+
+  it('private Redis: when it comes up at another address, running commands end with one error and exit code 1', async () => {
+    const { service, baseline, start, url, usersOf } = await project();
+    const running = await service();
+    await baseline(running);
+    const tail = start(['tail', '--from', 'beginning']);
+    await eventually(() => expect(usersOf()).toBe(2));
+    const [address, server] = [url(), await redisPid(url())];
+    for (const { pid } of [running, tail]) process.kill(pid, 'SIGSTOP');
+    process.kill(server, 'SIGKILL');
+    await takePort(Number(new URL(address).port));
+    for (const { pid } of [running, tail]) process.kill(pid, 'SIGCONT');
+
+    for (const { exited } of [running, tail]) expect(await exited).toEqual({ code: 1, signal: null });
+
+    expect(url()).not.toBe(address);
+    const errors = (command: TestProcess): string[] =>
+      command.stderr.split('\n').filter((line) => /^changefeed: /.test(line));
+    expect(errors(running)).toEqual([
+      expect.stringMatching(/The private Redis .* another program .* Start .* again\. \[CF_REDIS_UNREACHABLE\]$/),
+    ]);
+    // A command that is not a service may run out of tries before it learns the reason.
+    expect(errors(tail)).toHaveLength(1);
+  });
+});
+
+it.skipIf(redisBinary === undefined)(
+  'private Redis: two CRMs named by the environment alone, outside a project, do not share their state',
+  { timeout: 60_000 },
+  async () => {
+    const folder = await folderOf();
+    const sweep = async ({ url, token }: OtherCrm): Promise<CliRun> => {
+      const env = { CHANGEFEED_STATE_DIR: undefined, XDG_STATE_HOME: join(folder.cwd, 'states') };
+      return folder.run(['sweep', 'people'], { ...env, CHANGEFEED_BASE_URL: url, CHANGEFEED_TOKEN: token });
+    };
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    second.lists.people = second.lists.people.map((person) => ({ ...person, id: `other-${person.id}` }));
+    first.lists.people.length = 5;
+
+    const baselines = [await sweep(first), await sweep(second)];
+    first.lists.people[0] = { ...first.lists.people[0]!, 이름: 'renamed' };
+    const again = await sweep(first);
+
+    // A baseline is quiet: events would be those of records taken for new.
+    expect(baselines).toMatchObject([
+      { code: 0, stdout: '' },
+      { code: 0, stdout: '' },
+    ]);
+    expect(again.code).toBe(0);
+    expect(again.stdout.trim().split('\n')).toHaveLength(1);
+    expect(again.stdout).toMatch(/"crm.person.updated"/);
+    expect(readdirSync(join(folder.cwd, 'states', 'changefeed'))).toHaveLength(2);
+  },
+);
+
+function peopleEverySecond(): object {
+  return Object.fromEntries(
+    LIST_NAMES.map((list) => [list, list === 'people' ? { interval: '1s' } : { enabled: false }]),
+  );
+}
+
+async function redisPid(url: string): Promise<number> {
+  const redis = new Redis(url, { retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    return Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Another program listens there, as soon as the port is free; it hangs up on everyone. */
+async function takePort(port: number): Promise<void> {
+  const other = createServer((socket) => socket.destroy());
+  await eventually(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        other.once('error', reject);
+        other.listen(port, '127.0.0.1', resolve);
+      }),
+  );
+  onTestFinished(() => new Promise<void>((resolve) => void other.close(() => resolve())));
+}

@@ -1,0 +1,139 @@
+/** What an event of each verb carries, as schemas: the same as `EventData` says in types, and held to it by the compiler. */
+import { expectTypeOf } from 'vitest';
+import { z } from 'zod';
+import { EVENT_TYPES } from '../../src/events/catalogue.js';
+import type { EventData } from '../../src/events/types.js';
+import type { ChangeEvent, CrmRecord } from '../../src/index.js';
+
+const record: z.ZodType<CrmRecord> = z.looseObject({ id: z.string().min(1) });
+const nothing = z.custom<readonly []>((value) => Array.isArray(value) && value.length === 0);
+const changes = z
+  .array(z.strictObject({ field: z.string(), before: z.unknown(), after: z.unknown() }).readonly())
+  .readonly();
+const merged = z.strictObject({
+  ids: z.array(z.string()).min(2).readonly(),
+  firstSequence: z.int(),
+  firstObservedAt: z.iso.datetime(),
+});
+const schema = z.strictObject({
+  field: z.string(),
+  kind: z.enum(['appeared', 'vanished', 'changed']),
+  rows: z.int(),
+  share: z.number().min(0).max(1),
+  before: z.array(z.string()).readonly(),
+  after: z.array(z.string()).readonly(),
+});
+const base = { sequence: z.int().min(0), observedAt: z.iso.datetime(), sweep: z.string().min(1) };
+const found = z.enum(['timestamp', 'content', 'both']);
+const yes = z.literal(true).exactOptional();
+
+const firstSeen = {
+  ...base,
+  before: z.null(),
+  after: record,
+  changes: nothing,
+  class: z.literal('edited'),
+  detectedBy: found,
+  merged: merged.exactOptional(),
+};
+const created = z.strictObject({ ...firstSeen, reappeared: yes });
+const updated = z.strictObject({
+  ...base,
+  before: record.nullable(),
+  after: record,
+  changes,
+  class: z.enum(['edited', 'refreshed']),
+  detectedBy: found,
+  merged: merged.exactOptional(),
+});
+const deleted = z.strictObject({
+  ...base,
+  before: record.nullable(),
+  after: z.null(),
+  changes: nothing,
+  class: z.literal('edited'),
+  detectedBy: found,
+  mergedInto: z.string().exactOptional(),
+  merged: merged.exactOptional(),
+});
+const schemaChanged = z.strictObject({
+  ...base,
+  before: z.null(),
+  after: z.null(),
+  changes: nothing,
+  class: z.literal('refreshed'),
+  detectedBy: z.literal('content'),
+  schema,
+});
+const todoChanged = z.strictObject({
+  ...base,
+  before: record.nullable(),
+  after: record,
+  changes,
+  class: z.enum(['edited', 'refreshed']),
+  detectedBy: found,
+  derivedFrom: z.string(),
+});
+const todoDue = z.strictObject({
+  ...base,
+  before: z.null(),
+  after: record,
+  changes: nothing,
+  class: z.literal('edited'),
+  detectedBy: z.literal('clock'),
+  due: z.iso.datetime(),
+  late: yes,
+});
+
+const SCHEMAS = {
+  created,
+  updated,
+  deleted,
+  snapshot: z.strictObject(firstSeen),
+  schema_changed: schemaChanged,
+  completed: todoChanged,
+  reopened: todoChanged,
+  rescheduled: todoChanged,
+  reassigned: todoChanged,
+  due_soon: todoDue,
+  overdue: todoDue,
+};
+
+type Name = keyof typeof SCHEMAS;
+type Schema<Of extends Name> = z.output<(typeof SCHEMAS)[Of]>;
+type Data<Of extends Name> = EventData<`crm.todo.${Of}`>;
+/** The names of what a type carries, without those that it says are never there. */
+type Carried<Of extends Name> = {
+  [Key in keyof Data<Of>]-?: [Exclude<Data<Of>[Key], undefined>] extends [never] ? never : Key;
+}[keyof Data<Of>];
+type Same = {
+  [Of in Name]: [Schema<Of>, Data<Of>, keyof Schema<Of>, Carried<Of>] extends [
+    Data<Of>,
+    Schema<Of>,
+    Carried<Of>,
+    keyof Schema<Of>,
+  ]
+    ? true
+    : [Of, 'the schema and the type differ'];
+};
+expectTypeOf<Same>().toEqualTypeOf<Record<Name, true>>();
+
+const envelope = z.strictObject({
+  specversion: z.literal('1.0'),
+  id: z.string().regex(/^evt_[0-9a-f]{32}$/),
+  source: z.string().startsWith('/workspaces/'),
+  type: z.enum(EVENT_TYPES),
+  subject: z.string().min(1),
+  time: z.iso.datetime(),
+  datacontenttype: z.literal('application/json'),
+  data: z.unknown(),
+});
+
+/** What is wrong with an event, by the schema of its verb; nothing, when it is what its type says. */
+export function problemsOf(event: ChangeEvent): string[] {
+  const verb = event.type.slice(event.type.lastIndexOf('.') + 1);
+  const ofVerb = verb in SCHEMAS ? SCHEMAS[verb as Name] : z.never();
+  return [envelope.safeParse(event), ofVerb.safeParse(event.data)].flatMap(({ error }) =>
+    (error?.issues ?? []).map(({ path, message }) => `${event.type}: ${path.join('.')} ${message}`),
+  );
+}

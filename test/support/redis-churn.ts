@@ -1,0 +1,15 @@
+/** Opens and closes the Redis of a state directory again and again, and counts in it: `redis-churn.ts <dir> <rounds>`. */
+import { Redis } from 'ioredis';
+import { openRedis } from '../../src/runtime/embedded-redis.js';
+import { silentLog } from '../../src/runtime/log.js';
+
+const [stateDir = '', rounds = '1'] = process.argv.slice(2);
+for (let round = 0; round < Number(rounds); round++) {
+  const opened = await openRedis({ stateDir, log: silentLog });
+  const redis = new Redis(opened.url, { maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  await redis.incr('count');
+  process.stdout.write('counted\n');
+  redis.disconnect();
+  await opened.close();
+}

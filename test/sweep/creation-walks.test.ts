@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { ChangefeedError } from '../../src/errors.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (id: string, name = id): RawRecord => ({ id, 이름: name, '수정 날짜': '2026-03-01T00:00:00.000Z' });
+const people = (count: number, prefix = 'p'): RawRecord[] =>
+  Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
+
+describe('creations: an import of 3,000 into a list of 5,000', { timeout: 120_000 }, () => {
+  const redis = useRedis();
+  const old = people(5_000);
+  const fresh = people(3_000, 'new');
+
+  it.each([
+    ['at the front', [...fresh, ...old]],
+    ['at the end', [...old, ...fresh]],
+    ['in the middle', [...old.slice(0, 2_500), ...fresh, ...old.slice(2_500)]],
+  ])('%s is reported in full, in order, once', async (_where, records) => {
+    const api = listedApi(old, 100);
+    const { sweep, told } = sweptList(redis, api);
+    const warned: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (...said: unknown[]) => void warned.push(said.at(-1)) };
+    await sweep();
+    api.records = records;
+    const { counts, heldCreations } = await sweep({ log });
+    expect(counts).toMatchObject({ seen: 8_000, created: 3_000, withheld: 0, missing: 0 });
+    expect(heldCreations).toBeUndefined();
+    expect(warned).toEqual([]);
+    expect(await told()).toEqual(fresh.map(({ id }) => `created ${String(id)} 1`));
+    expect((await sweep()).counts).toMatchObject({ unchanged: 8_000 });
+  });
+});
+
+describe('creations: rows known by their content', () => {
+  const redis = useRedis();
+  const rows = (from: number, count: number): RawRecord[] =>
+    Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
+
+  it('that were added in great number while nobody looked are reported', async () => {
+    const api = listedApi(rows(0, 200), 50);
+    const { sweep, told } = sweptList(redis, api, 'activity');
+    await sweep();
+    api.records = [...rows(1_000, 900), ...rows(0, 200)];
+    expect((await sweep()).counts).toMatchObject({ created: 900, withheld: 0 });
+    expect(await told()).toHaveLength(900);
+  });
+
+  it('that are all others are held, sweep after sweep', async () => {
+    const api = listedApi(rows(0, 60), 50);
+    const { sweep, told } = sweptList(redis, api, 'activity');
+    await sweep();
+    api.records = rows(1_000, 60);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1)
+      expect((await sweep()).heldCreations).toMatchObject({ count: 60, replaced: true });
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('creations: a walk that is interrupted', () => {
+  const redis = useRedis();
+
+  it('while it withholds goes on withholding, and holds in the end', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(60, 'other'), person('p0', 'edited')];
+    api.before = (_cursor, page) => {
+      if (page === 4) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'down' });
+      return undefined;
+    };
+    await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
+    api.before = () => undefined;
+    api.asked.length = 0;
+    const { heldCreations, counts } = await sweep();
+    expect(api.asked[0]).toBe('21');
+    expect(heldCreations).toMatchObject({ count: 60, of: 61, known: { seen: 1, of: 50 } });
+    expect(counts).toMatchObject({ withheld: 60, edited: 1 });
+    expect(await told()).toEqual(['updated p0 1']);
+  });
+
+  it('by an abort in the second walk reports every record once', async () => {
+    const api = listedApi(people(60), 7);
+    const { sweep, told } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(30, 'new'), ...people(60)];
+    const stop = new AbortController();
+    let first = 0;
+    api.before = (cursor, page) => {
+      if (cursor === null) first += 1;
+      if (first === 2 && page === 3) stop.abort(new Error('enough'));
+      stop.signal.throwIfAborted();
+      return undefined;
+    };
+    await expect(sweep({ signal: stop.signal })).rejects.toThrow('enough');
+    expect(first).toBe(2);
+    expect(await told()).toHaveLength(14);
+    api.before = () => undefined;
+    await sweep();
+    expect((await told()).sort()).toEqual(
+      people(30, 'new')
+        .map(({ id }) => `created ${String(id)} 1`)
+        .sort(),
+    );
+  });
+
+  it('counts a new record that comes on two pages once', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep } = sweptList(redis, api);
+    await sweep();
+    const others = people(57, 'other');
+    api.records = [...others.slice(0, 7), ...others.slice(0, 7), ...others.slice(7)];
+    api.before = (_cursor, page) =>
+      page === 2
+        ? { list: 'people', records: [person('extra'), ...others.slice(0, 6)], nextCursor: '14', bytes: 0 }
+        : undefined;
+    expect((await sweep()).counts).toMatchObject({ seen: 58, withheld: 58 });
+  });
+});
+
+describe('creations: a first contact', () => {
+  const redis = useRedis();
+
+  it.each(['quiet', 'emit', { since: '2020-01-01T00:00:00.000Z' }] as const)(
+    'is not guarded (%o)',
+    async (baseline) => {
+      const api = listedApi(people(150), 50);
+      const { sweep } = sweptList(redis, api);
+      expect((await sweep({ baseline })).counts).toMatchObject({ baselined: 150, withheld: 0 });
+    },
+  );
+});

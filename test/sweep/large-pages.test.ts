@@ -1,0 +1,103 @@
+/** Pages far larger than usual, over real HTTP and a real Redis, all the way to the log. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { MOST_FIELDS } from '../../src/detect/schema.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { startOtherCrm, type OtherRecord } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
+
+describe('a large page', { timeout: 120_000 }, () => {
+  const redis = useRedis();
+
+  /** A workspace of one list, all of it on one page. */
+  async function open(options: object = {}) {
+    const crm = await startOtherCrm();
+    const people: OtherRecord[] = [];
+    crm.mishap = (list) => (list === 'people' ? { body: { success: true, data: { peopleList: people } } } : undefined);
+    const disabled = Object.fromEntries(LISTS.map((list) => [list, { enabled: false }]));
+    const lists = { ...disabled, people: options };
+    const raw = {
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists }],
+      redis: { prefix: redis.keys.prefix },
+    };
+    const warnings: string[] = [];
+    const log: Log = { ...silentLog, warn: (_facts, message) => void warnings.push(message), child: () => log };
+    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
+    const feed = await openChangefeed({ config, log });
+    onTestFinished(() => feed.stop());
+    return { feed, people, warnings };
+  }
+  const counts = async (feed: Changefeed): Promise<unknown> => {
+    const [swept] = await feed.sweep();
+    if (swept?.outcome !== 'complete') throw new Error('the sweep is incomplete', { cause: swept?.error });
+    const { seen, unchanged, baselined, created, edited, ignored } = swept.summary.counts;
+    return { seen, unchanged, baselined, created, edited, ignored };
+  };
+  const NONE = { unchanged: 0, baselined: 0, created: 0, edited: 0, ignored: 0 };
+  const logged = async (): Promise<ChangeEvent[]> => {
+    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
+  };
+
+  it('large page: 60,000 new records are 60,000 events, and then one change is one event', async () => {
+    const { feed, people } = await open({ baseline: 'emit' });
+    for (let n = 0; n < 60_000; n += 1) people.push({ id: `p-${n}`, n });
+    expect(await counts(feed)).toEqual({ ...NONE, seen: 60_000, baselined: 60_000 });
+    const first = await logged();
+    expect(new Set(first.map(({ subject }) => subject)).size).toBe(60_000);
+    expect(
+      first
+        .map(({ type, data }) => [type, data.sequence])
+        .filter((one, at, all) => String(one) !== String(all[at - 1])),
+    ).toEqual([['crm.person.snapshot', 1]]);
+    expect(first).toHaveLength(60_000);
+
+    people[59_999] = { id: 'p-59999', n: -1 };
+    expect(await counts(feed)).toEqual({ ...NONE, seen: 60_000, unchanged: 59_999, edited: 1 });
+    const told = (await logged()).slice(60_000);
+    expect(told.map(({ type, subject, data }) => [type, subject, data.sequence, data.changes])).toEqual([
+      ['crm.person.updated', 'p-59999', 2, [{ field: 'n', before: 59_999, after: -1 }]],
+    ]);
+  });
+
+  it('large page: a record with 100,000 keys is read, and whatever changes in it is one event', async () => {
+    const { feed, people, warnings } = await open();
+    for (let n = 2; n < 30; n += 1) people.push({ id: `p-${n}`, name: `person ${n}` });
+    people.push({ id: 'p-1' });
+    expect(await counts(feed)).toEqual({ ...NONE, seen: 29, baselined: 29 });
+    for (const value of [(n: number) => n, (n: number) => n + 1, (n: number) => `text ${n}`]) {
+      people[28] = {
+        id: 'p-1',
+        ...Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`key ${n}`, value(n)])),
+      };
+      expect(await counts(feed)).toEqual({ ...NONE, seen: 29, unchanged: 28, edited: 1 });
+    }
+    expect(await counts(feed)).toEqual({ ...NONE, seen: 29, unchanged: 29 });
+    const told = await logged();
+    expect(told.map(({ type, subject, data }) => [type, subject, data.sequence, data.changes.length])).toEqual(
+      [1, 2, 3].map((sequence) => ['crm.person.updated', 'p-1', sequence, 100_000]),
+    );
+    // The schema of the list stays small, and one warning says why.
+    const { fields } = await feed.lists.schema('people');
+    expect(fields).toHaveLength(MOST_FIELDS);
+    expect(warnings).toEqual([expect.stringMatching(/^more field names than the schema of a list tracks/)]);
+  });
+
+  it('large page: when 3,000 fields of all records change their form, the untracked ones are told record by record', async () => {
+    const { feed, people } = await open();
+    const keyed = (id: string, value: unknown): OtherRecord => ({
+      id,
+      ...Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`key ${n}`, value])),
+    });
+    for (let n = 0; n < 12; n += 1) people.push(keyed(`p-${n}`, 1));
+    await counts(feed);
+    for (let n = 0; n < 12; n += 1) people[n] = keyed(`p-${n}`, 'one');
+    await counts(feed);
+    const told = (await logged()).filter(({ type }) => type === 'crm.person.updated');
+    expect(told.map(({ subject }) => subject).sort()).toEqual(people.map(({ id }) => id).sort());
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRecord } from '../../src/api/read-api.js';
+import { listedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const person = (id: string, name = id): RawRecord => ({ id, 이름: name });
+const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+describe('state lost', () => {
+  const test = useRedis();
+  const evict = {
+    'the records': () => [test.keys.records('acme', 'people')],
+    'the records and their digests': () => [test.keys.records('acme', 'people'), test.keys.digests('acme', 'people')],
+  };
+
+  it.each(Object.entries(evict))(
+    'state lost: after %s were evicted, nothing is reported as new; a quiet baseline follows, then changes again',
+    async (_name, keys) => {
+      const api = listedApi(ids.map((id) => person(id)));
+      const { sweep, told } = sweptList(test, api);
+      await sweep({ baseline: 'emit' });
+      const before = await told();
+      await test.redis.del(...keys());
+      api.records = ids.map((id) => person(id, 'while nobody knew'));
+      await expect(sweep({ baseline: 'emit' })).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
+      expect(await sweep({ baseline: 'emit' })).toMatchObject({ mode: 'baseline', counts: { seen: 6, created: 0 } });
+      expect(await told()).toEqual(before);
+      api.records = [person('a', 'changed'), ...api.records.slice(1)];
+      expect(await sweep()).toMatchObject({ mode: 'changes' });
+      expect((await told()).slice(before.length)).toEqual(['updated a 1']);
+    },
+  );
+
+  it('state lost: records that are evicted in the middle of a sweep, the first one included', async () => {
+    const api = listedApi(ids.map((id) => person(id)));
+    const { sweep, told } = sweptList(test, api);
+    for (let round = 0; round < 2; round++) {
+      api.before = async (_cursor, page) => {
+        if (page === 2) await test.redis.del(...evict['the records and their digests']());
+        return undefined;
+      };
+      await expect(sweep()).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
+      api.before = () => undefined;
+      expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { seen: 6, baselined: 6 } });
+    }
+    await sweep();
+    expect(await told()).toEqual([]);
+  });
+
+  it('state lost: digests alone cost no baseline, because every record is compared with its image', async () => {
+    const api = listedApi(ids.map((id) => person(id)));
+    const { sweep, told } = sweptList(test, api);
+    await sweep();
+    await test.redis.del(test.keys.digests('acme', 'people'));
+    api.records = [person('a', 'changed'), ...api.records.slice(1)];
+    expect(await sweep()).toMatchObject({ mode: 'changes' });
+    expect(await sweep()).toMatchObject({ counts: { unchanged: 6 } });
+    expect(await told()).toEqual(['updated a 1']);
+  });
+
+  it('state lost: what else may be evicted invents no event', async () => {
+    const { sweep: sweepKey, members, walk, due, fence } = test.keys;
+    for (const key of [
+      members('acme', 'people'),
+      walk('acme', 'people'),
+      due('acme'),
+      fence('acme'),
+      sweepKey('acme', 'people'),
+    ]) {
+      const api = listedApi(ids.map((id) => person(id)));
+      const { sweep, told } = sweptList(test, api);
+      await sweep();
+      const before = await told();
+      await test.redis.del(key);
+      for (let round = 0; round < 3; round++) await sweep();
+      expect(await told()).toEqual(before);
+    }
+  });
+
+  it('state lost: an empty list is no loss', async () => {
+    const api = listedApi([]);
+    const { sweep, told } = sweptList(test, api);
+    await sweep();
+    api.records = [person('a')];
+    await sweep();
+    expect(await told()).toEqual(['created a 1']);
+  });
+});
