@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { judge, type Breach } from './judge.js';
 import { SUBSCRIPTIONS } from './plan.js';
-import type { Happening, Line, Outcome, Told } from './record.js';
+import { readRecord, type Happening, type Line, type Outcome, type Told } from './record.js';
 
 const of = (sequence: number, about: Partial<Told> = {}): Told => {
   return { subscription: 'ordered', record: 'r1', sequence, replay: false, ...about };
@@ -129,4 +132,24 @@ describe('the judge of storms refuses', () => {
     const record = new Record().run(1).run(2, 'failed');
     expect(record.breaches([of(1)], [of(1), of(2), of(3)])).toEqual(['dead and done', 'lost', 'lost']);
   });
+});
+
+it('storm record: a line that a stopped process wrote late stands where its time says', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'changefeed-record-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, 'record.jsonl');
+  // Process 1 read the clock, was stopped, and wrote after process 2 had taken its event over.
+  const lines: Line[] = [
+    { at: 100, kind: 'stopped', pid: 1 },
+    { at: 3_000, kind: 'begin', pid: 2, run: 1, attempt: 1, ...of(1) },
+    { at: 3_010, kind: 'end', pid: 2, run: 1, outcome: 'done' },
+    { at: 99, kind: 'begin', pid: 1, run: 1, attempt: 1, ...of(1) },
+    { at: 3_500, kind: 'continued', pid: 1 },
+  ];
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const given = { subscriptions: SUBSCRIPTIONS, expected: [], dead: [], awayMs: 900 };
+
+  expect(judge({ ...given, lines: readRecord(file) }).violations).toEqual([]);
+  // The control: in the order of the file, the event comes back.
+  expect(judge({ ...given, lines }).violations.length).toBeGreaterThan(0);
 });

@@ -1,6 +1,7 @@
 /**
- * What the processes of a storm write down themselves, each line appended whole to one file: the order of the lines is the
- * order in which things happened, whatever became of the process. Nothing of it goes through what is being tested.
+ * What the processes of a storm write down themselves, each line appended whole to one file. Nothing of it goes through what
+ * is being tested. A line carries the time at which it happened: a process that is stopped between reading the clock and
+ * writing leaves its line far behind those of the processes that went on, so lines are ordered by their time.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 
@@ -36,7 +37,8 @@ export function note(file: string, happening: Happening): void {
   appendFileSync(file, `${JSON.stringify({ at: Date.now(), ...happening })}\n`);
 }
 
+/** In the order in which things happened; lines of the same millisecond in the order in which they were written. */
 export function readRecord(file: string): Line[] {
   const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as Line);
+  return whole.map((line) => JSON.parse(line) as Line).toSorted((a, b) => a.at - b.at);
 }
