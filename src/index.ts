@@ -3,7 +3,7 @@
  */
 
 // Running it.
-export { openChangefeed, ROLES } from './app.js';
+export { openChangefeed, ROLES } from './app/changefeed.js';
 export type {
   Changefeed,
   ChangefeedOptions,
@@ -32,7 +32,7 @@ export type {
   TodosCall,
   TodosReport,
   WorkspaceTodos,
-} from './app.js';
+} from './app/changefeed.js';
 
 // Configuring it.
 export { defineConfig } from './config/define.js';
@@ -99,11 +99,11 @@ export type { Page, RawRecord, ReadApi } from './api/read-api.js';
 export { walkList } from './api/trail.js';
 
 // A workspace to try things on, and the judge of what was made of it.
-export { PROFILES } from './server/sandbox/behaviour/profiles.js';
-export type { Profile } from './server/sandbox/behaviour/profiles.js';
-export type { SandboxOptions } from './server/sandbox/options.js';
-export { createSandbox } from './server/sandbox/sandbox.js';
-export type { Sandbox } from './server/sandbox/sandbox.js';
-export { parseEvents, parseJournal } from './server/verify/read.js';
-export { scoreEvents } from './server/verify/score.js';
-export type { Score, ScoreOptions } from './server/verify/score.js';
+export { PROFILES } from './sandbox/behaviour/profiles.js';
+export type { Profile } from './sandbox/behaviour/profiles.js';
+export type { SandboxOptions } from './sandbox/options.js';
+export { createSandbox } from './sandbox/sandbox.js';
+export type { Sandbox } from './sandbox/sandbox.js';
+export { parseEvents, parseJournal } from './sandbox/verify/read.js';
+export { scoreEvents } from './sandbox/verify/score.js';
+export type { Score, ScoreOptions } from './sandbox/verify/score.js';

@@ -1,5 +1,5 @@
 /** Everything in one process, as `changefeed start` does. */
-import { ROLES } from '../src/app.js';
-import { runProcess } from '../src/service.js';
+import { ROLES } from '../src/app/changefeed.js';
+import { runProcess } from '../src/app/process.js';
 
 await runProcess(ROLES);

@@ -1,4 +1,4 @@
 /** Sweeps the lists on schedule. One role of `changefeed start` as a process of its own. */
-import { runProcess } from '../src/service.js';
+import { runProcess } from '../src/app/process.js';
 
 await runProcess(['poll']);

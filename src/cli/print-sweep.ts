@@ -1,5 +1,5 @@
 /** What a sweep came to: a line per list, and a last sentence when something is left to do. */
-import type { ListSweep } from '../app.js';
+import type { ListSweep } from '../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { SubscriptionStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';

@@ -1,5 +1,5 @@
 /** What todos come to, as a page for a terminal. */
-import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app.js';
+import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Colours } from './colours.js';
 import { table } from './table.js';

@@ -1,7 +1,7 @@
 /** The command line: what can be asked for, and how a failure is told. Parsing only; each command is a file of its own. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { ROLES } from '../app.js';
+import { ROLES } from '../app/changefeed.js';
 import { exitCodeOf } from '../errors.js';
 import { LIST_NAMES } from '../events/lists.js';
 import {

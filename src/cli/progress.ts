@@ -1,6 +1,6 @@
 /** A bar per list on a terminal while lists are being read; nothing anywhere else. It goes when the sweep is over. */
 import cliProgress from 'cli-progress';
-import type { SweepProgress } from '../app.js';
+import type { SweepProgress } from '../app/changefeed.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Io } from './io.js';
 import { count } from './text.js';

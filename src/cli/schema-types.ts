@@ -1,5 +1,5 @@
 /** A list's schema as TypeScript: a workspace's own fields are its own, and its code should know them. */
-import { keysOfForm, type ListSchema } from '../app.js';
+import { keysOfForm, type ListSchema } from '../app/changefeed.js';
 import { OBJECT_OF, type ListName } from '../events/lists.js';
 
 type SeenField = ListSchema['fields'][number];

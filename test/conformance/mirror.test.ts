@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, inject } from 'vitest';
-import { openChangefeed } from '../../src/app.js';
+import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { freePort } from '../../src/runtime/port.js';
-import { createSandbox } from '../../src/server/sandbox/sandbox.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
 import type { Target } from '../support/read-api.js';
 import { readApiContract } from './read-api-contract.js';
 

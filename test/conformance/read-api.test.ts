@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/events/lists.js';
-import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { walk, type Target } from '../support/read-api.js';
 import { readApiContract } from './read-api-contract.js';
 

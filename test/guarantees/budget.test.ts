@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createReadApi } from '../../src/api/client.js';
 import type { ReadApi } from '../../src/api/read-api.js';
 import { systemClock } from '../../src/runtime/clock.js';
-import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { createBudget } from '../../src/state/budget.js';
 import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';

@@ -3,7 +3,7 @@
  * really changed in the same moment is one.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openChangefeed } from '../../src/app.js';
+import { openChangefeed } from '../../src/app/changefeed.js';
 import type { ListInput } from '../../src/config/input.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { ChangeEvent } from '../../src/events/types.js';

@@ -1,13 +1,13 @@
 /** The types that a handler is compiled against are true: of every event that real sweeps find, and of what `settle` merges of them. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { mergeChanges } from '../../src/dispatch/merge-changes.js';
 import { TODO_VERBS, VERBS } from '../../src/events/catalogue.js';
 import { LIST_NAMES } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
-import { createSandbox, type Sandbox } from '../../src/server/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';
 import { useRedis } from '../support/redis.js';

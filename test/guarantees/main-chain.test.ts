@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app.js';
+import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { expectedEvent, saidBy, useChain, type Chain } from '../support/chain.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OBJECT_OF } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Life } from '../../src/server/sandbox/life/life.js';
+import type { Life } from '../../src/sandbox/life/life.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';
 import { eventually } from '../support/eventually.js';

@@ -3,14 +3,14 @@
  * cut stamps), and later as before. That is a change of the schema at most; what people do meanwhile is told as it is.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app.js';
+import { openChangefeed } from '../../src/app/changefeed.js';
 import type { ListInput } from '../../src/config/input.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { LIST_NAMES, OBJECT_OF } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { JournalLine, MutationLine } from '../../src/server/sandbox/journal/lines.js';
-import { createSandbox } from '../../src/server/sandbox/sandbox.js';
-import { essence } from '../../src/server/verify/same.js';
+import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { essence } from '../../src/sandbox/verify/same.js';
 import { fastClock } from '../support/fast-clock.js';
 import { useRedis } from '../support/redis.js';
 

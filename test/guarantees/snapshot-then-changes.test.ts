@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
 import { listOf } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Sandbox } from '../../src/server/sandbox/sandbox.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { useChain, type Chain } from '../support/chain.js';
 import { useCli, type CliFolder } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 /** What may happen in the workspace, by name, for the lists it shows in. */
 import type { ListName } from '../../src/events/lists.js';
-import type { Life } from '../../src/server/sandbox/life/life.js';
+import type { Life } from '../../src/sandbox/life/life.js';
 
 interface Act {
   lists: readonly ListName[];

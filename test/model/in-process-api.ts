@@ -9,7 +9,7 @@ import type { ListName } from '../../src/events/lists.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Answer } from '../../src/server/read-api/answer.js';
-import type { Sandbox } from '../../src/server/sandbox/sandbox.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import type { Fate } from './fate.js';
 
 export interface InProcessApi {

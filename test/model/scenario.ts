@@ -1,7 +1,7 @@
 /** What a run is made of, as plain data that shrinks: a world, how it is shown, what is asked of detection, and what happens. */
 import fc from 'fast-check';
 import type { ListName } from '../../src/events/lists.js';
-import type { Behaviour, MishapName } from '../../src/server/sandbox/behaviour/behaviour.js';
+import type { Behaviour, MishapName } from '../../src/sandbox/behaviour/behaviour.js';
 import type { Doom } from './fate.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';
 import { RULE_SETS, type RuleSetName } from './rule-sets.js';

@@ -1,7 +1,7 @@
 /** What a run leaves behind for its judge. */
 import type { SchemaTally } from '../../src/detect/schema.js';
 import type { ChangeEvent, CrmRecord } from '../../src/events/types.js';
-import type { JournalLine } from '../../src/server/sandbox/journal/lines.js';
+import type { JournalLine } from '../../src/sandbox/journal/lines.js';
 import type { Membership, RecordState, StoredSweep, SweepSummary } from '../../src/sweep/store.js';
 import type { Scenario } from './scenario.js';
 

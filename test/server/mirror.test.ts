@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { messageOf } from '../../src/errors.js';
 import { isoTime } from '../../src/runtime/clock.js';

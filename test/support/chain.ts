@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach } from 'vitest';
 import { OBJECT_OF } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/server/sandbox/sandbox.js';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
 import type { Difference } from './truth.js';
 

@@ -255,7 +255,7 @@ function listsText(): string {
 
 const HEAD = `# Configuration
 
-<!-- Made from the code by test/unit/config/reference.test.ts: change the docstrings, then run \`npx vitest run test/unit/config/reference.test.ts -u\`. -->
+<!-- Made from the code by test/config/reference.test.ts: change the docstrings, then run \`npx vitest run test/config/reference.test.ts -u\`. -->
 
 \`changefeed.config.ts\` (or \`.mts\`, \`.js\`, \`.mjs\`, \`.json\`) in the working directory; \`--config\` or \`CHANGEFEED_CONFIG\` names
 another file. In code it is \`export default defineConfig({ … })\`; in JSON, \`\${NAME}\` in a string is replaced from the

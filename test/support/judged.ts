@@ -1,8 +1,8 @@
 /** Lines of a journal and events, as short as a test of the judge can say them. */
 import type { ListName } from '../../src/events/lists.js';
 import type { CrmRecord } from '../../src/events/types.js';
-import type { JournalLine, MutationLine } from '../../src/server/sandbox/journal/lines.js';
-import type { JudgedEvent } from '../../src/server/verify/read.js';
+import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
+import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
 
 export const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
 

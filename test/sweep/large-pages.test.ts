@@ -1,6 +1,6 @@
 /** Pages far larger than usual, over real HTTP and a real Redis, all the way to the log. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app.js';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { MOST_FIELDS } from '../../src/detect/schema.js';
 import type { ChangeEvent } from '../../src/events/types.js';

@@ -2,5 +2,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/unit/{crm,detect}/**/*.test.ts', 'test/property/detect*.test.ts'], isolate: false },
+  test: { include: ['test/{crm,detect}/**/*.test.ts'], isolate: false },
 });

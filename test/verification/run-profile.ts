@@ -2,12 +2,12 @@
  * The detector against one profile of the sandbox: a baseline, rounds of life and sweeps, then quiet sweeps until all that
  * can be seen has been seen; scored against the sandbox's journal.
  */
-import { openChangefeed } from '../../src/app.js';
+import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { profileNamed } from '../../src/server/sandbox/behaviour/profiles.js';
+import { profileNamed } from '../../src/sandbox/behaviour/profiles.js';
 import { LIST_NAMES } from '../../src/events/lists.js';
-import { createSandbox } from '../../src/server/sandbox/sandbox.js';
-import { scoreEvents, type Score } from '../../src/server/verify/score.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { scoreEvents, type Score } from '../../src/sandbox/verify/score.js';
 import { fastClock } from '../support/fast-clock.js';
 
 export interface ProfileRun {

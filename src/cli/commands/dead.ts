@@ -1,6 +1,6 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app.js';
+import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app/changefeed.js';
 import { ChangefeedError } from '../../errors.js';
-import { openService } from '../../service.js';
+import { openService } from '../../app/process.js';
 import type { Colours } from '../colours.js';
 import type { GlobalOptions, Io } from '../io.js';
 import { table } from '../table.js';

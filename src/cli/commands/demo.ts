@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openChangefeed, type Changefeed } from '../../app.js';
+import { openChangefeed, type Changefeed } from '../../app/changefeed.js';
 import { parseConfig } from '../../config/parse.js';
 import { LIST_NAMES } from '../../events/lists.js';
-import { createSandbox, type Sandbox, type SandboxAddress } from '../../server/sandbox/sandbox.js';
-import { quietLog } from '../../service.js';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
+import { quietLog } from '../../app/process.js';
 import type { Io } from '../io.js';
 import { eventLine } from '../print-event.js';
 import { sweepLines } from '../print-sweep.js';

@@ -1,6 +1,6 @@
-import type { Forgotten } from '../../app.js';
+import type { Forgotten } from '../../app/changefeed.js';
 import { ChangefeedError } from '../../errors.js';
-import { openService } from '../../service.js';
+import { openService } from '../../app/process.js';
 import type { GlobalOptions, Io } from '../io.js';
 import { count } from '../text.js';
 

@@ -1,8 +1,8 @@
 /** Commands about one list: what was seen of it, and what a person decides. */
-import type { Changefeed, FieldRules, ListSchema, RecordStory, RulesPreview } from '../../app.js';
+import type { Changefeed, FieldRules, ListSchema, RecordStory, RulesPreview } from '../../app/changefeed.js';
 import type { ListName } from '../../events/lists.js';
 import { OBJECT_OF } from '../../events/lists.js';
-import { openService } from '../../service.js';
+import { openService } from '../../app/process.js';
 import type { GlobalOptions, Io } from '../io.js';
 import type { Colours } from '../colours.js';
 import { typesText } from '../schema-types.js';

@@ -1,7 +1,7 @@
 import { ChangefeedError } from '../../errors.js';
-import { PROFILES } from '../../server/sandbox/behaviour/profiles.js';
-import { createSandbox, type SandboxOptions as WorldOptions } from '../../server/sandbox/sandbox.js';
-import { untilAborted } from '../../service.js';
+import { PROFILES } from '../../sandbox/behaviour/profiles.js';
+import { createSandbox, type SandboxOptions as WorldOptions } from '../../sandbox/sandbox.js';
+import { untilAborted } from '../../app/process.js';
 import type { Io } from '../io.js';
 import { table } from '../table.js';
 

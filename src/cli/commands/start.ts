@@ -1,5 +1,5 @@
-import { ROLES, type Role } from '../../app.js';
-import { openService, runService } from '../../service.js';
+import { ROLES, type Role } from '../../app/changefeed.js';
+import { openService, runService } from '../../app/process.js';
 import type { GlobalOptions, Io } from '../io.js';
 
 export interface StartOptions extends GlobalOptions {

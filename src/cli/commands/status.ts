@@ -1,4 +1,4 @@
-import { openService } from '../../service.js';
+import { openService } from '../../app/process.js';
 import { isError } from '../../observability/problems.js';
 import type { GlobalOptions, Io } from '../io.js';
 import { statusText } from '../print-status.js';

@@ -1,7 +1,7 @@
-import type { Changefeed, ListSweep } from '../../app.js';
+import type { Changefeed, ListSweep } from '../../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ListName } from '../../events/lists.js';
-import { openService } from '../../service.js';
+import { openService } from '../../app/process.js';
 import { checkWorkspace } from '../arguments.js';
 import type { GlobalOptions, Io } from '../io.js';
 import { deadLetterTexts, eventsOf, incompleteText, sweepLines, unhandledText } from '../print-sweep.js';

@@ -1,4 +1,4 @@
-import { openService } from '../../service.js';
+import { openService } from '../../app/process.js';
 import { checkWorkspace } from '../arguments.js';
 import type { GlobalOptions, Io } from '../io.js';
 import { eventLine } from '../print-event.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ChangefeedError, messageOf } from '../../errors.js';
-import { parseEvents, parseJournal } from '../../server/verify/read.js';
-import { scoreEvents, type Score } from '../../server/verify/score.js';
+import { parseEvents, parseJournal } from '../../sandbox/verify/read.js';
+import { scoreEvents, type Score } from '../../sandbox/verify/score.js';
 import type { Colours } from '../colours.js';
 import type { Io } from '../io.js';
 import { table } from '../table.js';

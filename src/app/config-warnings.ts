@@ -1,0 +1,154 @@
+/**
+ * What a valid configuration asks for and cannot have: subscriptions that can never match, lists that are needed and not
+ * polled. Pure: a configuration in, warnings out. `start`, `sweep` and a reload log them.
+ */
+import type { Config, WorkspaceConfig } from '../config/schema.js';
+import { emissionsOf, type Emission, type Obstacle } from './config-emissions.js';
+import { compileSelection } from '../dispatch/match.js';
+import { workspaceOf } from '../events/envelope.js';
+import { LIST_NAMES } from '../events/lists.js';
+import type { Derivation } from '../handlers/derive.js';
+import type { Selection, Subscription } from '../handlers/handler.js';
+import type { Log } from '../runtime/log.js';
+
+export interface ConfigWarning {
+  about: 'subscription' | 'polling' | 'mirror' | 'todos';
+  /** The subscription or derive function; null where the warning is about none. */
+  subscription: string | null;
+  /** The workspace; null where the warning is about a subscription. */
+  workspace: string | null;
+  reason: string;
+  remedy: string;
+}
+
+const MESSAGES = {
+  subscription: 'subscription can never match',
+  polling: 'workspace is not polled',
+  mirror: 'mirror cannot serve every list',
+  todos: 'todos cannot be watched as configured',
+} as const satisfies Record<ConfigWarning['about'], string>;
+
+export function configWarnings(config: Config): ConfigWarning[] {
+  return [
+    ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
+    ...config.derive.flatMap((one) => subscriptionWarning(one, detectedFor(one, config))),
+    ...config.subscriptions.flatMap((one) => subscriptionWarning(one, emittedFor(one, config))),
+  ];
+}
+
+/** @param about kinds of warnings that concern this process */
+export function logConfigWarnings(
+  log: Pick<Log, 'warn'>,
+  config: Config,
+  about: readonly ConfigWarning['about'][] = ['subscription', 'polling', 'mirror', 'todos'],
+): void {
+  for (const { about: kind, subscription, workspace, ...facts } of configWarnings(config)) {
+    if (!about.includes(kind)) continue;
+    const where = { ...(subscription !== null && { subscription }), ...(workspace !== null && { workspace }) };
+    log.warn({ ...where, ...facts }, MESSAGES[kind]);
+  }
+}
+
+function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
+  const about = { subscription: null, workspace: name };
+  const disabled = LIST_NAMES.filter((list) => !lists[list].enabled);
+  const imageless = LIST_NAMES.filter((list) => lists[list].enabled && !lists[list].images);
+  const warnings: ConfigWarning[] = [];
+  if (disabled.length === LIST_NAMES.length) {
+    const remedy = 'enable a list, or take the workspace out of the configuration';
+    warnings.push({ ...about, about: 'polling', reason: 'every list of the workspace is disabled', remedy });
+  }
+  if (serve?.tokens.has(name) === true && disabled.length + imageless.length > 0) {
+    const reasons = [
+      ...(disabled.length > 0 ? [`${disabled.join(', ')}: disabled`] : []),
+      ...(imageless.length > 0 ? [`${imageless.join(', ')}: kept without images`] : []),
+    ];
+    const remedy = 'set enabled and images of these lists to true, or expect 404 for them';
+    warnings.push({
+      ...about,
+      about: 'mirror',
+      reason: `lists that the mirror does not have (${reasons.join('; ')})`,
+      remedy,
+    });
+  }
+  if (todos.watch && disabled.includes('todo')) {
+    const remedy = 'set todos.watch to false, or lists.todo.enabled to true';
+    warnings.push({ ...about, about: 'todos', reason: 'todos.watch is on, and the list "todo" is disabled', remedy });
+  }
+  if (todos.watch && imageless.includes('todo')) {
+    const reason =
+      'todos.watch is on, and the list "todo" is kept without images: todos cannot be counted, and crm.todo.reassigned is never emitted';
+    warnings.push({ ...about, about: 'todos', reason, remedy: 'set lists.todo.images to true' });
+  }
+  return warnings;
+}
+
+type Reader = Derivation | Subscription;
+
+/** A derive function is handed what detection emits, never what was derived. */
+function detectedFor({ fields = [], start }: Reader, config: Config): Emission[] {
+  return emissionsOf(config, { fields, snapshot: start === 'snapshot' });
+}
+
+/** What a derive function emits can be emitted where the function is handed something. */
+function emittedFor(subscription: Subscription, config: Config): Emission[] {
+  const derived = config.derive.flatMap((one) => {
+    const selects = selectionOf(one);
+    const sources = detectedFor(one, config).filter(({ event }) => selects(event));
+    return one.emits.flatMap((type) => sources.map(({ event, obstacle }) => ({ event: { ...event, type }, obstacle })));
+  });
+  return [...detectedFor(subscription, config), ...derived];
+}
+
+/** By the selection that the dispatcher runs. What a `where` selects is known by the events alone. */
+function selectionOf({ where: _, ...selection }: Selection): ReturnType<typeof compileSelection> {
+  return compileSelection(selection);
+}
+
+function subscriptionWarning(reader: Reader, emissions: readonly Emission[]): ConfigWarning[] {
+  const selects = selectionOf(reader);
+  const selected = emissions.filter(({ event }) => selects(event));
+  if (selected.some(({ obstacle }) => obstacle === null)) return [];
+  const why = selected.length > 0 ? together(selected) : contradiction(reader, emissions);
+  return [{ about: 'subscription', subscription: reader.name, workspace: null, ...why }];
+}
+
+const MOST_REASONS = 4;
+
+/** The obstacles, each once, with the workspaces in which they stand. */
+function together(selected: readonly Emission[]): Obstacle {
+  const workspacesOf = new Map<string, Set<string>>();
+  const remedies = new Set<string>();
+  for (const { event, obstacle } of selected) {
+    if (obstacle === null) continue;
+    const workspaces = workspacesOf.get(obstacle.reason) ?? new Set();
+    workspacesOf.set(obstacle.reason, workspaces.add(workspaceOf(event)));
+    remedies.add(obstacle.remedy);
+  }
+  const reasons = [...workspacesOf].map(([reason, workspaces]) => `${reason} in ${[...workspaces].join(', ')}`);
+  return { reason: `nothing it selects is emitted: ${some(reasons)}`, remedy: some([...remedies]) };
+}
+
+function some(texts: readonly string[]): string {
+  const further = texts.length - MOST_REASONS;
+  return [...texts.slice(0, MOST_REASONS), ...(further > 0 ? [`and ${further} more`] : [])].join('; ');
+}
+
+const NARROWING = ['workspaces', 'lists', 'class', 'fields'] as const satisfies readonly (keyof Selection)[];
+
+/** Its own options exclude each other: names the one without which it would match, or all of them. */
+function contradiction(reader: Reader, emissions: readonly Emission[]): Obstacle {
+  const given = NARROWING.filter((option) => reader[option] !== undefined);
+  const guilty = given.find((option) => {
+    const selects = selectionOf({ ...reader, [option]: undefined });
+    return emissions.some(({ event }) => selects(event));
+  });
+  const named = guilty === undefined ? given : [guilty];
+  const said = named.map((option) => `${option} (${[reader[option] ?? []].flat().join(', ')})`).join(' and ');
+  const on = reader.on.join(', ');
+  if (named.length === 0) return { reason: `nothing emits what its on selects (${on})`, remedy: 'change its on' };
+  return {
+    reason: `nothing that its on selects (${on}) passes its ${said}`,
+    remedy: `change its ${named.join(', ')} or its on`,
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * How a record is shown, apart from what is true of it. `settled` rules change all records alike and stay; `restless`
+ * ones differ from request to request and must never look like a change.
+ */
+import type { ListName } from '../../events/lists.js';
+import type { CrmRecord } from '../../events/types.js';
+import { dice, type Dice } from '../world/random.js';
+import type { RecordRules } from './behaviour.js';
+
+type Fields = Record<string, unknown>;
+
+const STAMPS = ['생성 날짜', '수정 날짜', 'createdAt', 'updatedAt'] as const;
+// Rows of the history older than this have no `source` in the wild.
+const SOURCE_SINCE = '2025-07-14';
+
+export const SETTLED_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
+
+export function settled(list: ListName, record: CrmRecord, rules: RecordRules): CrmRecord {
+  let fields: Fields = { ...record };
+  if (list === 'todo' && rules.todoNames !== 'written') fields = wildTodo(fields, rules.todoNames);
+  if (rules.extras) fields = { ...fields, ...extrasOf(list, fields) };
+  if (rules.stamps === 'minute') cutToMinute(fields);
+  if (rules.stamps === 'still') holdStamp(fields);
+  if (rules.drift !== 'none') drift(list, fields, rules.drift);
+  if (list === 'history' && rules.historySource === 'older-absent' && String(fields['createdAt']) < SOURCE_SINCE) {
+    delete fields['source'];
+  }
+  return fields as CrmRecord;
+}
+
+function wildTodo(todo: Fields, names: 'wild' | 'both'): Fields {
+  const wild: Fields = {
+    제목: todo['내용'],
+    시작일: todo['시작 날짜'],
+    종료일: todo['마지막 날짜'],
+    완료일: todo['완료 날짜'],
+    참석자: [],
+  };
+  if (names === 'both') return { ...todo, ...wild };
+  const { '시작 날짜': _start, '마지막 날짜': _end, '완료 날짜': _done, ...rest } = todo;
+  return { ...rest, 내용: null, ...wild };
+}
+
+/** Fields that the switch `extras` adds. They are derived from others, or stand still: what changes in them changes elsewhere too. */
+export const EXTRA_FIELDS: readonly string[] = [
+  'RecordId',
+  '최근 연락일',
+  '총 매출',
+  'cursorId',
+  'leadId',
+  'htmlBody',
+  'typeList',
+  'dealLeadId',
+];
+
+function extrasOf(list: ListName, { id, text }: Fields): Fields {
+  switch (list) {
+    case 'people':
+      return { RecordId: id, '최근 연락일': null };
+    case 'organization':
+      return { RecordId: id, '총 매출': 0 };
+    case 'memo':
+      return { cursorId: id, leadId: null, htmlBody: `<div>${String(text)}</div>`, typeList: [] };
+    case 'todo':
+      return { RecordId: id, leadId: null, dealLeadId: null };
+    case 'history':
+      return { leadId: null };
+    case 'activity':
+      return {};
+  }
+}
+
+function cutToMinute(fields: Fields): void {
+  for (const name of STAMPS) {
+    const stamp = fields[name];
+    if (typeof stamp === 'string') fields[name] = `${stamp.slice(0, 16)}:00.000Z`;
+  }
+}
+
+function holdStamp(fields: Fields): void {
+  if ('수정 날짜' in fields) fields['수정 날짜'] = fields['생성 날짜'];
+  if ('updatedAt' in fields) fields['updatedAt'] = fields['createdAt'];
+}
+
+/** A field of each list that people look at, for the day its form changes. */
+const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
+  people: '포지션',
+  organization: '링크드인',
+  memo: 'quoteId',
+  todo: '유형',
+};
+
+/** Fields that may appear, vanish or change form on all records at once. */
+export const DRIFT_FIELDS: readonly string[] = ['recordVersion', ...Object.values(DRIFTING)];
+
+function drift(list: ListName, fields: Fields, how: 'added' | 'removed' | 'reshaped'): void {
+  const name = DRIFTING[list];
+  if (name === undefined) return;
+  if (how === 'added') fields['recordVersion'] = 1;
+  else if (how === 'removed') Reflect.deleteProperty(fields, name);
+  else fields[name] = [fields[name]];
+}
+
+export function isRestless({ empties, sequence, pictures }: RecordRules): boolean {
+  return empties === 'mixed' || sequence === 'reordered' || pictures === 'signed';
+}
+
+/** @param request a number that is another for every record of every request */
+export function restless(record: CrmRecord, rules: RecordRules, seed: number, request: number): CrmRecord {
+  const roll = dice(seed, 0xd1e5, request);
+  let fields: Fields = { ...record };
+  if (rules.empties === 'mixed') fields = withoutNulls(fields, () => roll.chance(0.5));
+  if (rules.pictures === 'signed') signPicture(fields, roll);
+  if (rules.sequence === 'reordered') fields = reordered(fields, roll);
+  return fields as CrmRecord;
+}
+
+export function withoutNulls(fields: Readonly<Fields>, drops: () => boolean): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null || !drops()));
+}
+
+function signPicture(fields: Fields, roll: Dice): void {
+  const picture = fields['프로필 사진'];
+  if (typeof picture === 'string')
+    fields['프로필 사진'] = `${picture}?X-Signature=${roll.below(1e9).toString(36)}&X-Expires=600`;
+}
+
+/** Keys in another order, and arrays of refs turned round; `id` stays in front as nobody moves it in the wild. */
+function reordered({ id, ...fields }: Fields, roll: Dice): Fields {
+  const entries = Object.entries(fields).map(
+    ([name, value]) => [name, isRefs(value) ? turned(value, roll) : value] as const,
+  );
+  return { id, ...Object.fromEntries(turned(entries, roll)) };
+}
+
+function isRefs(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null && 'id' in each);
+}
+
+function turned<T>(values: readonly T[], roll: Dice): T[] {
+  const at = roll.below(Math.max(1, values.length));
+  return [...values.slice(at), ...values.slice(0, at)];
+}

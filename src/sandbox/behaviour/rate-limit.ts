@@ -1,0 +1,94 @@
+/** The request limit of a workspace: a true sliding window, shared with a client that is not ours. */
+import { jsonAnswer, emptyAnswer, htmlAnswer, type Answer, type Layer } from '../../server/read-api/answer.js';
+import { failureBody } from '../../server/read-api/envelope.js';
+import { refusal } from '../../server/read-api/respond.js';
+import type { Behaviour, LimitRules } from './behaviour.js';
+
+export class SlidingWindow {
+  /** Times of admitted requests, oldest first from `#head`. */
+  #times: number[] = [];
+  #head = 0;
+  #foreignUntil: number | null = null;
+
+  /** 0 when the request is admitted, otherwise the ms until one would be. Refused requests do not count. */
+  take(now: number, { limitRequests, limitWindowMs, foreignPerSecond }: LimitRules): number {
+    if (limitRequests <= 0) return 0;
+    this.#takeForeign(now, { limitRequests, limitWindowMs, foreignPerSecond });
+    return this.#admit(now, limitRequests, limitWindowMs);
+  }
+
+  /** Requests counted in the window that ends now. */
+  used(now: number, windowMs: number): number {
+    this.#forget(now - windowMs);
+    return this.#times.length - this.#head;
+  }
+
+  #admit(now: number, requests: number, windowMs: number): number {
+    this.#forget(now - windowMs);
+    const used = this.#times.length - this.#head;
+    if (used < requests) {
+      this.#times.push(now);
+      return 0;
+    }
+    // The one whose leaving makes room; with a limit lowered meanwhile that is not the oldest.
+    const leaving = this.#times[this.#head + used - requests] ?? now;
+    return leaving + windowMs - now;
+  }
+
+  /** The other client's requests since we last looked, spread evenly. */
+  #takeForeign(
+    now: number,
+    {
+      limitRequests,
+      limitWindowMs,
+      foreignPerSecond,
+    }: Pick<LimitRules, 'limitRequests' | 'limitWindowMs' | 'foreignPerSecond'>,
+  ): void {
+    if (foreignPerSecond <= 0) {
+      this.#foreignUntil = null;
+      return;
+    }
+    const stepMs = 1_000 / foreignPerSecond;
+    this.#foreignUntil = Math.max(this.#foreignUntil ?? now, now - limitWindowMs);
+    for (; this.#foreignUntil <= now; this.#foreignUntil += stepMs)
+      this.#admit(this.#foreignUntil, limitRequests, limitWindowMs);
+  }
+
+  #forget(until: number): void {
+    while (this.#head < this.#times.length && (this.#times[this.#head] ?? 0) <= until) this.#head++;
+    if (this.#head < 4_096) return;
+    this.#times = this.#times.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+export function rateLimited(window: SlidingWindow, behaviour: () => Behaviour, now: () => number): Layer {
+  return (next) => async (request) => {
+    const waitMs = window.take(now(), behaviour());
+    return waitMs > 0 ? tooManyRequests(waitMs, behaviour().limitHint) : await next(request);
+  };
+}
+
+const MESSAGE = 'Too Many Requests';
+
+export function tooManyRequests(waitMs: number, hint: LimitRules['limitHint']): Answer {
+  const sentence = `${(Math.max(1, waitMs) / 1_000).toFixed(3)}초 후 재시도해주세요.`;
+  switch (hint) {
+    case 'reason':
+      return refusal(429, { message: MESSAGE, reason: sentence });
+    case 'message':
+      return refusal(429, { message: `${MESSAGE}: ${sentence}` });
+    case 'list':
+      return refusal(429, { message: MESSAGE, reason: [sentence] });
+    case 'header':
+      return jsonAnswer(429, failureBody({ message: MESSAGE }), { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
+    case 'absurd':
+      return refusal(429, { message: MESSAGE, reason: '864000.512초 후 재시도해주세요.' });
+    case 'none':
+      return refusal(429, { message: MESSAGE });
+    case 'empty':
+      return emptyAnswer(429);
+    case 'html':
+      return htmlAnswer(429, `429 ${MESSAGE}`);
+  }
+}

@@ -1,0 +1,140 @@
+/** The sandbox's levers over HTTP, on a port and a token of their own: what a test in another process pulls. */
+import Fastify, { type FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { ChangefeedError, messageOf } from '../../errors.js';
+import { LIST_NAMES, parseListName } from '../../events/lists.js';
+import { FAULTS } from '../behaviour/faults.js';
+import { PROFILES } from '../behaviour/profiles.js';
+import { parseSwitches } from '../behaviour/schema.js';
+import type { Behaviour } from '../behaviour/behaviour.js';
+import type { Journal } from '../journal/journal.js';
+import type { World } from '../world/world.js';
+
+export interface ControlOptions {
+  /** 0 takes any free port. @defaultValue 0 */
+  port?: number;
+  /** @defaultValue '127.0.0.1' */
+  host?: string;
+  /** @defaultValue 'control' */
+  token?: string;
+}
+
+/** What there is to pull: a sandbox, seen from here. */
+export interface Levers {
+  readonly world: World;
+  readonly journal: Journal;
+  readonly behaviour: Behaviour;
+  readonly profile: string;
+  readonly faults: readonly string[];
+  readonly requests: number;
+  readonly token: string;
+  rate: number;
+  step(count: number): unknown;
+  useProfile(name: string): void;
+  behave(changes: Partial<Behaviour>): void;
+  fault(name: string, to: 'on' | 'off'): void;
+  reissueToken(token: string): void;
+}
+
+export interface ControlServer {
+  start(): Promise<{ url: string; token: string }>;
+  stop(): Promise<void>;
+}
+
+const step = z.strictObject({ count: z.number().int().min(1).max(100_000).default(1) }).default({ count: 1 });
+const rate = z.strictObject({ rate: z.number().min(0).max(100_000) });
+const named = z.strictObject({ name: z.string() });
+const token = z.strictObject({ token: z.string().min(1) });
+const at = z.object({ list: z.string(), id: z.string() });
+
+export function createControlServer(sandbox: Levers, options: ControlOptions): ControlServer {
+  const { port = 0, host = '127.0.0.1', token: secret = 'control' } = options;
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  guard(app, secret);
+  levers(app, sandbox);
+  views(app, sandbox);
+  return {
+    start: async () => ({ url: await app.listen({ host, port }), token: secret }),
+    stop: () => app.close(),
+  };
+}
+
+function guard(app: FastifyInstance, secret: string): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.headers.authorization === `Bearer ${secret}`) return;
+    await reply.code(401).send({ error: 'The control API needs its own bearer token.' });
+  });
+  app.setErrorHandler(async (error, _request, reply) => {
+    const isTheirs = error instanceof z.ZodError || (error instanceof ChangefeedError && error.code === 'CF_USAGE');
+    const said = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    await reply.code(isTheirs ? 400 : 500).send({ error: said });
+  });
+}
+
+/** What changes something. Each answers with the state after it. */
+function levers(app: FastifyInstance, sandbox: Levers): void {
+  const after = (act: (body: unknown) => void) => (request: { body: unknown }) => {
+    act(request.body ?? undefined);
+    return stateOf(sandbox);
+  };
+  app.post(
+    '/step',
+    after((body) => void sandbox.step(step.parse(body).count)),
+  );
+  app.put(
+    '/rate',
+    after((body) => (sandbox.rate = rate.parse(body).rate)),
+  );
+  app.put(
+    '/profile',
+    after((body) => sandbox.useProfile(named.parse(body).name)),
+  );
+  app.patch(
+    '/behaviour',
+    after((body) => sandbox.behave(parseSwitches(body))),
+  );
+  app.put(
+    '/token',
+    after((body) => sandbox.reissueToken(token.parse(body).token)),
+  );
+  app.put('/faults/:name', (request) => turned(sandbox, request.params, 'on'));
+  app.delete('/faults/:name', (request) => turned(sandbox, request.params, 'off'));
+}
+
+function turned(sandbox: Levers, params: unknown, to: 'on' | 'off'): unknown {
+  sandbox.fault(named.parse(params).name, to);
+  return stateOf(sandbox);
+}
+
+/** What only looks. */
+function views(app: FastifyInstance, sandbox: Levers): void {
+  app.get('/', () => stateOf(sandbox));
+  app.get('/profiles', () => PROFILES);
+  app.get('/faults', () => Object.entries(FAULTS).map(([name, { does, sound }]) => ({ name, does, sound })));
+  app.get('/journal', (_request, reply) =>
+    reply
+      .header('x-lines-dropped', sandbox.journal.dropped)
+      .type('application/x-ndjson')
+      .send(
+        sandbox.journal
+          .lines()
+          .map((line) => `${JSON.stringify(line)}\n`)
+          .join(''),
+      ),
+  );
+  app.get('/records/:list/:id', async (request, reply) => {
+    const { list: name, id } = at.parse(request.params);
+    const list = parseListName(name);
+    const index = list === undefined ? null : sandbox.world.indexOf(list, id);
+    const record = list === undefined || index === null ? null : sandbox.world.image(list, index);
+    if (record === null)
+      return reply.code(404).send({ error: `There is no such record. Lists: ${LIST_NAMES.join(', ')}.` });
+    return reply.send(record);
+  });
+}
+
+function stateOf(sandbox: Levers): unknown {
+  const { behaviour, faults, profile, rate: perSecond, requests, token: dataToken, world } = sandbox;
+  const { counts, mutations } = world;
+  return { profile, faults, behaviour, rate: perSecond, requests, mutations, records: counts, token: dataToken };
+}

@@ -1,0 +1,128 @@
+/** Writes down every mutation and when it became visible. It hears of both from the world and the wire, never from a fault. */
+import type { ListName } from '../../events/lists.js';
+import { isoTime } from '../../runtime/clock.js';
+import type { PageShown } from '../paging/pager.js';
+import type { Mutation, RecordChange, Rename } from '../world/world.js';
+import type { JournalLine, MutationLine } from './lines.js';
+import { Walks } from './walks.js';
+
+export interface JournalOptions {
+  now: () => number;
+  /** How many lines are kept in memory; the oldest go first. */
+  keep: number;
+  /** Also gets every line as it happens. */
+  write?: (line: JournalLine) => void;
+  /** As the record is shown to all clients alike (names, stamps), without what differs from request to request. */
+  dress: (list: ListName, record: MutationLine['before']) => MutationLine['before'];
+}
+
+type Kept = { -readonly [K in keyof MutationLine]: MutationLine[K] };
+
+// Of one record, with nobody looking: only a frozen view could still show what was overwritten this often.
+const WAITING = 8;
+
+interface Pending {
+  readonly version: number;
+  readonly entry: Kept;
+}
+
+export class Journal {
+  readonly #options: JournalOptions;
+  #lines: JournalLine[] = [];
+  #dropped = 0;
+  /** Mutations no client has seen yet, by list and row. */
+  readonly #pending = new Map<ListName, Map<number, Pending[]>>();
+  readonly #walks = new Walks();
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+  }
+
+  /** What happened, oldest first; `visibleAt` is filled in. */
+  lines(): readonly JournalLine[] {
+    return this.#lines;
+  }
+
+  /** Lines that had to go to keep memory bounded. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  mutated(mutation: Mutation): void {
+    for (const change of mutation.changes) {
+      const entry = this.#entryOf(mutation, change);
+      this.#add(entry);
+      const rows = this.#pending.get(change.list) ?? new Map<number, Pending[]>();
+      const waiting = rows.get(change.index) ?? [];
+      waiting.push({ version: mutation.number, entry });
+      if (waiting.length > WAITING) waiting.shift();
+      this.#pending.set(change.list, rows.set(change.index, waiting));
+    }
+  }
+
+  renamed({ at, before, after }: Rename): void {
+    this.#add({ line: 'rename', at: isoTime(at), id: before.id, before: before.name, after: after.name });
+  }
+
+  ruled(rules: Readonly<Record<string, unknown>>): void {
+    this.#add({ line: 'rules', at: isoTime(this.#options.now()), rules });
+  }
+
+  /** A page has been delivered whole. */
+  shown(page: PageShown): void {
+    const pending = this.#pending.get(page.list);
+    if (pending !== undefined && pending.size > 0) this.#mark(page, pending);
+    const walk = this.#walks.shown(page, this.#options.now());
+    if (walk !== null) this.#add(walk);
+  }
+
+  #mark(page: PageShown, pending: Map<number, Pending[]>): void {
+    for (const { index, version } of page.rows) this.#see(pending, index, version);
+    for (const [index, waiting] of pending) {
+      const newest = waiting.at(-1);
+      if (newest === undefined || newest.entry.after !== null || newest.version > page.view.mutations) continue;
+      if (page.covers(index)) this.#see(pending, index, newest.version);
+    }
+  }
+
+  /** This version is visible now; older ones still waiting never will be. */
+  #see(pending: Map<number, Pending[]>, index: number, version: number): void {
+    const waiting = pending.get(index);
+    if (waiting === undefined) return;
+    const at = isoTime(this.#options.now());
+    for (const { entry } of waiting.filter((each) => each.version === version)) {
+      entry.visibleAt = at;
+      this.#options.write?.({ line: 'visible', mutation: entry.mutation, list: entry.list, id: entry.id, at });
+    }
+    const left = waiting.filter((each) => each.version > version);
+    if (left.length === 0) pending.delete(index);
+    else pending.set(index, left);
+  }
+
+  #entryOf({ number, kind, at }: Mutation, { list, id, direct, before, after }: RecordChange): Kept {
+    const { dress } = this.#options;
+    return {
+      line: 'mutation',
+      mutation: number,
+      kind,
+      list,
+      id,
+      at: isoTime(at),
+      cause: direct ? 'direct' : 'follows',
+      before: dress(list, before),
+      after: dress(list, after),
+      visibleAt: null,
+    };
+  }
+
+  #add(line: JournalLine): void {
+    this.#lines.push(line);
+    // In bulk, so that dropping costs nothing per line.
+    if (this.#lines.length > this.#options.keep * 1.25) {
+      const surplus = this.#lines.length - this.#options.keep;
+      this.#lines = this.#lines.slice(surplus);
+      this.#dropped += surplus;
+    }
+    this.#options.write?.(line);
+  }
+}

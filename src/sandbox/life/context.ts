@@ -1,0 +1,76 @@
+/** What a mutation is made with: the world, the time, and dice that make the same life from the same seed. */
+import type { ListName } from '../../events/lists.js';
+import type { Draft } from '../world/draft.js';
+import { fixedUuid } from '../world/ids.js';
+import type { Dice } from '../world/random.js';
+import type { World } from '../world/world.js';
+import type { FactsOf } from '../world/facts.js';
+
+export interface LifeContext {
+  readonly world: World;
+  readonly roll: Dice;
+  /** ms */
+  readonly now: () => number;
+}
+
+export type Born = Readonly<{ bornAt: number; createdAt: number }>;
+export const bornNow = (at: number): Born => ({ bornAt: at, createdAt: at });
+
+/** A row just written trails its own creation by some ms, as seen in the wild. */
+export const trailing = (at: number, roll: Dice): number => at + 1 + roll.below(70);
+
+export function foreignId({ roll, world }: LifeContext): string {
+  return fixedUuid(world.context.seed, 900, roll.below(0x7fff_ffff), roll.below(0x7fff_ffff));
+}
+
+// A list may hold nothing of what is sought: a bounded search, so that a step never walks a million records.
+const TRIES = 40;
+const SCAN = 5_000;
+
+/** Any record of the list that fits; null when none was found. */
+export function pick<K extends ListName>(
+  { world, roll }: LifeContext,
+  list: K,
+  fits: (facts: FactsOf[K], index: number) => boolean = () => true,
+): number | null {
+  const rows = world.order(list);
+  const fitting = (position: number): number | null => {
+    const index = rows.at(position);
+    const facts = index === undefined ? null : world.facts(list, index);
+    return index !== undefined && facts !== null && fits(facts, index) ? index : null;
+  };
+  if (rows.length === 0) return null;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = fitting(roll.below(rows.length));
+    if (found !== null) return found;
+  }
+  const start = roll.below(rows.length);
+  for (let step = 0; step < Math.min(rows.length, SCAN); step++) {
+    const found = fitting((start + step) % rows.length);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** A number below `size` that is not this one, where there is another. */
+export function another(roll: Dice, size: number, than: number | null): number {
+  if (than === null || size < 2) return roll.below(size);
+  return (than + 1 + roll.below(size - 1)) % size;
+}
+
+/** Lets a deleted or merged record's children go to `heir`, or hang on nothing. */
+export function handOver(
+  draft: Draft,
+  world: World,
+  from: { list: 'people' | 'organization'; index: number },
+  heir: number | null,
+): void {
+  for (const kind of ['memo', 'todo', 'deal'] as const) {
+    for (const child of world.children(kind, from.list, from.index)) {
+      draft.edit(kind, child, () => (from.list === 'people' ? { person: heir } : { organization: heir }));
+    }
+  }
+  if (from.list === 'people') return;
+  for (const person of world.children('people', 'organization', from.index))
+    draft.edit('people', person, () => ({ organization: heir }));
+}

@@ -1,0 +1,186 @@
+/** Life in the synthetic workspace: single mutations by name for tests, and a seeded stream of them. */
+import { ChangefeedError } from '../../errors.js';
+import type { ListName } from '../../events/lists.js';
+import type { RefKind } from '../world/directory.js';
+import { DIRECTORY_SIZES } from '../world/directory.js';
+import type {
+  ActivityFacts,
+  FactsOf,
+  HistoryFacts,
+  MemoFacts,
+  OrganizationFacts,
+  PersonFacts,
+  TodoFacts,
+} from '../world/facts.js';
+import { dice, type Dice } from '../world/random.js';
+import type { World } from '../world/world.js';
+import * as contacts from './contacts.js';
+import { pick, type LifeContext } from './context.js';
+import * as log from './log.js';
+import * as notes from './notes.js';
+import { STREAM, type LifeVerb, type Verbs } from './stream.js';
+
+const isOpen = ({ doneAt }: TodoFacts): boolean => doneAt === null;
+const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
+
+/**
+ * Each method makes one mutation now and returns the id of the record it was about. Without an id the seeded dice
+ * choose one. Facts given instead of an edit name things by index (`owner: 2`), times in ms.
+ * @throws ChangefeedError CF_USAGE when there is no such record, or none to choose
+ */
+export class Life implements Verbs {
+  readonly #context: LifeContext;
+
+  constructor(world: World, now: () => number, seed: number) {
+    const roll: Dice = dice(seed, 0x11fe);
+    this.#context = { world, roll, now };
+  }
+
+  createPerson = (over?: Partial<PersonFacts>): string =>
+    this.#idOf('people', contacts.createPerson(this.#context, over));
+  editPerson = (id?: string, over?: Partial<PersonFacts>): string =>
+    this.#on('people', id, (index) => contacts.editPerson(this.#context, index, over));
+  assignPerson = (id?: string): string =>
+    this.#on('people', id, (index) => contacts.assign(this.#context, 'people', index));
+  submitForm = (id?: string): string => this.#on('people', id, (index) => contacts.submitForm(this.#context, index));
+  enrol = (id?: string): string => this.#on('people', id, (index) => contacts.enrol(this.#context, index));
+  refuseMail = (id?: string): string => this.#on('people', id, (index) => contacts.refuse(this.#context, index));
+
+  createOrganization = (over?: Partial<OrganizationFacts>): string =>
+    this.#idOf('organization', contacts.createOrganization(this.#context, over));
+  editOrganization = (id?: string, over?: Partial<OrganizationFacts>): string =>
+    this.#on('organization', id, (index) => contacts.editOrganization(this.#context, index, over));
+  assignOrganization = (id?: string): string =>
+    this.#on('organization', id, (index) => contacts.assign(this.#context, 'organization', index));
+
+  createMemo = (over?: Partial<MemoFacts>): string => this.#idOf('memo', notes.createMemo(this.#context, over));
+  editMemo = (id?: string, over?: Partial<MemoFacts>): string =>
+    this.#on('memo', id, (index) => notes.editMemo(this.#context, index, over));
+
+  createTodo = (over?: Partial<TodoFacts>): string => this.#idOf('todo', notes.createTodo(this.#context, over));
+  editTodo = (id?: string, over?: Partial<TodoFacts>): string =>
+    this.#on('todo', id, (index) => notes.editTodo(this.#context, index, over));
+  completeTodo = (id?: string): string =>
+    this.#on('todo', id, (index) => notes.completeTodo(this.#context, index), isOpen);
+  reopenTodo = (id?: string): string => this.#on('todo', id, (index) => notes.reopenTodo(this.#context, index), isDone);
+  rescheduleTodo = (id?: string): string =>
+    this.#on('todo', id, (index) => notes.rescheduleTodo(this.#context, index), isOpen);
+  reassignTodo = (id?: string): string => this.#on('todo', id, (index) => notes.reassignTodo(this.#context, index));
+  relinkTodo = (id?: string): string => this.#on('todo', id, (index) => notes.relinkTodo(this.#context, index));
+
+  /** A mail writes several rows; the id is the first one's. */
+  addActivity = (peopleId?: string, over?: Partial<ActivityFacts>): string =>
+    this.#idOf('activity', log.addActivity(this.#context, this.#find('people', peopleId), over));
+  /** New in the list, long ago in its date. */
+  importActivity = (peopleId?: string): string =>
+    this.#idOf('activity', log.importActivity(this.#context, this.#find('people', peopleId)));
+  addHistory = (over?: Partial<HistoryFacts>): string =>
+    this.#idOf('history', log.addHistory(this.#context, this.#deal(), over));
+  /** @returns the id of the person whose deal it is */
+  createDeal = (peopleId?: string): string =>
+    this.#on('people', peopleId, (index) => log.createDeal(this.#context, index));
+  /** A deal is won, lost or taken up again: counters move, stamps do not. */
+  moveDeal = (): void => log.moveDeal(this.#context, this.#deal());
+
+  /** The stamp moves and nothing else does. */
+  touch = (list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string =>
+    this.#on(list, id, (index) => contacts.touch(this.#context, list, index));
+
+  /** @returns the id of the person who is left */
+  mergePeople(goneId?: string, keptId?: string): string {
+    const gone = this.#find('people', goneId);
+    const kept = this.#find('people', keptId, (_facts, index) => index !== gone);
+    contacts.mergePeople(this.#context, gone, kept);
+    return this.#idOf('people', kept);
+  }
+
+  /** History and activity have no delete in the wild: their rows cannot go. */
+  delete(list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string {
+    return this.#on(list, id, (index) => {
+      if (list === 'memo') notes.deleteMemo(this.#context, index);
+      else if (list === 'todo') notes.deleteTodo(this.#context, index);
+      else contacts.deleteContact(this.#context, list, index);
+    });
+  }
+
+  /** Every record that names this user, team, form … shows the new name; no stamp moves. */
+  rename(kind: RefKind, index?: number, name?: string): void {
+    const { roll, world, now } = this.#context;
+    const which = index ?? roll.below(DIRECTORY_SIZES[kind]);
+    world.rename(kind, which, name ?? `${world.directory.ref(kind, which)?.name ?? ''}'`, now());
+  }
+
+  /** Makes the next `count` mutations of the seeded stream. @returns what was done */
+  step(count = 1): LifeVerb[] {
+    return Array.from({ length: count }, () => this.#next());
+  }
+
+  #next(): LifeVerb {
+    const total = STREAM.reduce((sum, { weight }) => sum + weight, 0);
+    let at = this.#context.roll.below(total);
+    const drawn = STREAM.findIndex(({ weight }) => (at -= weight) < 0);
+    // What cannot be done now (no open todo to complete) gives way to the next in the table; creating always can.
+    for (let tries = 0; tries < STREAM.length; tries++) {
+      const act = STREAM[(drawn + tries) % STREAM.length];
+      if (act !== undefined && this.#tried(() => act.run(this))) return act.verb;
+    }
+    this.createPerson();
+    return 'createPerson';
+  }
+
+  #tried(run: () => unknown): boolean {
+    try {
+      run();
+      return true;
+    } catch (error) {
+      if (error instanceof ChangefeedError && error.code === 'CF_USAGE') return false;
+      throw error;
+    }
+  }
+
+  #deal(): number {
+    const deal = log.pickDeal(this.#context);
+    if (deal === null) throw nothing('deal');
+    return deal;
+  }
+
+  #on<K extends ListName>(
+    list: K,
+    id: string | undefined,
+    run: (index: number) => void,
+    fits?: (facts: FactsOf[K]) => boolean,
+  ): string {
+    const index = this.#find(list, id, fits);
+    run(index);
+    return this.#idOf(list, index);
+  }
+
+  #find<K extends ListName>(
+    list: K,
+    id: string | undefined,
+    fits?: (facts: FactsOf[K], index: number) => boolean,
+  ): number {
+    const { world } = this.#context;
+    if (id === undefined) {
+      const picked = pick(this.#context, list, fits);
+      if (picked === null) throw nothing(list);
+      return picked;
+    }
+    const index = world.indexOf(list, id);
+    if (index === null || world.facts(list, index) === null) {
+      throw new ChangefeedError('CF_USAGE', {
+        message: `The sandbox has no record "${id}" in the list "${list}".`,
+        list,
+      });
+    }
+    return index;
+  }
+
+  #idOf(list: ListName, index: number): string {
+    return this.#context.world.idOf(list, index);
+  }
+}
+
+function nothing(what: string): ChangefeedError {
+  return new ChangefeedError('CF_USAGE', { message: `The sandbox holds no ${what} that this could be done to.` });
+}

@@ -1,0 +1,98 @@
+/** The styles of cursor seen or feared: what each one says of a place in a list, and what it makes of one that comes back. */
+import type { ListName } from '../../events/lists.js';
+import type { PagingRules } from '../behaviour/behaviour.js';
+import { fixedUuid } from '../world/ids.js';
+
+/** Where the next page begins, said in every way a style may need. */
+export interface Place {
+  readonly list: ListName;
+  /** Id of the last row shown. */
+  readonly lastId: string;
+  readonly position: number;
+  /** The snapshot being read, where the style has one. */
+  readonly snapshot: string | null;
+}
+
+export type Resumed =
+  | { readonly by: 'id'; readonly id: string }
+  | { readonly by: 'position'; readonly position: number; readonly snapshot: string | null }
+  | { readonly by: 'nothing' };
+
+export interface CursorOptions {
+  now: () => number;
+  lifetimeMs: () => number;
+  seed: number;
+}
+
+type Style = PagingRules['cursor'];
+const BAD: Resumed = { by: 'nothing' };
+// Cursors of a style that is kept on the server: enough for any walk, bounded for any client.
+const KEPT = 200_000;
+
+export class Cursors {
+  readonly #options: CursorOptions;
+  readonly #singleUse = new Map<string, string>();
+  #given = 0;
+
+  constructor(options: CursorOptions) {
+    this.#options = options;
+  }
+
+  /** The cursor for the page that begins here. */
+  write(style: Style, { list, lastId, position, snapshot }: Place): string {
+    const { now, seed } = this.#options;
+    switch (style) {
+      case 'last-id':
+        return lastId;
+      case 'offset':
+        return pack(['offset', list, position]);
+      case 'expiring':
+        return pack(['until', list, lastId, now() + this.#options.lifetimeMs()]);
+      case 'snapshot':
+        return pack(['snapshot', list, position, snapshot]);
+      case 'single-use': {
+        const cursor = fixedUuid(seed, 77, ++this.#given);
+        this.#singleUse.set(cursor, `${list}:${lastId}`);
+        if (this.#singleUse.size > KEPT) this.#singleUse.delete(this.#singleUse.keys().next().value ?? '');
+        return cursor;
+      }
+    }
+  }
+
+  read(style: Style, list: ListName, cursor: string): Resumed {
+    if (style === 'last-id') return { by: 'id', id: cursor };
+    if (style === 'single-use') return this.#useUp(list, cursor);
+    const [kind, of, ...rest] = unpack(cursor);
+    if (of !== list) return BAD;
+    if (style === 'offset' && kind === 'offset' && typeof rest[0] === 'number') {
+      return { by: 'position', position: rest[0], snapshot: null };
+    }
+    if (style === 'expiring' && kind === 'until' && typeof rest[0] === 'string' && typeof rest[1] === 'number') {
+      return rest[1] > this.#options.now() ? { by: 'id', id: rest[0] } : BAD;
+    }
+    if (style === 'snapshot' && kind === 'snapshot' && typeof rest[0] === 'number' && typeof rest[1] === 'string') {
+      return { by: 'position', position: rest[0], snapshot: rest[1] };
+    }
+    return BAD;
+  }
+
+  #useUp(list: ListName, cursor: string): Resumed {
+    const place = this.#singleUse.get(cursor);
+    this.#singleUse.delete(cursor);
+    const [of, id] = place?.split(':') ?? [];
+    return of === list && id !== undefined ? { by: 'id', id } : BAD;
+  }
+}
+
+function pack(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+function unpack(cursor: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}

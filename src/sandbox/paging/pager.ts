@@ -1,0 +1,210 @@
+/** Pages of the synthetic world as a source of the read API: which rows, from which view, with which cursor. */
+import type { ListName } from '../../events/lists.js';
+import { pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
+import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
+import type { Behaviour } from '../behaviour/behaviour.js';
+import { isRestless, restless, settled, withoutNulls } from '../behaviour/dress.js';
+import type { World } from '../world/world.js';
+import { Cursors, type Place, type Resumed } from './cursors.js';
+import { PageCache, type RowVersion } from './page-cache.js';
+import { rowsOf, type Rows } from './rows.js';
+import { Snapshots } from './snapshots.js';
+import { liveView, type View } from './view.js';
+
+/** What a page showed, once it got through whole. */
+export interface PageShown {
+  readonly list: ListName;
+  readonly rows: readonly RowVersion[];
+  /** Would this row, now gone, have stood on this page? */
+  readonly covers: (row: number) => boolean;
+  /** When the page was asked for; ms. */
+  readonly askedAt: number;
+  /** The list ended here. */
+  readonly end: boolean;
+  readonly view: View;
+  readonly cursor: string | null;
+  readonly nextCursor: NextCursor;
+}
+
+export interface PagerOptions {
+  world: World;
+  behaviour: () => Behaviour;
+  now: () => number;
+  seed: number;
+  /** Serialised pages are kept up to so many bytes. */
+  cacheBytes: number;
+  shown: (page: PageShown) => void;
+  /** Asked once per page for each fault that lies in paging. */
+  happens: (mishap: 'stale' | 'repeated-cursor') => boolean;
+}
+
+interface Cut {
+  view: View;
+  snapshot: string | null;
+  rows: Rows;
+  from: number;
+  /** The row the page begins after; null for the first page. */
+  after: number | null;
+}
+
+export class Pager implements Source {
+  readonly #options: PagerOptions;
+  readonly #cursors: Cursors;
+  readonly #cache: PageCache;
+  readonly #snapshots: Snapshots;
+  readonly #live: View;
+  #requests = 0;
+
+  constructor(options: PagerOptions) {
+    const { world, behaviour, now, seed, cacheBytes } = options;
+    this.#options = options;
+    this.#cursors = new Cursors({ now, seed, lifetimeMs: () => behaviour().cursorLifetimeMs });
+    this.#cache = new PageCache(cacheBytes);
+    this.#snapshots = new Snapshots(world, now);
+    this.#live = liveView(world);
+  }
+
+  page({ list, cursor }: PageQuery): Promise<SourceAnswer> {
+    const behaviour = this.#options.behaviour();
+    const lagMs = this.#options.happens('stale') ? behaviour.staleMs : null;
+    this.#requests++;
+    const cut = this.#cut(list, cursor, behaviour, lagMs);
+    return Promise.resolve(
+      cut === null ? this.#badCursor(list, behaviour) : this.#answer(list, cursor, cut, behaviour),
+    );
+  }
+
+  /** Bytes of serialised pages kept. */
+  get cachedBytes(): number {
+    return this.#cache.bytes;
+  }
+
+  #cut(list: ListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Cut | null {
+    const { order } = behaviour;
+    const current = (): View => (lagMs === null ? this.#live : this.#snapshots.lagging(order, lagMs));
+    if (cursor === null) {
+      const opened =
+        behaviour.cursor === 'snapshot' ? this.#snapshots.open(list, order, behaviour.cursorLifetimeMs) : null;
+      const view = opened?.view ?? current();
+      const rows = rowsOf(view, list, order, this.#requests);
+      return { view, snapshot: opened?.name ?? null, rows, from: 0, after: null };
+    }
+    const resumed = this.#cursors.read(behaviour.cursor, list, cursor);
+    const snapshot = resumed.by === 'position' ? resumed.snapshot : null;
+    const frozen = snapshot === null ? null : this.#snapshots.get(snapshot);
+    if (snapshot !== null && frozen === null) return null;
+    const view = frozen ?? current();
+    const rows = rowsOf(view, list, order, this.#requests);
+    const place = this.#place(list, resumed, rows, behaviour);
+    if (place === null) return null;
+    const from = Math.max(0, place.from - behaviour.overlap);
+    return { view, snapshot, rows, from, after: place.after };
+  }
+
+  #place(list: ListName, resumed: Resumed, rows: Rows, behaviour: Behaviour): Pick<Cut, 'from' | 'after'> | null {
+    if (resumed.by === 'nothing') return null;
+    if (resumed.by === 'position') return { from: resumed.position, after: rows.at(resumed.position - 1) ?? null };
+    const index = this.#options.world.indexOf(list, resumed.id);
+    if (index === null || (behaviour.cursorOfGoneRecord === 'bad' && !rows.has(index))) return null;
+    return { from: rows.positionAfter(index), after: index };
+  }
+
+  #badCursor(list: ListName, behaviour: Behaviour): SourceAnswer {
+    switch (behaviour.badCursor) {
+      case 'first-page': {
+        const first = this.#cut(list, null, behaviour, null);
+        return first === null ? refused('json') : this.#answer(list, null, first, behaviour);
+      }
+      case 'empty-page':
+        return { outcome: 'page', body: Buffer.concat([pageHead(list, []), Buffer.from(pageTail(null))]) };
+      case 'refuse-empty':
+        return refused('empty');
+      case 'refuse':
+        return refused('json');
+    }
+  }
+
+  #answer(list: ListName, cursor: string | null, cut: Cut, behaviour: Behaviour): SourceAnswer {
+    const { view, snapshot, rows, from } = cut;
+    const indexes = rows.slice(from, from + behaviour.pageSize);
+    const position = from + indexes.length;
+    const last = indexes.at(-1);
+    // An empty page has nothing to point behind: it always ends the list.
+    const goesOn = last !== undefined && (position < rows.length || behaviour.end === 'empty-page');
+    const nextCursor = goesOn
+      ? this.#nextCursor(cursor, { list, last, position, snapshot }, behaviour)
+      : END[behaviour.end];
+    const page = this.#draw({ list, view, indexes, nextCursor, behaviour });
+    const covers = coverage(cut, last ?? null, !goesOn);
+    const askedAt = this.#options.now();
+    const shown: PageShown = { list, rows: page.rows, covers, askedAt, end: !goesOn, view, cursor, nextCursor };
+    return { outcome: 'page', body: page.body, delivered: () => this.#options.shown(shown) };
+  }
+
+  #nextCursor(cursor: string | null, place: Omit<Place, 'lastId'> & { last: number }, behaviour: Behaviour): string {
+    if (cursor !== null && this.#options.happens('repeated-cursor')) return cursor;
+    const lastId = this.#options.world.idOf(place.list, place.last);
+    return this.#cursors.write(behaviour.cursor, { ...place, lastId });
+  }
+
+  #draw({ list, view, indexes, nextCursor, behaviour }: Drawing): { body: Buffer; rows: readonly RowVersion[] } {
+    const { world, seed } = this.#options;
+    const isStill = view.live && !isRestless(behaviour) && behaviour.order !== 'shuffled';
+    const request = this.#requests;
+    const text = (index: number): string | null => {
+      const image = view.image(list, index);
+      if (image === null) return null;
+      const record = settled(list, image, behaviour);
+      if (behaviour.empties === 'absent') return JSON.stringify(withoutNulls(record, () => true));
+      return JSON.stringify(
+        isRestless(behaviour) ? restless(record, behaviour, seed, request * 1_009 + index) : record,
+      );
+    };
+    const head = (rows: readonly RowVersion[]): Buffer =>
+      pageHead(
+        list,
+        rows.flatMap(({ index }) => text(index) ?? []),
+      );
+    const versionOf = (index: number): number => view.versionOf(list, index);
+    if (isStill) {
+      const form = `${world.generation}:${formOf(behaviour)}`;
+      return this.#cache.page(
+        { list, form, listVersion: world.listVersion(list), indexes, versionOf, nextCursor },
+        head,
+      );
+    }
+    const rows = indexes.map((index) => ({ index, version: versionOf(index) }));
+    return { body: Buffer.concat([head(rows), Buffer.from(pageTail(nextCursor))]), rows };
+  }
+}
+
+interface Drawing {
+  list: ListName;
+  view: View;
+  indexes: readonly number[];
+  nextCursor: NextCursor;
+  behaviour: Behaviour;
+}
+
+function coverage({ rows, after }: Cut, last: number | null, end: boolean): (row: number) => boolean {
+  const { isBefore } = rows;
+  // In an order that does not last, only the end of a walk says that a row is nowhere.
+  if (isBefore === null) return () => end;
+  return (row) => (after === null || isBefore(after, row)) && (end || (last !== null && !isBefore(last, row)));
+}
+
+const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
+  null: null,
+  missing: undefined,
+  'empty-text': '',
+  'empty-page': null,
+};
+
+/** All that decides how a page looks besides its records, in one word. */
+function formOf({ order, todoNames, extras, stamps, drift, historySource, empties }: Behaviour): string {
+  return [order, todoNames, extras, stamps, drift, historySource, empties].join();
+}
+
+function refused(form: 'json' | 'empty'): SourceAnswer {
+  return { outcome: 'failure', status: 400, message: 'Bad Request', reason: '잘못된 cursor입니다.', form };
+}

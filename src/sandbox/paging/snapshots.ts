@@ -1,0 +1,59 @@
+/** Frozen views of the world: for cursors that read one moment throughout, and for a replica that lags behind. */
+import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import type { PagingRules } from '../behaviour/behaviour.js';
+import type { World } from '../world/world.js';
+import { freeze, type FrozenView } from './view.js';
+
+interface Opened {
+  readonly view: FrozenView;
+  readonly expiresAt: number;
+}
+
+// Each costs a copy of a list's order: the oldest goes when a client opens more without finishing.
+const MOST = 32;
+
+export class Snapshots {
+  readonly #world: World;
+  readonly #now: () => number;
+  readonly #open = new Map<string, Opened>();
+  #names = 0;
+  #replica: FrozenView | null = null;
+
+  constructor(world: World, now: () => number) {
+    this.#world = world;
+    this.#now = now;
+  }
+
+  open(list: ListName, order: PagingRules['order'], lifetimeMs: number): { name: string; view: FrozenView } {
+    const name = `s${++this.#names}`;
+    const view = freeze(this.#world, [list], order === 'shuffled' ? 'creation' : order, this.#now());
+    this.#open.set(name, { view, expiresAt: this.#now() + lifetimeMs });
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MOST && oldest !== undefined) this.#close(oldest);
+    return { name, view };
+  }
+
+  /** Null when it is unknown or too old. */
+  get(name: string): FrozenView | null {
+    const opened = this.#open.get(name);
+    if (opened === undefined) return null;
+    if (opened.expiresAt > this.#now()) return opened.view;
+    this.#close(name);
+    return null;
+  }
+
+  /** A replica that was true at some moment within the last `lagMs`. */
+  lagging(order: PagingRules['order'], lagMs: number): FrozenView {
+    const name = order === 'shuffled' ? 'creation' : order;
+    if (this.#replica === null || this.#now() - this.#replica.takenAt >= lagMs) {
+      this.#replica?.close();
+      this.#replica = freeze(this.#world, LIST_NAMES, name, this.#now());
+    }
+    return this.#replica;
+  }
+
+  #close(name: string): void {
+    this.#open.get(name)?.view.close();
+    this.#open.delete(name);
+  }
+}

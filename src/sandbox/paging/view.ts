@@ -1,0 +1,61 @@
+/** What a page is cut from: the world as it is now, or as it was when a snapshot was taken. */
+import type { ListName } from '../../events/lists.js';
+import type { CrmRecord } from '../../events/types.js';
+import type { Order } from '../world/order.js';
+import type { OrderName } from '../world/orders.js';
+import type { Mutation, World } from '../world/world.js';
+
+export interface View {
+  /** The number of the last mutation that shows in it. */
+  readonly mutations: number;
+  /** A live view's pages may be kept; those of a frozen one are asked for once. */
+  readonly live: boolean;
+  order(list: ListName, name: OrderName): Order;
+  image(list: ListName, index: number): CrmRecord | null;
+  versionOf(list: ListName, index: number): number;
+}
+
+export function liveView(world: World): View {
+  return {
+    get mutations() {
+      return world.mutations;
+    },
+    live: true,
+    order: (list, name) => world.order(list, name),
+    image: (list, index) => world.image(list, index),
+    versionOf: (list, index) => world.versionOf(list, index),
+  };
+}
+
+export interface FrozenView extends View {
+  /** ms */
+  readonly takenAt: number;
+  /** Lets go of what it keeps. */
+  close(): void;
+}
+
+/** Copies the order of these lists, and keeps a record's old image only once the record changes. */
+export function freeze(world: World, lists: readonly ListName[], name: OrderName, takenAt: number): FrozenView {
+  const orders = new Map(lists.map((list) => [list, world.order(list, name).frozen()]));
+  const kept = new Map<string, { image: CrmRecord | null; version: number }>();
+  const mutations = world.mutations;
+  const keep = ({ changes }: Mutation): void => {
+    for (const { list, index, before, previous } of changes) {
+      const key = `${list}:${index}`;
+      if (!kept.has(key)) kept.set(key, { image: before, version: previous });
+    }
+  };
+  const close = world.listen({ mutated: keep });
+  return {
+    mutations,
+    live: false,
+    takenAt,
+    close,
+    order: (list) => orders.get(list) ?? world.order(list, name),
+    image(list, index) {
+      const old = kept.get(`${list}:${index}`);
+      return old === undefined ? world.image(list, index) : old.image;
+    },
+    versionOf: (list, index) => kept.get(`${list}:${index}`)?.version ?? world.versionOf(list, index),
+  };
+}

@@ -1,0 +1,212 @@
+/** The sandbox: a synthetic workspace that lives, served by the read API, with everything that may go wrong on request. */
+import type { ListName } from '../events/lists.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import { silentLog, type Log } from '../runtime/log.js';
+import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
+import { createReadApiServer, type ReadApiServer } from '../server/read-api/server.js';
+import { settled, SETTLED_RULES } from './behaviour/dress.js';
+import type { Behaviour } from './behaviour/behaviour.js';
+import { Fate, mishapLayer } from './behaviour/mishaps.js';
+import { rateLimited, SlidingWindow } from './behaviour/rate-limit.js';
+import { Switches } from './behaviour/switches.js';
+import { createControlServer, type ControlServer } from './control/server.js';
+import { openJournalFile, type JournalFile } from './journal/file.js';
+import { Journal } from './journal/journal.js';
+import { Life } from './life/life.js';
+import { Pace } from './life/pace.js';
+import type { LifeVerb } from './life/stream.js';
+import { givenBehaviour, type SandboxOptions } from './options.js';
+import { Pager, type PageShown } from './paging/pager.js';
+import { sizesOf } from './sizes.js';
+import { World } from './world/world.js';
+
+export type { SandboxOptions } from './options.js';
+
+export interface SandboxAddress {
+  /** What stands before `/v2`. */
+  url: string;
+  token: string;
+  /** Null when no control API was asked for. */
+  control: { url: string; token: string } | null;
+}
+
+export class Sandbox {
+  readonly world: World;
+  readonly life: Life;
+  readonly journal: Journal;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #switches: Switches;
+  readonly #fate: Fate;
+  readonly #pace: Pace;
+  readonly #server: ReadApiServer;
+  readonly #control: ControlServer | null;
+  readonly #file: JournalFile | null;
+  #token: string;
+  #started: Promise<SandboxAddress> | null = null;
+
+  constructor(options: SandboxOptions) {
+    const { seed = 1, token = 'sandbox', clock = systemClock, log = silentLog } = options;
+    this.#clock = clock;
+    this.#log = log;
+    this.#token = token;
+    const given = givenBehaviour(options);
+    this.#switches = new Switches(options.profile ?? 'calm', options.faults ?? [], given, this.#switched);
+    this.#fate = new Fate(seed, () => this.behaviour);
+    this.world = new World({ seed, sizes: sizesOf(options) });
+    this.world.stampsFollow = this.behaviour.stampsFollow;
+    this.life = new Life(this.world, () => clock.now(), seed);
+    this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
+    this.#file = options.journal === undefined ? null : openJournalFile(options.journal);
+    this.journal = this.#openJournal(options.journalKeep ?? 10_000);
+    this.#server = this.#createServer(options, seed);
+    this.#control = options.control === undefined ? null : createControlServer(this, options.control);
+  }
+
+  /** Listens, and lets life go on. Twice is once. */
+  start(): Promise<SandboxAddress> {
+    return (this.#started ??= this.#start());
+  }
+
+  /** The answer to a request of this process, limits and faults included; it needs no `start`. */
+  respond(request: ReadRequest): Promise<Answer> {
+    return this.#server.respond(request);
+  }
+
+  async stop(): Promise<void> {
+    await this.#started?.catch(() => undefined);
+    await this.#pace.stop();
+    await this.#control?.stop();
+    await this.#server.stop();
+    await this.#file?.close();
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  /** A new token is made in the web page: the old one is dead from now on. */
+  reissueToken(token: string): void {
+    this.#token = token;
+  }
+
+  get behaviour(): Behaviour {
+    return this.#switches.behaviour;
+  }
+
+  get profile(): string {
+    return this.#switches.profile;
+  }
+
+  /** The faults that are on. */
+  get faults(): readonly string[] {
+    return this.#switches.faults;
+  }
+
+  /** Switches while running; what is not named stays. */
+  behave(changes: Partial<Behaviour>): void {
+    this.#fate.forget();
+    this.#switches.set(changes);
+  }
+
+  /** This profile's faults and no others from now on. @throws ChangefeedError CF_USAGE when there is none of this name */
+  useProfile(name: string): void {
+    this.#fate.forget();
+    this.#switches.useProfile(name);
+  }
+
+  /** @throws ChangefeedError CF_USAGE when there is no fault of this name */
+  fault(name: string, to: 'on' | 'off' = 'on'): void {
+    this.#fate.forget();
+    this.#switches.turn(name, to);
+  }
+
+  /** Mutations per second from now on; 0 stands still. */
+  get rate(): number {
+    return this.#pace.rate;
+  }
+
+  set rate(rate: number) {
+    this.#pace.rate = rate;
+  }
+
+  /** Requests with a good token so far, refused ones included. */
+  get requests(): number {
+    return this.#fate.requests;
+  }
+
+  /** Makes the next mutations of the seeded stream, whatever the rate. */
+  step(count = 1): LifeVerb[] {
+    return this.life.step(count);
+  }
+
+  async #start(): Promise<SandboxAddress> {
+    const url = await this.#server.start();
+    const control = (await this.#control?.start()) ?? null;
+    this.#pace.start();
+    this.#log.info({ url, records: this.world.counts }, 'sandbox listens');
+    return { url, token: this.#token, control };
+  }
+
+  #createServer(options: SandboxOptions, seed: number): ReadApiServer {
+    const { host = '127.0.0.1', port = 0, cacheBytes = 256 * 1_024 * 1_024 } = options;
+    const behaviour = (): Behaviour => this.behaviour;
+    const now = (): number => this.#clock.now();
+    const { happens } = this.#fate;
+    const pager = new Pager({ world: this.world, behaviour, now, seed, cacheBytes, happens, shown: this.#shown });
+    // The wait comes first: from the count of requests on, an answer is made in one go.
+    const layers = [this.#slowed, mishapLayer(this.#fate, behaviour), rateLimited(new SlidingWindow(), behaviour, now)];
+    const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
+    return createReadApiServer({ sources, manners: behaviour, layers, host, port, clock: this.#clock, log: this.#log });
+  }
+
+  readonly #slowed: Layer = (next) => async (request) => {
+    const { latencyMs } = this.behaviour;
+    if (latencyMs > 0) await this.#clock.sleep(latencyMs, request.signal);
+    return await next(request);
+  };
+
+  /** A page got through: the journal hears of it first, then come the changes that were to follow it. */
+  readonly #shown = (page: PageShown): void => {
+    this.journal.shown(page);
+    if (this.#fate.happens('cursor-row-deleted')) this.#deleteLastRow(page);
+    if (this.#fate.happens('rename')) this.life.rename('user');
+    if (this.behaviour.churn > 0) this.life.step(this.behaviour.churn);
+  };
+
+  #deleteLastRow({ list, rows }: PageShown): void {
+    const last = rows.at(-1)?.index;
+    if (last === undefined || this.world.facts(list, last) === null) return;
+    if (isDeletable(list)) this.life.delete(list, this.world.idOf(list, last));
+  }
+
+  readonly #switched = (before: Behaviour, after: Behaviour): void => {
+    this.world.stampsFollow = after.stampsFollow;
+    const rules = SETTLED_RULES.filter((rule) => before[rule] !== after[rule]);
+    if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
+  };
+
+  #openJournal(keep: number): Journal {
+    const file = this.#file;
+    const journal = new Journal({
+      now: () => this.#clock.now(),
+      keep,
+      dress: (list, record) => (record === null ? null : settled(list, record, this.behaviour)),
+      ...(file !== null && { write: (line) => file.write(line) }),
+    });
+    this.world.listen({
+      mutated: (mutation) => journal.mutated(mutation),
+      renamed: (rename) => journal.renamed(rename),
+    });
+    return journal;
+  }
+}
+
+/** @throws ChangefeedError CF_USAGE when a profile or fault is named that there is not */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  return new Sandbox(options);
+}
+
+function isDeletable(list: ListName): list is 'people' | 'organization' | 'memo' | 'todo' {
+  return list !== 'history' && list !== 'activity';
+}

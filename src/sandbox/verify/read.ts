@@ -1,0 +1,113 @@
+/** Journals and streams of events as NDJSON texts: line by line, with the line's number when one is wrong. */
+import { z } from 'zod';
+import { ChangefeedError } from '../../errors.js';
+import { LIST_NAMES } from '../../events/lists.js';
+import type { CrmRecord } from '../../events/types.js';
+import type { JournalLine, MutationLine } from '../journal/lines.js';
+
+/** Of an event, what scoring needs; anything of ours has it, a webhook's body included. */
+export interface JudgedEvent {
+  readonly id: string;
+  /** `crm.<object>.<verb>` */
+  readonly type: string;
+  readonly subject: string;
+  /** ISO 8601 */
+  readonly time: string;
+  readonly source?: string | undefined;
+  readonly data: {
+    readonly before: CrmRecord | null;
+    readonly after: CrmRecord | null;
+    readonly sequence: number;
+    /** ISO 8601 */
+    readonly observedAt: string;
+  };
+}
+
+const record = z.looseObject({ id: z.string() }).nullable();
+const list = z.enum(LIST_NAMES);
+
+const journalLine = z.discriminatedUnion('line', [
+  z.object({
+    line: z.literal('mutation'),
+    mutation: z.number(),
+    kind: z.string(),
+    list,
+    id: z.string(),
+    at: z.string(),
+    cause: z.enum(['direct', 'follows']),
+    before: record,
+    after: record,
+    visibleAt: z.string().nullable(),
+  }),
+  z.object({ line: z.literal('visible'), mutation: z.number(), list, id: z.string(), at: z.string() }),
+  z.object({ line: z.literal('walk'), list, startedAt: z.string(), endedAt: z.string() }),
+  z.object({ line: z.literal('rename'), at: z.string(), id: z.string(), before: z.string(), after: z.string() }),
+  z.object({ line: z.literal('rules'), at: z.string(), rules: z.record(z.string(), z.unknown()) }),
+]);
+
+const event = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  time: z.string(),
+  source: z.string().optional(),
+  data: z.looseObject({
+    before: record.default(null),
+    after: record.default(null),
+    sequence: z.number(),
+    observedAt: z.string(),
+  }),
+});
+// What `tail --json` prints, and a batch as one webhook delivery carries it.
+const eventLine = z.union([event, z.looseObject({ event }).transform((line) => line.event), z.array(event)]);
+
+/** @throws ChangefeedError CF_USAGE naming the line that is no line of a journal */
+export function parseJournal(text: string): JournalLine[] {
+  return linesOf(text, 'journal').map(
+    ({ value, number }) => checked(journalLine, value, number, 'journal') as JournalLine,
+  );
+}
+
+/** One event per line; a line may also be a logged event or a batch. @throws ChangefeedError CF_USAGE */
+export function parseEvents(text: string): JudgedEvent[] {
+  return linesOf(text, 'stream of events').flatMap(({ value, number }) => {
+    const line = checked(eventLine, value, number, 'stream of events');
+    return Array.isArray(line) ? line : [line];
+  });
+}
+
+function linesOf(text: string, what: string): { value: unknown; number: number }[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, nth) => {
+    if (line.trim() === '') return [];
+    try {
+      return [{ value: JSON.parse(line) as unknown, number: nth + 1 }];
+    } catch (cause) {
+      // A file read while it is written ends in half a line: what stands before it is whole.
+      if (nth === lines.length - 1) return [];
+      throw new ChangefeedError('CF_USAGE', { message: `Line ${nth + 1} of the ${what} is not JSON.`, cause });
+    }
+  });
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown, line: number, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const where = result.error.issues[0]?.path.join('.') ?? '';
+  const message = `Line ${line} of the ${what} is not what it should be${where === '' ? '' : ` at "${where}"`}.`;
+  throw new ChangefeedError('CF_USAGE', { message, line });
+}
+
+/** The mutations with `visibleAt` filled in from the lines that follow them. */
+export function withVisibility(lines: readonly JournalLine[]): MutationLine[] {
+  const seen = new Map<string, string>();
+  for (const line of lines) if (line.line === 'visible') seen.set(keyOf(line), line.at);
+  return lines.flatMap((line) => {
+    if (line.line !== 'mutation') return [];
+    return [{ ...line, visibleAt: line.visibleAt ?? seen.get(keyOf(line)) ?? null }];
+  });
+}
+
+function keyOf({ mutation, list: of, id }: { mutation: number; list: string; id: string }): string {
+  return `${mutation} ${of} ${id}`;
+}

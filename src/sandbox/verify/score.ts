@@ -1,0 +1,177 @@
+/** The score of a stream of events against a sandbox's journal: what was found, what was invented, in what order, how late. */
+import { listOfObject, type ListName } from '../../events/lists.js';
+import type { JournalLine } from '../journal/lines.js';
+import { delaysOf, type Delays } from './delay.js';
+import { matchClaim, type Claim, type FalseReason } from './match.js';
+import { orderOf, type Order } from './order.js';
+import type { JudgedEvent } from './read.js';
+import { essence } from './same.js';
+import { historyKey, saidBy, truthOf, type History, type Step, type Truth, type TruthOptions } from './truth.js';
+
+export type ChangeVerb = Step['verb'];
+
+export interface ScoreOptions extends TruthOptions {
+  /** The journal of the sandbox that was read. */
+  journal: readonly JournalLine[];
+  /** In the order they arrived. */
+  events: readonly JudgedEvent[];
+  /** How many missed changes and false events are listed one by one. @defaultValue 20 */
+  examples?: number;
+}
+
+export interface Found {
+  expected: number;
+  found: number;
+}
+
+export interface MissedChange {
+  list: ListName;
+  id: string;
+  verb: ChangeVerb;
+  kind: string;
+  visibleAt: string;
+}
+
+export interface FalseEvent {
+  id: string;
+  type: string;
+  subject: string;
+  reason: FalseReason;
+}
+
+export interface Score extends Order {
+  events: number;
+  /** Steps between visible states that were to be told of, and how many were. */
+  expected: number;
+  found: number;
+  /** `found / expected`; 1 when nothing was expected. */
+  recall: number;
+  byVerb: Record<ChangeVerb, Found>;
+  byList: Partial<Record<ListName, Found>>;
+  /** Events that tell of something that did not happen. */
+  falseEvents: number;
+  /** Updates that differ in nothing but the name of something renamed: true in their way, and counted apart. */
+  renames: number;
+  /** True, but another event (of another id) had told of it before. */
+  repeated: number;
+  /** Not judged: snapshots of a baseline, and events derived from others (`completed`, `overdue` …). */
+  unjudged: number;
+  /** ms from the change itself, and from when it was first visible, to `observedAt`. */
+  delay: Delays;
+  delaySinceVisible: Delays;
+  missed: MissedChange[];
+  inventions: FalseEvent[];
+}
+
+export function scoreEvents({ journal, events, examples = 20, ...options }: ScoreOptions): Score {
+  const truth = truthOf(journal, options);
+  const { distinct, ...order } = orderOf(events);
+  const tally = new Tally(truth);
+  for (const event of distinct) tally.hear(event);
+  const { found, missed } = tally.held();
+  const steps = [...found.map(({ step }) => step), ...missed.map(({ step }) => step)];
+  const count = (fits: (each: Told) => boolean): Found => ({
+    expected: found.filter(fits).length + missed.filter(fits).length,
+    found: found.filter(fits).length,
+  });
+  const ofVerb = (verb: ChangeVerb): Found => count(({ step }) => step.verb === verb);
+  const lists = [...new Set(steps.map(({ line }) => line.list))];
+  return {
+    events: events.length,
+    expected: steps.length,
+    found: found.length,
+    recall: steps.length === 0 ? 1 : found.length / steps.length,
+    byVerb: { created: ofVerb('created'), updated: ofVerb('updated'), deleted: ofVerb('deleted') },
+    byList: Object.fromEntries(lists.map((list) => [list, count(({ step }) => step.line.list === list)])),
+    falseEvents: tally.inventions.length,
+    renames: tally.renames,
+    repeated: tally.repeated,
+    unjudged: tally.unjudged,
+    ...order,
+    delay: delaysOf(found.map(({ step, observedAt }) => observedAt - step.since)),
+    delaySinceVisible: delaysOf(found.map(({ step, observedAt }) => observedAt - step.visibleAt)),
+    missed: missed.slice(0, examples).map(({ step }) => missedOf(step)),
+    inventions: tally.inventions.slice(0, examples),
+  };
+}
+
+interface Told {
+  readonly step: Step;
+  /** ms */
+  readonly observedAt: number;
+}
+
+/** Hears events in order and keeps, per record, how far its history has been told. */
+class Tally {
+  readonly #truth: Truth;
+  readonly #told = new Map<string, number>();
+  readonly #found = new Map<Step, Told>();
+  readonly inventions: FalseEvent[] = [];
+  renames = 0;
+  repeated = 0;
+  unjudged = 0;
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  hear(event: JudgedEvent): void {
+    const claim = claimOf(event, this.#truth);
+    const list = listOfObject(event.type.split('.')[1] ?? '');
+    if (claim === null || list === undefined) {
+      this.unjudged++;
+      return;
+    }
+    const key = historyKey(list, event.subject);
+    const history = this.#truth.histories.get(key);
+    if (this.#isRename(event, claim)) this.renames++;
+    else if (history === undefined)
+      this.#invented(event, claim.before === claim.after ? 'nothing-changed' : 'unknown-record');
+    else this.#judge(event, claim, key, history);
+  }
+
+  /** What was to be told, by whether it was. */
+  held(): { found: Told[]; missed: Told[] } {
+    const all = [...this.#truth.histories.values()].flatMap(({ steps }) => steps);
+    const found = all.flatMap((step) => this.#found.get(step) ?? []);
+    const missed = all.flatMap((step) => (this.#found.has(step) ? [] : [{ step, observedAt: NaN }]));
+    return { found, missed };
+  }
+
+  #judge(event: JudgedEvent, claim: Claim, key: string, history: History): void {
+    const match = matchClaim(history, claim, this.#told.get(key) ?? 0);
+    if (match.outcome === 'false' && match.reason === 'nothing-changed' && history.changedUnjudged) this.unjudged++;
+    else if (match.outcome === 'false') this.#invented(event, match.reason);
+    else if (match.outcome === 'repeated') this.repeated++;
+    else {
+      this.#told.set(key, match.to);
+      for (const step of history.steps) {
+        if (step.to > match.from && step.to <= match.to) this.#found.set(step, { step, observedAt: claim.observedAt });
+      }
+    }
+  }
+
+  #invented({ id, type, subject }: JudgedEvent, reason: FalseReason): void {
+    this.inventions.push({ id, type, subject, reason });
+  }
+
+  #isRename({ data: { before, after } }: JudgedEvent, claim: Claim): boolean {
+    if (claim.before !== claim.after || this.#truth.renamed.size === 0) return false;
+    const named = { ...this.#truth.sameness, refNames: 'compared' } as const;
+    return essence(before, named) !== essence(after, named);
+  }
+}
+
+/** Null for what is not a claim about a change of a record. */
+function claimOf({ type, data }: JudgedEvent, truth: Truth): Claim | null {
+  const [crm, , verb] = type.split('.');
+  if (crm !== 'crm') return null;
+  if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return null;
+  const [before, after] = [saidBy(data.before, truth), saidBy(data.after, truth)];
+  const noImage = before === null && verb !== 'created';
+  return { verb, before: noImage ? undefined : before, after, observedAt: Date.parse(data.observedAt) };
+}
+
+function missedOf({ line, verb, visibleAt }: Step): MissedChange {
+  return { list: line.list, id: line.id, verb, kind: line.kind, visibleAt: new Date(visibleAt).toISOString() };
+}

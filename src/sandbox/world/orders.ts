@@ -1,0 +1,66 @@
+/** The orders a list may be served in, built when first asked for. */
+import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import { Order, type Compare } from './order.js';
+
+/** `shuffled` is no order of its own: whoever pages draws a new one per request. */
+export const ORDER_NAMES = ['creation', 'id', 'last-change'] as const;
+export type OrderName = (typeof ORDER_NAMES)[number];
+
+export interface OrderKeys {
+  /** Indexes of a list's records from the start. */
+  baseCount(list: ListName): number;
+  idOf(list: ListName, index: number): string;
+  /** The stamp of the last change a person made, in ms. */
+  changedAt(list: ListName, index: number): number;
+}
+
+export class Orders {
+  readonly #keys: OrderKeys;
+  readonly #built = new Map<string, Order>();
+
+  constructor(keys: OrderKeys) {
+    this.#keys = keys;
+    for (const list of LIST_NAMES) {
+      const rows = Array.from({ length: keys.baseCount(list) }, (_, index) => index);
+      this.#built.set(`${list}:creation`, new Order(rows, (a, b) => a - b));
+    }
+  }
+
+  get(list: ListName, name: OrderName): Order {
+    const built = this.#built.get(`${list}:${name}`);
+    if (built !== undefined) return built;
+    const made = this.#build(list, name);
+    this.#built.set(`${list}:${name}`, made);
+    return made;
+  }
+
+  /** Takes a row out of all orders; the world changes it then, and puts it back unless it is gone. */
+  take(list: ListName, row: number): void {
+    for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.remove(row);
+  }
+
+  put(list: ListName, row: number): void {
+    for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.insert(row);
+  }
+
+  #build(list: ListName, name: OrderName): Order {
+    const rows = this.get(list, 'creation').slice(0, Infinity);
+    if (name === 'id') {
+      const ids = new Map(rows.map((row) => [row, this.#keys.idOf(list, row)]));
+      rows.sort((a, b) => byText(ids.get(a) ?? '', ids.get(b) ?? ''));
+      return new Order(rows, (a, b) => byText(this.#keys.idOf(list, a), this.#keys.idOf(list, b)));
+    }
+    const stamps = new Map(rows.map((row) => [row, this.#keys.changedAt(list, row)]));
+    rows.sort(newestFirst((row) => stamps.get(row) ?? 0));
+    return new Order(
+      rows,
+      newestFirst((row) => this.#keys.changedAt(list, row)),
+    );
+  }
+}
+
+const byText: (a: string, b: string) => number = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+const newestFirst =
+  (changedAt: (row: number) => number): Compare =>
+  (a, b) =>
+    changedAt(b) - changedAt(a) || b - a;

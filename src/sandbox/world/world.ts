@@ -1,0 +1,255 @@
+/**
+ * The synthetic workspace: what the seed says plus what has happened since. Every change goes through `change`, which
+ * draws all records it touches before and after: so whatever follows from a change (a counter, a latest note) is part
+ * of the same mutation, and nothing can change unseen.
+ */
+import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import type { CrmRecord } from '../../events/types.js';
+import { baseTables, type Tables } from './base.js';
+import { baseContext, type BaseContext } from './base-context.js';
+import { countsOf, type Counts } from './counts.js';
+import { customValues, type Customised, type CustomKind } from './custom.js';
+import { Directory, type Ref, type RefKind } from './directory.js';
+import { Draft, type Write } from './draft.js';
+import { DRAW } from './draw.js';
+import { KINDS, type FactsOf, type Kind, type Sizes } from './facts.js';
+import { Ids } from './ids.js';
+import { Links, parentsOf, type ParentKind } from './links.js';
+import { Orders } from './orders.js';
+import type { Order } from './order.js';
+import type { OrderName } from './orders.js';
+
+export interface RecordChange {
+  readonly list: ListName;
+  readonly index: number;
+  readonly id: string;
+  /** Null: was not there. */
+  readonly before: CrmRecord | null;
+  /** Null: is gone. */
+  readonly after: CrmRecord | null;
+  /** False for what only follows: a counter, a latest note. */
+  readonly direct: boolean;
+  /** The number of the mutation that made `before`; 0 for what the seed says. */
+  readonly previous: number;
+}
+
+export interface Mutation {
+  /** 1, 2, 3 … */
+  readonly number: number;
+  /** `complete-todo`, `merge-people` … */
+  readonly kind: string;
+  /** ms */
+  readonly at: number;
+  readonly changes: readonly RecordChange[];
+}
+
+export interface Rename {
+  readonly at: number;
+  readonly before: Ref;
+  readonly after: Ref;
+}
+
+export interface WorldListener {
+  /** After the fact; `before` images let a frozen view go on showing what was. */
+  mutated?(mutation: Mutation): void;
+  renamed?(rename: Rename): void;
+}
+
+export interface WorldOptions {
+  seed: number;
+  sizes: Sizes;
+}
+
+export class World {
+  readonly sizes: Sizes;
+  readonly directory: Directory;
+  readonly context: BaseContext;
+  readonly #tables: Tables;
+  readonly #links: Links;
+  readonly #orders: Orders;
+  readonly #ids: Readonly<Record<Kind, Ids>>;
+  /** When records that the seed does not know were born: their ids need it, even after they are gone. */
+  readonly #births = new Map<string, number>();
+  readonly #versions = new Map<string, number>();
+  readonly #listVersions = new Map<ListName, number>();
+  readonly #listeners = new Set<WorldListener>();
+  #mutations = 0;
+  #generation = 0;
+  /** Do counters and latest notes move a record's change stamp? In the wild they do not. */
+  stampsFollow = false;
+
+  constructor({ seed, sizes }: WorldOptions) {
+    this.sizes = sizes;
+    this.directory = new Directory(seed);
+    // A directory of its own: what the seed wrote does not change when somebody is renamed later.
+    this.context = baseContext(seed, sizes, new Directory(seed));
+    this.#tables = baseTables(this.context);
+    this.#links = new Links(this.#tables, sizes);
+    this.#ids = Object.fromEntries(KINDS.map((kind, nth) => [kind, new Ids(seed, nth)])) as Record<Kind, Ids>;
+    this.#orders = new Orders({
+      baseCount: (list) => sizes[list],
+      idOf: (list, index) => this.idOf(list, index),
+      changedAt: (list, index) => this.#changedAt(list, index),
+    });
+  }
+
+  /** @returns what ends the listening */
+  listen(listener: WorldListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  facts<K extends Kind>(kind: K, index: number): FactsOf[K] | null {
+    return this.#tables[kind].get(index);
+  }
+
+  children(child: Kind, parent: ParentKind, index: number): number[] {
+    return this.#links.children(child, parent, index);
+  }
+
+  order(list: ListName, name: OrderName = 'creation'): Order {
+    return this.#orders.get(list, name);
+  }
+
+  idOf(kind: Kind, index: number): string {
+    const bornAt = this.#births.get(`${kind}:${index}`) ?? this.context.bornAt(kind, index);
+    return this.#ids[kind].idOf(index, bornAt);
+  }
+
+  /** Also finds what is gone: `image` tells. Null for an id that never was. */
+  indexOf(kind: Kind, id: string): number | null {
+    const index = this.#ids[kind].indexOf(id);
+    return index !== null && index < this.#tables[kind].end && this.idOf(kind, index) === id ? index : null;
+  }
+
+  /** The record as it is now; null when it is gone. */
+  image(list: ListName, index: number): CrmRecord | null {
+    const facts = this.#tables[list].get(index);
+    if (facts === null) return null;
+    const draw = DRAW[list] as (index: number, facts: unknown, around: World) => CrmRecord;
+    return draw(index, facts, this);
+  }
+
+  /** The number of the mutation that made the record what it is; 0 for what the seed says. */
+  versionOf(list: ListName, index: number): number {
+    return this.#versions.get(`${list}:${index}`) ?? 0;
+  }
+
+  /** Grows with every mutation that touches the list. */
+  listVersion(list: ListName): number {
+    return this.#listVersions.get(list) ?? 0;
+  }
+
+  /** Grows with what changes records without a mutation: a rename. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get mutations(): number {
+    return this.#mutations;
+  }
+
+  /** The workspace's own fields of a record. */
+  customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
+    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.context.directory);
+  }
+
+  countsOf(list: 'people' | 'organization', index: number): Counts {
+    const hanging = <K extends 'deal' | 'memo' | 'todo'>(kind: K): FactsOf[K][] =>
+      this.children(kind, list, index).flatMap((child) => this.facts(kind, child) ?? []);
+    return countsOf({ deals: hanging('deal'), memos: hanging('memo'), todos: hanging('todo') });
+  }
+
+  /** The one place where anything changes. */
+  change(kind: string, at: number, compose: (draft: Draft) => void): Mutation {
+    const draft = new Draft(this.#tables, at);
+    compose(draft);
+    const { writes } = draft;
+    const touched = this.#touchedBy(writes);
+    for (const { kind: born, index, facts } of writes) {
+      if (facts !== null && index >= this.#tables[born].baseCount) this.#births.set(`${born}:${index}`, facts.bornAt);
+    }
+    const before = touched.map(({ list, index }) => this.image(list, index));
+    for (const write of writes) this.#apply(write);
+    if (this.stampsFollow) this.#stampFollowers(touched, before, at);
+    const number = ++this.#mutations;
+    const changes = touched.flatMap(({ list, index, direct }, nth): RecordChange[] => {
+      const [was, is] = [before[nth] ?? null, this.image(list, index)];
+      if (JSON.stringify(was) === JSON.stringify(is)) return [];
+      return [
+        {
+          list,
+          index,
+          id: this.idOf(list, index),
+          before: was,
+          after: is,
+          direct,
+          previous: this.versionOf(list, index),
+        },
+      ];
+    });
+    for (const { list, index } of changes) {
+      this.#versions.set(`${list}:${index}`, number);
+      this.#listVersions.set(list, number);
+    }
+    const mutation = { number, kind, at, changes };
+    for (const listener of this.#listeners) listener.mutated?.(mutation);
+    return mutation;
+  }
+
+  /** A user, team, form … gets another name: every record that names it shows it, and no stamp moves. */
+  rename(kind: RefKind, index: number, name: string, at: number): void {
+    const renamed = this.directory.rename(kind, index, name);
+    if (renamed === null) return;
+    this.#generation++;
+    for (const listener of this.#listeners) listener.renamed?.({ at, ...renamed });
+  }
+
+  #touchedBy(writes: readonly Write[]): { list: ListName; index: number; direct: boolean }[] {
+    const touched = new Map<string, { list: ListName; index: number; direct: boolean }>();
+    const touch = (kind: Kind, index: number, direct: boolean): void => {
+      if (kind !== 'deal' && (direct || !touched.has(`${kind}:${index}`)))
+        touched.set(`${kind}:${index}`, { list: kind, index, direct });
+    };
+    for (const { kind, index } of writes) touch(kind, index, true);
+    for (const { kind, index, facts } of writes) {
+      for (const state of [this.facts(kind, index), facts]) {
+        for (const [parent, at] of state === null ? [] : parentsOf(kind, state)) touch(parent, at, false);
+      }
+    }
+    return [...touched.values()];
+  }
+
+  #apply({ kind, index, facts }: Write): void {
+    const table = this.#tables[kind];
+    const before = table.get(index);
+    if (kind !== 'deal') this.#orders.take(kind, index);
+    (table as { put(index: number, facts: unknown): void }).put(index, facts);
+    this.#links.move(kind, index, before, facts);
+    if (kind !== 'deal' && facts !== null) this.#orders.put(kind, index);
+  }
+
+  #stampFollowers(
+    touched: readonly { list: ListName; index: number; direct: boolean }[],
+    before: readonly (CrmRecord | null)[],
+    at: number,
+  ): void {
+    touched.forEach(({ list, index, direct }, nth) => {
+      if (direct || (list !== 'people' && list !== 'organization')) return;
+      const facts = this.facts(list, index);
+      if (facts === null || JSON.stringify(before[nth]) === JSON.stringify(this.image(list, index))) return;
+      this.#apply({ kind: list, index, facts: { ...facts, updatedAt: at } });
+    });
+  }
+
+  #changedAt(list: ListName, index: number): number {
+    const facts = this.#tables[list].get(index);
+    if (facts === null) return 0;
+    return 'updatedAt' in facts ? facts.updatedAt : facts.createdAt;
+  }
+
+  /** How many records each list holds now. */
+  get counts(): Record<ListName, number> {
+    return Object.fromEntries(LIST_NAMES.map((list) => [list, this.order(list).length])) as Record<ListName, number>;
+  }
+}

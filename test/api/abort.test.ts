@@ -1,0 +1,69 @@
+/** Whoever aborts gets their own reason back, wherever the request stands. */
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.js';
+import { createClientUnderTest } from '../support/api-client.js';
+import { startApiServer, startRawServer, type Reply } from '../support/api-server.js';
+
+const FIRST = { cursor: null, page: 1 };
+const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
+
+describe('an abort', () => {
+  const reason = new Error('stopping');
+
+  it('before the request sends nothing', async () => {
+    await using server = await startApiServer(() => PEOPLE);
+    const { api } = createClientUnderTest(server);
+    await expect(api.fetchPage('people', { ...FIRST, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('while the answer is awaited ends the request with the reason given, and is no try', async () => {
+    const controller = new AbortController();
+    await using server = await startRawServer(() => controller.abort(reason));
+    const client = createClientUnderTest(server);
+    await expect(client.api.fetchPage('people', { ...FIRST, signal: controller.signal })).rejects.toBe(reason);
+    expect([client.tried, client.waits]).toEqual([[], []]);
+  });
+
+  it('within the body ends the request with the reason given', async () => {
+    const controller = new AbortController();
+    await using server = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{', () =>
+        setImmediate(() => controller.abort(reason)),
+      );
+    });
+    const { api } = createClientUnderTest(server);
+    await expect(api.fetchPage('people', { ...FIRST, signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it('while waiting between tries ends the wait with the reason given', async () => {
+    const controller = new AbortController();
+    await using server = await startApiServer(() => ({ status: 429, headers: { 'retry-after': '60' } }));
+    const clock = {
+      now: () => systemClock.now(),
+      sleep: (ms: number, signal?: AbortSignal) => {
+        setImmediate(() => controller.abort('stop'));
+        return systemClock.sleep(ms, signal);
+      },
+    };
+    const { api } = createClientUnderTest({ ...server, clock });
+    await expect(api.fetchPage('people', { ...FIRST, signal: controller.signal })).rejects.toBe('stop');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('leaves no listener on the signal of a long-lived caller', async () => {
+    await using server = await startApiServer(() => PEOPLE);
+    const { api } = createClientUnderTest(server);
+    const { signal } = new AbortController();
+    const added: unknown[] = [];
+    const count = (change: 1 | -1, original: (...args: never[]) => void) =>
+      function (this: unknown, ...args: never[]) {
+        added.push(change);
+        original.apply(signal, args);
+      };
+    signal.addEventListener = count(1, signal.addEventListener.bind(signal));
+    signal.removeEventListener = count(-1, signal.removeEventListener.bind(signal));
+    await api.fetchPage('people', { ...FIRST, signal });
+    expect(added).toEqual([1, -1]);
+  });
+});

@@ -1,0 +1,78 @@
+/** The client against real servers: what it sends, and how it begins and ends. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createReadApi } from '../../src/api/client.js';
+import { createClientUnderTest, TOKEN, type ClientUnderTest } from '../support/api-client.js';
+import { startApiServer, type Reply } from '../support/api-server.js';
+
+const FIRST = { cursor: null, page: 1 };
+const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
+const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
+
+describe('a request', () => {
+  it('carries the token and the content type, and no cursor on the first page', async () => {
+    await using server = await startApiServer(() => PEOPLE);
+    const { api } = createClientUnderTest(server);
+    expect(await api.fetchPage('people', FIRST)).toMatchObject({ records: [{ id: 'a' }], nextCursor: 'next' });
+    expect(server.requests[0]).toMatchObject({
+      method: 'GET',
+      url: '/v2/people',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    });
+  });
+
+  it('carries the cursor as it was given', async () => {
+    await using server = await startApiServer(() => PEOPLE);
+    const { api } = createClientUnderTest(server);
+    await api.fetchPage('people', { cursor: 'ä &=+/#%', page: 2 });
+    expect(new URL(server.requests[0]!.url!, server.baseUrl).searchParams.get('cursor')).toBe('ä &=+/#%');
+  });
+
+  it('goes below the path of the base URL', async () => {
+    await using server = await startApiServer(() => ({ body: { success: true, data: { peopleActivityList: [] } } }));
+    const { api } = createClientUnderTest({ baseUrl: `${server.baseUrl}/api/` });
+    await api.fetchPage('activity', FIRST);
+    expect(server.requests[0]!.url).toBe('/api/v2/people/activity');
+  });
+
+  it('understands a packed answer', async () => {
+    const body = gzipSync(JSON.stringify(PEOPLE.body));
+    await using server = await startApiServer(() => ({ headers: { 'content-encoding': 'gzip' }, body }));
+    expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
+  });
+
+  it('takes one request from the budget per try, and tells of each', async () => {
+    await using server = await startApiServer((_, n) => (n < 2 ? { status: 503 } : PEOPLE));
+    const client = createClientUnderTest(server);
+    await fetchFirst(client);
+    expect(client.budget).toEqual(['take', 'take', 'take']);
+    expect(client.tried).toMatchObject([
+      { list: 'people', attempt: 1, code: 'CF_UNAVAILABLE', status: 503 },
+      { list: 'people', attempt: 2, code: 'CF_UNAVAILABLE', status: 503 },
+      { list: 'people', attempt: 3, code: null, status: 200 },
+    ]);
+  });
+});
+
+describe('close', () => {
+  it('lets go of the connections, may come twice, and ends the client', async () => {
+    await using server = await startApiServer(() => PEOPLE);
+    const client = createClientUnderTest(server);
+    await fetchFirst(client);
+    await client.api.close();
+    await client.api.close();
+    await expect(fetchFirst(client)).rejects.toThrow(expect.objectContaining({ code: 'CF_INTERNAL' }) as Error);
+  });
+});
+
+describe('a client that cannot work is refused when it is made', () => {
+  it.each([
+    ['crm.example', TOKEN],
+    ['https://crm.example', ''],
+  ])('%s with the token %j', (baseUrl, token) => {
+    const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
+    expect(() => createReadApi({ workspace: 'acme', baseUrl, token, budget })).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID' }) as Error,
+    );
+  });
+});

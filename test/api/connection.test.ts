@@ -1,0 +1,96 @@
+/** Connections that fail halfway, by servers on bare sockets. */
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { createClientUnderTest } from '../support/api-client.js';
+import { startApiServer, startRawServer } from '../support/api-server.js';
+import { PEOPLE, failing, fetchFirst } from '../support/first-page.js';
+
+describe('a connection', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+  const unavailable = (status: number | null) => failing('CF_UNAVAILABLE', { status, attempts: 2 });
+
+  it('that is refused is an outage', async () => {
+    const server = await startApiServer(() => PEOPLE);
+    await server[Symbol.asyncDispose]();
+    await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(null));
+  });
+
+  it('that drops without an answer is an outage', async () => {
+    await using server = await startRawServer((socket) => socket.destroy());
+    await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(null));
+  });
+
+  it('that drops within the body is an outage, not a short page', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.end(`${HEAD}content-length: 500\r\n\r\n{"success":true,"data":{"peopleList":[`);
+    });
+    await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(200));
+  });
+
+  it('that drops within a chunked body whose text is whole so far is an outage as well', async () => {
+    const text = '{"success":true,"data":{"peopleList":[]}}';
+    await using server = await startRawServer((socket) => {
+      socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`);
+    });
+    await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(200));
+  });
+
+  it('that ends a body of unstated length too early brings a damaged page', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.end(`${HEAD}connection: close\r\n\r\n{"success":true,"data":{"peopleList":[`);
+    });
+    await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(failing('CF_PAGE_MALFORMED'));
+  });
+
+  it('that does not speak HTTP is an outage, and its bytes stay out of the error', async () => {
+    await using server = await startRawServer((socket) => socket.end('SSH-2.0-secretive\r\n\r\n'));
+    const error: unknown = await fetchFirst(createClientUnderTest({ ...server, attempts: 2 })).catch((e: unknown) => e);
+    expect(error).toEqual(unavailable(null));
+    expect(shown(error)).not.toContain('secretive');
+  });
+
+  it('that stalls before the answer is given up after the timeout', async () => {
+    await using server = await startRawServer(() => undefined);
+    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 50 });
+    await expect(fetchFirst(client)).rejects.toThrow(/did not answer within 50 ms/);
+  });
+
+  it('that stalls within the body is given up after the timeout', async () => {
+    await using server = await startRawServer((socket) => void socket.write(`${HEAD}content-length: 500\r\n\r\n{`));
+    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 50 });
+    await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
+  });
+
+  it('that drips for ever is given up after the timeout too', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+      const drip = (): unknown => socket.writable && socket.write('1\r\n \r\n', () => setImmediate(drip));
+      drip();
+    });
+    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 100 });
+    await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
+  });
+
+  it('that failed once does not spoil the next try', async () => {
+    const text = JSON.stringify(PEOPLE.body);
+    await using server = await startRawServer((socket, n) => {
+      if (n === 0) socket.destroy();
+      else socket.end(`${HEAD}content-length: ${text.length}\r\n\r\n${text}`);
+    });
+    expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
+  });
+
+  it('that leaves a failed answer unfinished still brings its status', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 500\r\n\r\n{"succ');
+    });
+    await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(
+      failing('CF_UNAUTHORISED', { status: 401 }),
+    );
+  });
+});
+
+/** Everything that inspection can show of a value. */
+function shown(value: unknown): string {
+  return inspect(value, { depth: null, showHidden: true, maxStringLength: null, maxArrayLength: null });
+}

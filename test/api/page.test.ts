@@ -1,0 +1,146 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Answer, Asked } from '../../src/api/failure.js';
+import { ENDPOINT_OF } from '../../src/api/lists.js';
+import { readPage } from '../../src/api/page.js';
+import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+
+const asked = (list: ListName = 'people'): Asked => ({
+  workspace: 'acme',
+  host: 'crm.example',
+  list,
+  page: 4,
+  now: 0,
+  redact: (text) => text,
+});
+
+const answer = (text: string, status = 200): Answer => ({
+  status,
+  text,
+  bytes: Buffer.byteLength(text),
+  retryAfter: undefined,
+  location: undefined,
+});
+
+const read = (body: unknown, list?: ListName) => readPage(answer(JSON.stringify(body)), asked(list));
+const ok = (data: unknown) => ({ success: true, data });
+
+describe('a page', () => {
+  it.each(LIST_NAMES)('of the list %s is found under its key', (list) => {
+    const page = read(ok({ [ENDPOINT_OF[list].key]: [{ id: 'a' }], nextCursor: 'c' }), list);
+    expect(page).toEqual({ list, records: [{ id: 'a' }], nextCursor: 'c', bytes: expect.any(Number) as number });
+  });
+
+  it('is found under the only array there is when its key was renamed', () => {
+    expect(read(ok({ leadHistoryList: [{ id: 'a' }], nextCursor: 'c' }), 'history').records).toEqual([{ id: 'a' }]);
+  });
+
+  it.each([
+    ['null', { nextCursor: null }],
+    ['missing', {}],
+    ['empty', { nextCursor: '' }],
+  ])('ends the list when its cursor is %s', (_name, rest) => {
+    expect(read(ok({ peopleList: [{ id: 'a' }], ...rest })).nextCursor).toBeNull();
+  });
+
+  it('ends the list when it is empty, even under a filled cursor', () => {
+    expect(read(ok({ peopleList: [], nextCursor: 'c' }))).toMatchObject({ records: [], nextCursor: null });
+  });
+
+  it('does not end the list by being short', () => {
+    expect(read(ok({ peopleList: [{ id: 'a' }], nextCursor: 'c' })).nextCursor).toBe('c');
+  });
+
+  it('does not end the list when its cursor stands beside "data"', () => {
+    expect(read({ ...ok({ peopleList: [{ id: 'a' }] }), nextCursor: 'c' }).nextCursor).toBe('c');
+  });
+
+  it('keeps keys and values as the API spelled them', () => {
+    const record = { id: 'a', '프로필 사진': null, '매출 (원/%)': 1.5, 팀: [{ id: 't', name: '1팀' }] };
+    expect(read(ok({ peopleList: [record] })).records).toEqual([record]);
+  });
+});
+
+describe('an answer that is not a page is an error, never an empty list', () => {
+  it.each<[string, string, string]>([
+    ['an empty body', '', 'an empty body'],
+    ['an HTML page', '<!doctype html><title>점검 중</title>', 'an HTML page'],
+    ['JSON that breaks off', '{"success":true,"data":{"peopleList":[{"id":"a"', 'breaks off'],
+    ['null', 'null', 'found null'],
+    ['an array', '[]', 'found an array of 0'],
+    ['an odd success', '{"success":"yes","data":{"peopleList":[]}}', 'expected "success" to be true'],
+    ['no data', '{"success":true}', 'expected "data"'],
+    ['data as an array', '{"success":true,"data":[]}', 'expected "data"'],
+    ['no list', '{"success":true,"data":{"nextCursor":null}}', 'found 0 arrays'],
+    ['a null list', '{"success":true,"data":{"peopleList":null,"otherList":[]}}', 'found null'],
+    ['a list as an object', '{"success":true,"data":{"peopleList":{}}}', 'found an object'],
+    ['two lists of other names', '{"success":true,"data":{"aList":[],"bList":[]}}', 'found 2 arrays'],
+    ['an empty array that is no list', '{"success":true,"data":{"errors":[]}}', 'one empty array of another name'],
+    ['a null element', '{"success":true,"data":{"peopleList":[{"id":"a"},null]}}', 'found null at 1'],
+    ['a number as cursor', '{"success":true,"data":{"peopleList":[{}],"nextCursor":7}}', 'found a number'],
+    ['half a character as cursor', '{"success":true,"data":{"peopleList":[{}],"nextCursor":"\\ud800"}}', 'half'],
+  ])('%s', (_name, text, said) => {
+    expect(() => readPage(answer(text), asked())).toThrow(
+      expect.objectContaining({
+        code: 'CF_PAGE_MALFORMED',
+        message: expect.stringContaining(said) as string,
+        facts: expect.objectContaining({ list: 'people', page: 4, status: 200 }) as object,
+      }) as Error,
+    );
+  });
+
+  it('says so when the API says it failed under 200, with its words', () => {
+    expect(() => read({ success: false, message: '실패', reason: ['하나', '둘'], data: { peopleList: [] } })).toThrow(
+      expect.objectContaining({
+        code: 'CF_REQUEST_REFUSED',
+        facts: expect.objectContaining({ words: '실패: 하나: 둘' }) as object,
+      }) as Error,
+    );
+  });
+
+  it('does not quote a record in the message of a damaged page', () => {
+    const text = '{"success":true,"data":{"peopleList":[{"이메일":"secret@example.invalid"}';
+    const thrown = thrownBy(() => readPage(answer(text), asked()));
+    expect(thrown).toMatchObject({ code: 'CF_PAGE_MALFORMED' });
+    expect(inspect(thrown, { depth: null, showHidden: true })).not.toContain('secret@');
+  });
+
+  it('whatever JSON comes: a page without records only from an array that is really empty', () => {
+    const near = fc.record(
+      { success: fc.oneof(fc.constant(true), fc.jsonValue()), data: dataLike(), nextCursor: fc.jsonValue() },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), near), fc.constantFrom(...LIST_NAMES), (body, list) => {
+        expect(emptyWithoutCause(body, list)).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}
+
+function dataLike(): fc.Arbitrary<unknown> {
+  const keys = LIST_NAMES.map((list) => ENDPOINT_OF[list].key);
+  return fc.dictionary(fc.constantFrom(...keys, 'nextCursor', 'errors', 'list'), fc.jsonValue(), { maxKeys: 3 });
+}
+
+/** True where a page came out empty although `data` holds no empty array; throwing is always right. */
+function emptyWithoutCause(body: unknown, list: ListName): boolean {
+  try {
+    if (read(body, list).records.length > 0) return false;
+  } catch {
+    return false;
+  }
+  const { success, data } = body as { success?: unknown; data: Record<string, unknown> };
+  const value = data[ENDPOINT_OF[list].key] ?? Object.values(data).find((one) => Array.isArray(one));
+  return success === false || !Array.isArray(value) || value.length > 0;
+}

@@ -1,0 +1,81 @@
+/** What may be shown of an answer: the server's words, without the token, without records. */
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { createClientUnderTest, TOKEN, type ClientUnderTest } from '../support/api-client.js';
+import { startApiServer, type Reply } from '../support/api-server.js';
+
+const FIRST = { cursor: null, page: 1 };
+const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
+const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
+
+describe('the token', () => {
+  const echoes: [string, (token: string) => Reply][] = [
+    [
+      'its reason',
+      (token) => ({ status: 401, body: { success: false, message: `Bad token ${token}`, reason: token } }),
+    ],
+    [
+      'words so long that the cut runs through it',
+      (token) => ({ status: 403, body: { message: `${'x'.repeat(190)}${token}` } }),
+    ],
+    ['an encoded link', (token) => ({ status: 400, body: { message: `see /login?t=${encodeURIComponent(token)}` } })],
+    ['base64', (token) => ({ status: 400, body: { message: Buffer.from(token).toString('base64') } })],
+    [
+      'the header cut short',
+      (token) => ({ status: 400, body: { message: `Authorization: Bearer ${token.slice(0, 9)}` } }),
+    ],
+    ['the title of an HTML page', (token) => ({ status: 500, body: `<title>Error ${token}</title>` })],
+    [
+      'the host of a redirect',
+      (token) => ({ status: 302, headers: { location: `//${token.slice(0, 7)}.example/${token}` } }),
+    ],
+    ['a page that is no JSON', (token) => ({ body: token })],
+    ['the names of fields', (token) => ({ body: { success: true, data: { [token]: [] } } })],
+  ];
+
+  it.each(echoes)('is not in any error or log line when the server sends it back in %s', async (_name, reply) => {
+    const token = TOKEN;
+    await using server = await startApiServer(() => reply(token));
+    const client = createClientUnderTest(server);
+    const error: unknown = await fetchFirst(client).catch((thrown: unknown) => thrown);
+    const text = `${shown(error)} ${shown(client.logged)} ${shown(client.tried)}`;
+    expect(error).toBeInstanceOf(Error);
+    for (const form of [token, encodeURIComponent(token), Buffer.from(token).toString('base64'), token.slice(0, 9)]) {
+      expect(text.toLowerCase()).not.toContain(form.toLowerCase());
+    }
+  });
+
+  it('is not in the cause chain of an error from outside', async () => {
+    await using server = await startApiServer(() => PEOPLE);
+    const cause = new AggregateError([new Error(`inner ${TOKEN}`)]);
+    const budget = {
+      take: () => Promise.reject(Object.assign(new Error(`no ${TOKEN}`, { cause }), { request: { token: TOKEN } })),
+      pause: () => Promise.resolve(),
+    };
+    const error: unknown = await fetchFirst(createClientUnderTest({ ...server, budget })).catch((e: unknown) => e);
+    expect(shown(error)).not.toContain(TOKEN);
+    expect(shown(error)).toContain('no [token]');
+  });
+
+  it('is told from what a person must see: the words around it stay', async () => {
+    await using server = await startApiServer(() => ({ status: 401, body: { message: `Token ${TOKEN} expired` } }));
+    await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(/Token \[token\] expired/);
+  });
+});
+
+describe('words of the server', () => {
+  it('come without control characters and cut to a readable length', async () => {
+    const message = `\u001b[31m${'길다 '.repeat(200)}`;
+    await using server = await startApiServer(() => ({ status: 403, body: { message } }));
+    const error = (await fetchFirst(createClientUnderTest(server)).catch((e: unknown) => e)) as {
+      facts: { words: string };
+    };
+    expect(error.facts.words).toMatch(/^\[31m길다 길다.*…$/);
+    expect(Array.from(error.facts.words)).toHaveLength(200);
+  });
+});
+
+/** Everything that inspection can show of a value. */
+function shown(value: unknown): string {
+  return inspect(value, { depth: null, showHidden: true, maxStringLength: null, maxArrayLength: null });
+}

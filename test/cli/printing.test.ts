@@ -1,0 +1,206 @@
+import pc from 'picocolors';
+import { describe, expect, it } from 'vitest';
+import { coloursFor, noColours } from '../../src/cli/colours.js';
+import { eventLine } from '../../src/cli/print-event.js';
+import { statusText } from '../../src/cli/print-status.js';
+import { progressLine } from '../../src/cli/progress.js';
+import { table } from '../../src/cli/table.js';
+import { widthOf } from '../../src/cli/text.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Status } from '../../src/observability/status.js';
+import { changeEvent } from '../support/fan-out.js';
+
+function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
+  const event = changeEvent({ record: 'r-1', sequence: 2 });
+  const changes = Object.entries(fields).map(([field, [before, after]]) => ({ field, before, after }));
+  return { ...event, data: { ...event.data, changes } };
+}
+
+const lineOf = (event: ChangeEvent, columns?: number): string =>
+  eventLine(event, { colours: noColours, columns }).replace(/^\d\d:\d\d:\d\d {2}/, '');
+
+describe('an event on a line', () => {
+  it('says what changed from what to what, names for references, a dash for nothing', () => {
+    const event = edited({
+      담당자: [
+        { id: 'u-1', name: '김' },
+        { id: 'u-2', name: '이' },
+      ],
+      팀: [
+        [],
+        [
+          { id: 't', name: '1팀' },
+          { id: 's', name: '2팀' },
+        ],
+      ],
+      완료: [false, true],
+      메모: [null, ''],
+    });
+    expect(lineOf(event)).toBe(
+      'person          updated   가상인 2  담당자: 김 → 이 · 팀: — → 1팀, 2팀 · 완료: false → true · 메모: — → ""',
+    );
+  });
+
+  it('lets nothing that somebody typed drive the terminal', () => {
+    const line = lineOf(edited({ '이\u0007름': ['a\u001b[2Jb', 'c\n\rd\u202e'] }));
+    expect(line).toMatch(/이름: a\[2Jb → c d$/);
+  });
+
+  it('shows two long texts that begin alike from where they part', () => {
+    const alike = '견적서 전달. 의사결정자는 이사님, 실무자는 긍정적이고 다음 주에 다시 연락하기로 했으며 ';
+    const line = lineOf(edited({ text: [`${alike}예산은 미정`, `${alike}계약함`] }));
+    expect(line).toContain('text: …했으며 예산은 미정 → …했으며 계약함');
+  });
+
+  it('shows less where less fits', () => {
+    const long = '가'.repeat(200);
+    const event = edited({ a: [long, long], b: [long, long], c: [long, long] });
+    expect(lineOf(event)).toContain('c: ');
+    for (const columns of [160, 120, 80]) expect(widthOf(lineOf(event, columns))).toBeLessThanOrEqual(columns);
+    expect(lineOf(event, 120)).toMatch(/and \d more$/);
+  });
+});
+
+describe('colours', () => {
+  it('are for a terminal that was not told otherwise, stream by stream', () => {
+    const coloured = (isTTY: boolean, env: Record<string, string>): boolean =>
+      coloursFor({ stream: { isTTY }, env }).isColorSupported;
+    expect(coloured(true, {})).toBe(true);
+    expect(coloured(false, { CI: 'true' })).toBe(false);
+    expect(coloured(true, { NO_COLOR: '1' })).toBe(false);
+    expect(coloured(true, { TERM: 'dumb' })).toBe(false);
+    expect(coloured(false, { FORCE_COLOR: '1' })).toBe(true);
+  });
+});
+
+describe('a bar', () => {
+  const reached = { workspace: 'w', list: 'todo', mode: 'changes', pages: 1, records: 50, expected: 200 } as const;
+
+  it('shows its share where the end is known, and is full in the end', () => {
+    expect(progressLine({ ...reached, done: false })).toBe(
+      `sweep    todo         ${'█'.repeat(6)}${'░'.repeat(18)} 50 records, 1 page, 25 %`,
+    );
+    expect(progressLine({ ...reached, expected: null, done: true })).toMatch(/█{24} 50 records, 1 page, 100 %$/);
+    expect(progressLine({ ...reached, expected: null, mode: 'baseline', done: false })).toMatch(/^baseline .*1 page$/);
+  });
+});
+
+describe('tables', () => {
+  it('stand in columns although Korean is wide and colours have no width', () => {
+    const green = pc.createColors(true).green('ok');
+    const rows = table(
+      ['이름', 'x'],
+      [
+        ['가상인', '1'],
+        [green, '2'],
+      ],
+      noColours,
+    ).split('\n');
+    expect(rows.map((row) => widthOf(row))).toEqual([9, 9, 9]);
+  });
+
+  it('tell which subscription delivers nothing, since when, why, and what to do', () => {
+    const one = {
+      handler: 'webhook',
+      on: ['crm.*'],
+      waiting: 0,
+      active: 0,
+      delayed: 0,
+      dead: 0,
+      lagEvents: 0,
+      lagSeconds: 0,
+    };
+    const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
+    const subscriptions: Status['subscriptions'] = [
+      { ...one, name: 'ops', paused: true, disabled, failingSince: null },
+      { ...one, name: 'late', paused: true, disabled: { ...disabled, missing: true }, failingSince: null },
+      { ...one, name: 'sad', paused: false, disabled: null, failingSince: '2026-01-01T00:00:00.000Z' },
+      { ...one, name: 'fine', paused: false, disabled: null, failingSince: null },
+    ];
+    const status = {
+      at: '2026-01-01T02:00:00.000Z',
+      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
+      workspaces: [],
+      subscriptions,
+      processes: [],
+      problems: [],
+    };
+    expect(statusText(status, noColours)).toBe(
+      [
+        'subscription     handler  on     lag   waiting  active  delayed  dead',
+        'ops (DISABLED)   webhook  crm.*  none  0        0       0        0',
+        'late (DISABLED)  webhook  crm.*  none  0        0       0        0',
+        'sad (failing)    webhook  crm.*  none  0        0       0        0',
+        'fine             webhook  crm.*  none  0        0       0        0',
+        'ops: disabled since 2026-01-01T00:00:00.000Z (changefeed enable ops has it go on): ops.example/ answered 410 (Gone).',
+        'late: disabled since 2026-01-01T00:00:00.000Z, it misses events that log.retention dropped (changefeed enable late has it go on): ops.example/ answered 410 (Gone).',
+        'sad: every try has failed for 2 h',
+        '',
+        'no process runs: changefeed start',
+      ].join('\n'),
+    );
+  });
+
+  it('tell a list without a baseline from one that has nothing new', () => {
+    const list = {
+      enabled: true,
+      intervalMs: 120_000,
+      sweeping: null,
+      silence: null,
+      heldRemovals: null,
+      failure: null,
+      dueAt: '2026-01-01T00:02:00.000Z',
+      late: false,
+      heldCreations: null,
+    };
+    const counts = { seen: 3, unchanged: 3, created: 0 };
+    const status: Status = {
+      at: '2026-01-01T00:01:00.000Z',
+      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
+      workspaces: [
+        {
+          name: 'acme',
+          stateSince: '2026-01-01T00:00:00.000Z',
+          stateLostAt: null,
+          logLength: 1,
+          budget: { requests: 80, perSeconds: 10, pausedMs: 8_000 },
+          lists: [
+            { ...list, list: 'people', records: 0, baselineAt: null, lastSweep: null },
+            {
+              ...list,
+              list: 'todo',
+              records: 3,
+              baselineAt: '2026-01-01T00:00:00.000Z',
+              lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts, muted: {} },
+            },
+          ],
+        },
+      ],
+      subscriptions: [],
+      processes: [
+        {
+          id: 'a',
+          pid: 7,
+          host: 'crm-1',
+          startedAt: '2026-01-01T00:00:00.000Z',
+          roles: ['poll'],
+          workspaces: ['acme'],
+          stalled: [],
+        },
+      ],
+      problems: [],
+    };
+    expect(statusText(status, noColours)).toBe(
+      [
+        'workspace acme  budget 80 requests per 10 s, paused for 8 s after a 429  log 1 event',
+        'list    interval     records  fresh            last complete sweep                    now',
+        'people  every 2 min  0        no baseline yet  —',
+        'todo    every 2 min  3        30 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
+        '',
+        'no subscriptions: events go to the log only',
+        '',
+        'process 7 on crm-1: poll, up 1 min',
+      ].join('\n'),
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { ListName } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Status } from '../../src/observability/status.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import type { SweepSummary } from '../../src/sweep/store.js';
+import { STACK_OR_COLOUR, useCli, type CliFolder } from '../support/cli.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+const TOKEN = 'tok-5f0c1e9bd2a7';
+
+describe('source: the command line', () => {
+  const cli = useCli();
+  const redis = useRedis();
+
+  /** A folder whose configuration reads this address; state is shared by all folders of a test. */
+  async function folderAt(baseUrl: string): Promise<Pick<CliFolder, 'run'>> {
+    const folder = await cli({
+      'changefeed.config.json': {
+        workspaces: [{ name: 'default', baseUrl, token: TOKEN }],
+        redis: { prefix: redis.keys.prefix },
+        subscriptions: [{ handler: 'ndjson', name: 'out' }],
+      },
+    });
+    return {
+      async run(args) {
+        const done = await folder.run(args, { REDIS_URL: redis.url });
+        expect(done.stdout + done.stderr).not.toMatch(STACK_OR_COLOUR);
+        return done;
+      },
+    };
+  }
+  const eventsOf = (stdout: string): string[] =>
+    stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as ChangeEvent)
+      .map(({ type, subject }) => `${type} ${subject}`);
+  const replaceRecords = (crm: OtherCrm): void => {
+    for (const records of Object.values(crm.lists)) for (const record of records) record.id = `other-${record.id}`;
+  };
+  const edit = (crm: OtherCrm): string => {
+    crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: '다른 이름' };
+    return `crm.person.updated ${crm.lists.people[0].id}`;
+  };
+
+  it('two folders with one Redis and one workspace name: the second CRM is refused, the first goes on', async () => {
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    replaceRecords(second);
+    const [ours, theirs] = [await folderAt(first.url), await folderAt(second.url)];
+    expect(await ours.run(['sweep'])).toMatchObject({ code: 0, stdout: '' });
+
+    const { code, stdout, stderr } = await theirs.run(['sweep']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(
+      `baseUrl is now ${second.url} and shows other records than ${first.url}, from which the baseline was taken, so nothing was read into it: ` +
+        'correct baseUrl, take the new source with "changefeed resync <list>" (a quiet baseline), or start over with ' +
+        '"changefeed forget default" or another workspace name. [CF_SOURCE_CHANGED]',
+    );
+    expect(stderr.match(/shows other records/g)).toHaveLength(1);
+    expect(stderr).toContain('6 of 6 lists could not be completed. Nothing was written of them. [CF_SOURCE_CHANGED]');
+
+    const event = edit(first);
+    const back = await ours.run(['sweep']);
+    expect([back.code, eventsOf(back.stdout)]).toEqual([0, [event]]);
+  }, 90_000);
+
+  it('a workspace that has moved with its contents goes on', async () => {
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    await (await folderAt(`${first.url}/`)).run(['sweep']);
+    const event = edit(second);
+    const moved = await (await folderAt(second.url)).run(['sweep']);
+    expect([moved.code, eventsOf(moved.stdout)]).toEqual([0, [event]]);
+  }, 90_000);
+
+  it('resync all takes a new source quietly', async () => {
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    replaceRecords(second);
+    await (await folderAt(first.url)).run(['sweep']);
+    const theirs = await folderAt(second.url);
+    expect((await theirs.run(['resync', 'all'])).stdout.match(/baseline is forgotten/g)).toHaveLength(6);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1)
+      expect(await theirs.run(['sweep'])).toMatchObject({ code: 0, stdout: '' });
+    const event = edit(second);
+    expect(eventsOf((await theirs.run(['sweep'])).stdout)).toEqual([event]);
+    const status = JSON.parse((await theirs.run(['status', '--json'])).stdout) as Status;
+    expect(status.workspaces[0]!.lists.map(({ records }) => records)).toEqual([17, 14, 9, 8, 7, 3]);
+  }, 90_000);
+});
+
+describe('creations: the command line', () => {
+  const cli = useCli();
+  const redis = useRedis();
+
+  async function workspaceBehind(seed: number, port: number): Promise<{ sandbox: Sandbox; url: string }> {
+    const sizes = { people: 60, organizations: 40, memos: 40, todos: 40, history: 60, activity: 60 };
+    const sandbox = createSandbox({ ...sizes, seed, port, token: TOKEN, limit: null, pageSize: 20 });
+    const { url } = await sandbox.start();
+    return { sandbox, url };
+  }
+
+  it('the token of another workspace: nothing is emitted, and it says what to do', async () => {
+    const ours = await workspaceBehind(1, 0);
+    const port = Number(new URL(ours.url).port);
+    const folder = await cli({
+      'changefeed.config.json': {
+        workspaces: [{ name: 'acme', baseUrl: ours.url, token: TOKEN, lists: {} }],
+        redis: { prefix: redis.keys.prefix },
+        subscriptions: [{ handler: 'ndjson', name: 'out', path: 'events.ndjson' }],
+      },
+    });
+    const run = (...args: string[]) => folder.run(args, { REDIS_URL: redis.url });
+    const swept = async () => {
+      const { sweeps } = JSON.parse((await run('sweep', '--json')).stdout) as {
+        sweeps: ({ list: ListName; events: number } & SweepSummary)[];
+      };
+      return sweeps.map(({ events, heldCreations, held }) => [events, heldCreations?.count ?? 0, held?.count ?? 0]);
+    };
+    await run('sweep');
+    await ours.sandbox.stop();
+    const theirs = await workspaceBehind(2, port);
+    const { code, stderr } = await run('sweep');
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      '60 new records are held: only 0 of 60 known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)',
+    );
+    expect(
+      (await swept()).every(([events, creations, removals]) => events === 0 && creations! > 0 && removals! > 0),
+    ).toBe(true);
+    const status = JSON.parse((await run('status', '--json')).stdout) as Status;
+    expect(status.workspaces[0]!.lists[0]).toMatchObject({
+      heldCreations: { count: 60, of: 60, known: { seen: 0, of: 60 }, replaced: true },
+      records: 60,
+    });
+    expect((await run('status')).stdout).toContain('only 0 of 60 known records were seen');
+    await theirs.sandbox.stop();
+
+    const again = await workspaceBehind(1, port);
+    for (const figures of await swept()) expect(figures).toEqual([0, 0, 0]);
+    await again.sandbox.stop();
+  }, 120_000);
+
+  it('accept-creations says how many, and the next sweep emits them', async () => {
+    const crm = await startOtherCrm();
+    const folder = await cli({
+      'changefeed.config.json': {
+        workspaces: [
+          {
+            name: 'acme',
+            baseUrl: crm.url,
+            token: TOKEN,
+            lists: { people: { creations: { maxShare: 0.2, maxCount: 5 } } },
+          },
+        ],
+        redis: { prefix: redis.keys.prefix },
+        subscriptions: [{ handler: 'ndjson', name: 'out' }],
+      },
+    });
+    const run = (...args: string[]) => folder.run(args, { REDIS_URL: redis.url });
+    await run('sweep', 'people');
+    expect((await run('accept-creations', 'people')).stdout).toBe('List "people": no creations are held.\n');
+    crm.lists.people.unshift(...Array.from({ length: 20 }, (_, n) => ({ id: `new-${n}`, 이름: `새 사람 ${n}` })));
+    const held = await run('sweep', 'people');
+    expect([held.code, held.stdout]).toEqual([0, '']);
+    expect(held.stderr).toContain('20 of 37 records are new at once and are held until accept-creations');
+    expect((await run('accept-creations', 'people')).stdout).toBe(
+      'List "people": 20 creations accepted; the next complete sweep emits them.\n',
+    );
+    const accepted = await run('sweep', 'people');
+    expect(accepted.stdout.match(/crm\.person\.created/g)).toHaveLength(20);
+  }, 90_000);
+});

@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_BUDGET, DEFAULT_INTERVAL_MS } from '../../src/config/defaults.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { Config } from '../../src/config/schema.js';
+import { LIST_NAMES } from '../../src/events/lists.js';
+
+const TOKEN = 't0p-s3cret-token';
+const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: TOKEN };
+const stdout = { handler: 'ndjson', name: 'out' };
+const parse = (raw: unknown, redisUrl?: string): Config =>
+  parseConfig(raw, { source: 'changefeed.config.json', redisUrl });
+const withWorkspace = (more: object): object => ({ workspaces: [{ ...workspace, ...more }] });
+const withList = (more: object): object => withWorkspace({ lists: { people: more } });
+
+function complaintOf(raw: unknown): string {
+  try {
+    parse(raw);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'CF_CONFIG_INVALID' });
+    return (error as Error).message;
+  }
+  throw new Error('The configuration was accepted.');
+}
+
+describe('a configuration that says little', () => {
+  it('gets every default', () => {
+    const config = parse({ workspaces: [workspace] });
+    expect(config).toMatchObject({
+      workspaces: [{ ...workspace, budget: { requests: 80, perSeconds: 10 }, timeZone: 'Asia/Seoul' }],
+      subscriptions: [],
+      redis: { url: undefined, prefix: 'changefeed', allowEviction: false },
+      log: { retention: { ageMs: 604_800_000, events: 100_000 } },
+      deadLetters: { retention: { ageMs: 2_592_000_000, count: null } },
+    });
+    expect(Object.keys(config.workspaces[0]!.lists)).toEqual([...LIST_NAMES]);
+    expect(config.workspaces[0]!.lists.todo).toEqual({
+      enabled: true,
+      intervalMs: 120_000,
+      ignore: [],
+      only: undefined,
+      refreshed: [],
+      baseline: 'quiet',
+      images: true,
+      removals: { confirm: 2, maxShare: 0.2, maxCount: 10 },
+      creations: { maxShare: 0.5, maxCount: 100 },
+      nullIsAbsent: true,
+      touch: false,
+      collapse: true,
+    });
+  });
+
+  it('has intervals that leave the default budget unexceeded in a large workspace', () => {
+    const pages = { people: 200, organization: 60, memo: 200, todo: 200, history: 1_000, activity: 1_000 };
+    const perSecond = LIST_NAMES.reduce((sum, list) => sum + pages[list] / (DEFAULT_INTERVAL_MS[list] / 1_000), 0);
+    expect(perSecond).toBeLessThan(DEFAULT_BUDGET.requests / DEFAULT_BUDGET.perSeconds);
+  });
+});
+
+describe('a configuration that says much', () => {
+  it('is taken at its word', () => {
+    const config = parse({
+      workspaces: [
+        {
+          ...workspace,
+          token: ` ${TOKEN}\n`,
+          budget: { requests: 20, perSeconds: 5 },
+          timeZone: 'Europe/Berlin',
+          lists: {
+            'people/activity': { enabled: false },
+            todo: { interval: '45s', ignore: ['최근*'], only: ['완료'], refreshed: ['등급'], baseline: 'emit' },
+          },
+        },
+        { ...workspace, name: 'other', baseUrl: 'http://127.0.0.1:8080' },
+      ],
+      subscriptions: [{ ...stdout, workspaces: ['other'] }],
+      redis: { url: 'rediss://u:p@redis.example:6380/3', prefix: 'crm:feed' },
+      log: { retention: { age: '30d', events: 5 } },
+      deadLetters: { retention: { age: '1h', count: 7 } },
+    });
+    expect(config).toMatchObject({
+      workspaces: [
+        {
+          token: TOKEN,
+          budget: { requests: 20, perSeconds: 5 },
+          timeZone: 'Europe/Berlin',
+          lists: {
+            activity: { enabled: false, intervalMs: 600_000 },
+            todo: { intervalMs: 45_000, ignore: ['최근*'], only: ['완료'], refreshed: ['등급'], baseline: 'emit' },
+          },
+        },
+        { name: 'other' },
+      ],
+      subscriptions: [{ name: 'out', handler: 'ndjson' }],
+      redis: { url: 'rediss://u:p@redis.example:6380/3', prefix: 'crm:feed' },
+      log: { retention: { ageMs: 2_592_000_000, events: 5 } },
+      deadLetters: { retention: { ageMs: 3_600_000, count: 7 } },
+    });
+  });
+
+  it('may give Redis as a bare URL, over which REDIS_URL wins', () => {
+    const raw = { workspaces: [workspace], redis: 'redis://from-file:6379' };
+    expect(parse(raw).redis.url).toBe('redis://from-file:6379');
+    expect(parse(raw, 'redis://from-env:6379').redis).toEqual({
+      url: 'redis://from-env:6379',
+      prefix: 'changefeed',
+      allowEviction: false,
+    });
+  });
+});
+
+describe('a wrong value is named with its path, what was found and what is allowed', () => {
+  it.each<[string, unknown, string | RegExp]>([
+    ['the whole', undefined, 'the configuration: found nothing; allowed: an object with workspaces'],
+    ['the whole', [], 'the configuration: found an array of 0; allowed: an object with'],
+    [
+      'an unknown option',
+      { workspaces: [workspace], subscription: [] },
+      /subscription: there is no such option.*"subscriptions"/,
+    ],
+    ['workspaces', {}, 'workspaces: found nothing; allowed: an array of one or more workspaces'],
+    ['workspaces', { workspaces: [] }, 'workspaces: found an array of 0; allowed: an array of one or more'],
+    ['a workspace', { workspaces: ['acme'] }, 'workspaces[0]: found "acme"; allowed: an object with name'],
+    ['name', withWorkspace({ name: 'a b' }), `workspaces[0].name: found "a b"; allowed: letters, digits`],
+    ['name', withWorkspace({ name: 'x'.repeat(65) }), 'workspaces[0].name: found a string of 65 characters; allowed'],
+    ['name', { workspaces: [workspace, workspace] }, 'workspaces[1].name: found "acme", the name of workspaces[0] too'],
+    [
+      'baseUrl',
+      withWorkspace({ baseUrl: undefined }),
+      /baseUrl: found nothing; allowed: an http.*environment variable, that one is not set/,
+    ],
+    ['baseUrl', withWorkspace({ baseUrl: 'crm.example' }), /baseUrl: found a string of 11 characters.*not a URL/],
+    ['baseUrl', withWorkspace({ baseUrl: 'ftp://crm.example' }), /begins with ftp:/],
+    ['baseUrl', withWorkspace({ baseUrl: 'https://me:pw@crm.example' }), /user name or password/],
+    ['baseUrl', withWorkspace({ baseUrl: 'https://crm.example/?a=1' }), /a query/],
+    ['baseUrl', withWorkspace({ baseUrl: 'https://crm.example/v2/' }), /already ends in \/v2/],
+    ['token', withWorkspace({ token: undefined }), /workspaces\[0\]\.token: found nothing; allowed: the API token/],
+    ['token', withWorkspace({ token: '' }), /token: found an empty string.*that one is not set/],
+    [
+      'token',
+      withWorkspace({ token: `Bearer ${TOKEN}` }),
+      /token: found a string of \d+ characters; allowed.*without "Bearer"/,
+    ],
+    ['token', withWorkspace({ token: 7 }), /token: found a number; allowed/],
+    [
+      'budget',
+      withWorkspace({ budget: 80 }),
+      'workspaces[0].budget: found the number 80; allowed: an object with requests, perSeconds',
+    ],
+    [
+      'budget.requests',
+      withWorkspace({ budget: { requests: 0 } }),
+      'budget.requests: found the number 0; allowed: a whole number from 1',
+    ],
+    [
+      'budget.perSeconds',
+      withWorkspace({ budget: { perSeconds: 1.5 } }),
+      'budget.perSeconds: found the number 1.5; allowed',
+    ],
+    ['timeZone', withWorkspace({ timeZone: 'Seoul' }), /timeZone: found "Seoul"; allowed: the IANA name/],
+    [
+      'lists',
+      withWorkspace({ lists: ['people'] }),
+      'workspaces[0].lists: found an array of 1; allowed: an object whose keys are people',
+    ],
+    [
+      'lists',
+      withWorkspace({ lists: { peple: {} } }),
+      /lists\.peple: there is no such list.*"people".*allowed: people, organization/,
+    ],
+    [
+      'lists',
+      withWorkspace({ lists: { activity: {}, 'people/activity': {} } }),
+      /lists\["people\/activity"\]: the list "activity" is named twice/,
+    ],
+    ['list', withList({ every: '5m' }), 'workspaces[0].lists.people.every: there is no such option'],
+    ['enabled', withList({ enabled: 'yes' }), 'lists.people.enabled: found "yes"; allowed: true or false'],
+    [
+      'interval',
+      withList({ interval: 30 }),
+      /lists\.people\.interval: found the number 30; allowed: a duration in quotes/,
+    ],
+    ['interval', withList({ interval: '5 minutes' }), 'lists.people.interval: found "5 minutes"; allowed: a duration'],
+    ['interval', withList({ interval: '10ms' }), `lists.people.interval: found "10ms"; allowed: a duration`],
+    ['ignore', withList({ ignore: '최근*' }), 'lists.people.ignore: found "최근*"; allowed: an array of field names'],
+    ['ignore', withList({ ignore: [''] }), 'lists.people.ignore[0]: found an empty string; allowed: a field name'],
+    ['only', withList({ only: [] }), 'lists.people.only: found an array of 0; allowed: an array of one or more'],
+    ['refreshed', withList({ refreshed: [7] }), 'lists.people.refreshed[0]: found the number 7; allowed'],
+    [
+      'baseline',
+      withList({ baseline: 'loud' }),
+      `lists.people.baseline: found "loud"; allowed: 'quiet', 'emit' or { since: a time such as`,
+    ],
+    [
+      'subscriptions',
+      { workspaces: [workspace], subscriptions: {} },
+      'subscriptions: found an object with 0 keys; allowed: an array',
+    ],
+    [
+      'subscription',
+      { workspaces: [workspace], subscriptions: [{ handler: 'fax' }] },
+      /subscriptions\[0\]\.handler: found "fax"/,
+    ],
+    [
+      'subscription',
+      { workspaces: [workspace], subscriptions: [stdout, stdout] },
+      'subscriptions[1].name: found "out"',
+    ],
+    [
+      'subscription',
+      { workspaces: [workspace], subscriptions: [{ ...stdout, workspaces: ['acmee'] }] },
+      /subscriptions\[0\]\.workspaces: found "acmee"; allowed.*acme/,
+    ],
+    [
+      'redis',
+      { workspaces: [workspace], redis: 'localhost' },
+      /redis\.url: found a string of 9 characters; allowed: a URL such as/,
+    ],
+    [
+      'redis',
+      { workspaces: [workspace], redis: 6379 },
+      'redis: found a number; allowed: an object with url, prefix, allowEviction',
+    ],
+    [
+      'redis.url',
+      { workspaces: [workspace], redis: { url: 'redis://h/one' } },
+      /redis\.url: .*database is not a number/,
+    ],
+    ['redis.prefix', { workspaces: [workspace], redis: { prefix: '{x}' } }, /redis\.prefix: .*allowed: letters/],
+    [
+      'log',
+      { workspaces: [workspace], log: { retention: { age: '7' } } },
+      'log.retention.age: found "7"; allowed: a duration',
+    ],
+    [
+      'log',
+      { workspaces: [workspace], log: { retention: { events: -1 } } },
+      'log.retention.events: found the number -1',
+    ],
+    [
+      'deadLetters',
+      { workspaces: [workspace], deadLetters: { retention: { age: 1 } } },
+      'deadLetters.retention.age: found the number 1',
+    ],
+    [
+      'deadLetters',
+      { workspaces: [workspace], deadLetters: { retention: { count: 0 } } },
+      'deadLetters.retention.count: found the number 0',
+    ],
+  ])('%s', (_field, raw, expected) => {
+    const complaint = complaintOf(raw);
+    expect(complaint).toMatch(/^changefeed\.config\.json: /);
+    expect(complaint).toEqual(
+      typeof expected === 'string' ? expect.stringContaining(expected) : expect.stringMatching(expected),
+    );
+    expect(complaint).not.toContain(TOKEN);
+  });
+
+  it('tells all problems at once, one per line', () => {
+    const raw = {
+      workspaces: [{ ...workspace, timeZone: 'x' }],
+      redis: 'nowhere',
+      subscriptions: [{ handler: 'fax' }],
+    };
+    expect(complaintOf(raw).split('\n')).toEqual([
+      'changefeed.config.json: 3 things to mend:',
+      expect.stringMatching(/^ {2}workspaces\[0\]\.timeZone: /),
+      expect.stringMatching(/^ {2}redis\.url: /),
+      expect.stringMatching(/^ {2}subscriptions\[0\]\.handler: /),
+    ]);
+  });
+
+  it('never repeats a secret that stands in the wrong place', () => {
+    const misplaced = complaintOf(withWorkspace({ baseUrl: TOKEN, token: `Bearer ${TOKEN}` }));
+    expect(misplaced).not.toContain(TOKEN);
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defineConfig } from '../../src/config/define.js';
+import { loadConfig, type LoadedConfig } from '../../src/config/load.js';
+
+class Marker extends Error {}
+const library = (): Promise<object> => Promise.resolve({ defineConfig, Marker });
+const TOKEN = 't0p-s3cret-token';
+const WORKSPACE = `{ name: 'acme', baseUrl: 'https://crm.example', token: '${TOKEN}' }`;
+const JSON_CONFIG = JSON.stringify({ workspaces: [{ name: 'acme', baseUrl: 'https://crm.example', token: TOKEN }] });
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'changefeed-config-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
+const load = (env: Record<string, string> = {}, path?: string): Promise<LoadedConfig> =>
+  loadConfig({ cwd, env, path, library });
+const complaint = (env?: Record<string, string>, path?: string): Promise<{ code: string; message: string }> =>
+  load(env, path).then(
+    () => ({ code: 'none', message: 'It was loaded.' }),
+    (error: unknown) => error as { code: string; message: string },
+  );
+
+describe('the configuration is found', () => {
+  const typed = `import { defineConfig } from 'crm-changefeed';\nconst name: string = 'x';\nexport default defineConfig({ workspaces: [${WORKSPACE}] });`;
+  const plain = `import { defineConfig } from 'crm-changefeed';\nexport default defineConfig({ workspaces: [${WORKSPACE}] });`;
+
+  it.each([
+    ['changefeed.config.ts', typed],
+    ['changefeed.config.mts', typed],
+    ['changefeed.config.js', plain],
+    ['changefeed.config.mjs', plain],
+    ['changefeed.config.json', JSON_CONFIG],
+  ])('as %s, with nothing installed beside it', async (name, text) => {
+    write(name, text);
+    const { config, source } = await load();
+    expect(source).toBe(name);
+    expect(config.workspaces).toMatchObject([{ name: 'acme', token: TOKEN }]);
+  });
+
+  it('by path, else by CHANGEFEED_CONFIG, else by its usual name', async () => {
+    write('a.json', JSON_CONFIG);
+    write('b.json', JSON_CONFIG);
+    write('changefeed.config.json', JSON_CONFIG);
+    expect((await load({ CHANGEFEED_CONFIG: 'b.json' }, 'a.json')).source).toBe('a.json');
+    expect((await load({ CHANGEFEED_CONFIG: 'b.json' })).source).toBe('b.json');
+    expect((await load()).source).toBe('changefeed.config.json');
+  });
+
+  it('sees this very package, not a second copy of it', async () => {
+    write('changefeed.config.ts', `import { Marker } from 'crm-changefeed';\nthrow new Marker('mine');`);
+    const error = await load().catch((thrown: unknown) => thrown as Error);
+    expect((error as Error).cause).toBeInstanceOf(Marker);
+  });
+
+  it('may import its neighbours', async () => {
+    write('secrets.ts', `export const token: string = '${TOKEN}';`);
+    write(
+      'changefeed.config.ts',
+      `import { token } from './secrets';\nexport default { workspaces: [{ name: 'a', baseUrl: 'http://h', token }] };`,
+    );
+    expect((await load()).config.workspaces[0]!.token).toBe(TOKEN);
+  });
+});
+
+describe('the environment', () => {
+  const enough = { CHANGEFEED_BASE_URL: 'https://crm.example', CHANGEFEED_TOKEN: TOKEN };
+
+  it('is enough where there is no file', async () => {
+    const { config, source } = await load(enough);
+    expect(source).toBe('the environment');
+    expect(config.workspaces).toMatchObject([{ name: 'default', baseUrl: 'https://crm.example', token: TOKEN }]);
+    expect(config.subscriptions).toMatchObject([{ name: 'stdout', handler: 'ndjson', on: ['crm.*'] }]);
+    expect(config.redis.url).toBeUndefined();
+  });
+
+  it('says which variables are missing', async () => {
+    const { code, message } = await complaint({ CHANGEFEED_TOKEN: ' ' });
+    expect(code).toBe('CF_CONFIG_INVALID');
+    expect(message).toMatch(
+      /No configuration file was found.*\n.*baseUrl.*Set CHANGEFEED_BASE_URL.*\n.*token.*Set CHANGEFEED_TOKEN/,
+    );
+  });
+
+  it('names Redis, whatever the file says', async () => {
+    write('changefeed.config.json', JSON_CONFIG);
+    expect((await load({ REDIS_URL: 'redis://named:1' })).config.redis.url).toBe('redis://named:1');
+    expect((await load({ ...enough, REDIS_URL: '' })).config.redis.url).toBeUndefined();
+  });
+
+  it('fills ${…} in a JSON file', async () => {
+    write('changefeed.config.json', JSON_CONFIG.replace(TOKEN, '${CRM_TOKEN}'));
+    expect((await load({ CRM_TOKEN: TOKEN })).config.workspaces[0]!.token).toBe(TOKEN);
+    expect(await complaint()).toMatchObject({
+      code: 'CF_CONFIG_INVALID',
+      message: expect.stringContaining(
+        'changefeed.config.json: workspaces[0].token: the environment variable CRM_TOKEN is not set',
+      ) as string,
+    });
+  });
+});
+
+describe('a file that cannot be loaded', () => {
+  it.each<[string, string, string, RegExp]>([
+    ['is not JSON', 'changefeed.config.json', `{ "token": "${TOKEN}" oops`, /cannot be read as JSON \(.*position/],
+    ['breaks off', 'changefeed.config.json', `{ "token": "${TOKEN}"`, /cannot be read as JSON/],
+    ['has a syntax error', 'changefeed.config.ts', 'export default {', /changefeed\.config\.ts: .*Mend the file/],
+    [
+      'throws',
+      'changefeed.config.mjs',
+      `throw new Error('no luck');`,
+      /changefeed\.config\.mjs: running it failed: no luck\./,
+    ],
+    [
+      'imports what is not there',
+      'changefeed.config.ts',
+      `import 'not-installed-here';`,
+      /running it failed: .*not-installed-here/,
+    ],
+    [
+      'exports nothing by default',
+      'changefeed.config.js',
+      'export const config = {};',
+      /no default export.*export default defineConfig/,
+    ],
+  ])('because it %s', async (_why, name, text, expected) => {
+    write(name, text);
+    const { code, message } = await complaint();
+    expect({ code, message }).toMatchObject({
+      code: 'CF_CONFIG_UNLOADABLE',
+      message: expect.stringMatching(expected) as string,
+    });
+    expect(message).not.toContain(TOKEN);
+  });
+
+  it('because it does not exist, or is of no known kind', async () => {
+    write('config.yaml', '');
+    expect(await complaint({}, 'none.ts')).toMatchObject({
+      code: 'CF_CONFIG_UNLOADABLE',
+      message: expect.stringContaining('none.ts: there is no such file') as string,
+    });
+    expect(await complaint({}, 'config.yaml')).toMatchObject({
+      code: 'CF_CONFIG_UNLOADABLE',
+      message: expect.stringContaining('ends in .ts') as string,
+    });
+  });
+});

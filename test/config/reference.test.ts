@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import {
+  allowedBy,
+  configurationPage,
+  docsOf,
+  isObject,
+  read,
+  SECTIONS,
+  WEBHOOK,
+} from '../support/config-reference.js';
+import type { OptionDoc } from '../support/option-docs.js';
+
+describe('docs/configuration.md', () => {
+  it('is what the code says (npx vitest run test/config/reference.test.ts -u writes it anew)', async () => {
+    await expect(configurationPage()).toMatchFileSnapshot('../../../docs/configuration.md');
+  });
+
+  it('gives every option a meaning, and a default unless it is required', () => {
+    const silent = SECTIONS.flatMap((section) =>
+      docsOf(section)
+        .filter((doc) => !isExplained(doc, allowedBy(section, doc)))
+        .map(({ name }) => `${section.title} ${name}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('names defaults that make no difference when they are written down', () => {
+    let checked = 0;
+    for (const { around, ...section } of SECTIONS) {
+      const plain = JSON.stringify(read(around({})));
+      for (const { name, defaultValue } of docsOf({ around, ...section })) {
+        const value = literal(defaultValue);
+        if (value === undefined) continue;
+        checked += 1;
+        expect({ name, config: JSON.stringify(read(around({ [name]: value }))) }).toEqual({ name, config: plain });
+      }
+    }
+    expect(checked).toBeGreaterThanOrEqual(18);
+  });
+
+  it('names the other defaults that a webhook has for its retries', () => {
+    const retry = SECTIONS.find(({ name }) => name === 'RetryOptions')!;
+    const stated = docsOf(retry).map(({ name, defaultValue }) => [name, literal(defaultValue.split('webhook ')[1]!)]);
+    const asStated = { ...WEBHOOK, retry: Object.fromEntries(stated) as object };
+    const around = (subscription: object) =>
+      JSON.stringify(read(SECTIONS[0]!.around({ subscriptions: [subscription] })));
+    expect(around(asStated)).toBe(around(WEBHOOK));
+  });
+});
+
+function isExplained({ meaning, required, defaultValue }: OptionDoc, allowed: string): boolean {
+  return meaning !== '' && (required || defaultValue !== '' || isObject(allowed));
+}
+
+/** `'30s'`, `10`, `true`, `['crm.*']`; undefined where the default is said in words. */
+function literal(text: string): unknown {
+  const [first = ''] = text.split(';');
+  try {
+    return JSON.parse(first.replaceAll("'", '"')) as unknown;
+  } catch {
+    return undefined;
+  }
+}

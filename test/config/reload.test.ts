@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.js';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'changefeed-again-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
+const load = (env: Record<string, string> = {}) => loadConfig({ cwd, env, library: () => Promise.resolve({}) });
+const importing = (from: string): string =>
+  `import given from '${from}';\nexport default { workspaces: [{ name: 'a', baseUrl: 'http://h', token: given.token }] };`;
+const token = async (env?: Record<string, string>) => (await load(env)).config.workspaces[0]!.token;
+
+describe('a configuration that is read again', () => {
+  it.each([
+    [
+      'TypeScript',
+      'changefeed.config.ts',
+      './token',
+      'token.ts',
+      (text: string) => `export default { token: '${text}' };`,
+    ],
+    [
+      'a module',
+      'changefeed.config.mjs',
+      './token.mjs',
+      'token.mjs',
+      (text: string) => `export default { token: '${text}' };`,
+    ],
+    [
+      'a module of a package of modules',
+      'changefeed.config.js',
+      './token.js',
+      'token.js',
+      (text: string) => `export default { token: '${text}' };`,
+    ],
+    [
+      'a script',
+      'changefeed.config.ts',
+      './token.cjs',
+      'token.cjs',
+      (text: string) => `module.exports = { token: '${text}' };`,
+    ],
+    ['JSON', 'changefeed.config.ts', './token.json', 'token.json', (text: string) => JSON.stringify({ token: text })],
+  ])('shows what has changed in %s that it imports, and names the file', async (_, config, from, file, textOf) => {
+    write('package.json', '{ "type": "module" }');
+    write(config, importing(from));
+    write(file, textOf('before'));
+    expect(await token()).toBe('before');
+
+    write(file, textOf('after'));
+
+    expect(await token()).toBe('after');
+    expect((await load()).files).toEqual([join(cwd, config), join(cwd, file)]);
+  });
+
+  it('shows what has changed in it, also where it waits at its top level', async () => {
+    const text = (value: string): string =>
+      `const token = await Promise.resolve('${value}');\nexport default { workspaces: [{ name: 'a', baseUrl: 'http://h', token }] };`;
+    write('changefeed.config.ts', text('before'));
+    expect(await token()).toBe('before');
+    write('changefeed.config.ts', text('after'));
+    expect(await token()).toBe('after');
+  });
+
+  it('takes variables from the environment of the moment', async () => {
+    const workspaces = [{ name: 'a', baseUrl: 'http://h', token: '${TOKEN}' }];
+    write('changefeed.config.json', JSON.stringify({ workspaces }));
+    expect(await token({ TOKEN: 'before' })).toBe('before');
+    expect(await token({ TOKEN: 'after' })).toBe('after');
+  });
+
+  it('is no trouble for the rest of the process: what it was given stays one and the same', async () => {
+    write('state.ts', 'export const box = { opened: 0 };');
+    write(
+      'changefeed.config.ts',
+      importing('./token').replace('import', `import { box } from './state';\nbox.opened += 1;\nimport`),
+    );
+    write('token.ts', `import { box } from './state';\nexport default { token: String(box.opened) + 'x' };`);
+    expect(await token()).toBe('0x');
+    expect(await token()).toBe('0x');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { ageOf, withinLag } from '../../src/detect/age.js';
+
+const known = '2026-03-01T10:05:30.500Z';
+
+describe('an answer beside what is known, by their stamps', () => {
+  it.each([
+    ['2026-03-01T10:05:30.501Z', 'newer'],
+    ['2026-03-01T10:05:30.500Z', 'unclear'],
+    ['2026-03-01T10:05:30.499Z', 'older'],
+    ['2026-03-01T10:06:00.000Z', 'newer'],
+    ['2026-03-01T19:05:30.499+09:00', 'older'],
+  ])('%s is %s', (stamp, age) => {
+    expect(ageOf(stamp, known)).toBe(age);
+  });
+
+  it('is not called older when its stamp may be cut to the minute that the known one stands in', () => {
+    expect(ageOf('2026-03-01T10:05:00.000Z', known)).toBe('unclear');
+    expect(ageOf('2026-03-01T10:05:00.000Z', '2026-03-01T10:05:59.999Z')).toBe('unclear');
+    expect(ageOf('2026-03-01T10:04:00.000Z', known)).toBe('older');
+    expect(ageOf('2026-03-01T10:04:00.000Z', '2026-03-01T10:05:00.000Z')).toBe('older');
+    expect(ageOf('2026-03-01T10:05:01.000Z', known)).toBe('older');
+  });
+
+  it.each([
+    [null, known],
+    [known, null],
+    ['yesterday', known],
+    [known, 'yesterday'],
+    [null, null],
+  ])('tells nothing where one of them is missing or no time: %s beside %s', (stamp, knownStamp) => {
+    expect(ageOf(stamp, knownStamp)).toBe('unclear');
+  });
+});
+
+describe('a replica that lags', () => {
+  it('may not have heard of what was learnt less than ten seconds ago', () => {
+    expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:09.999Z')).toBe(true);
+    expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:10.000Z')).toBe(false);
+    expect(withinLag(null, '2026-03-01T10:00:00.000Z')).toBe(false);
+  });
+});

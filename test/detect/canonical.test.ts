@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalFields, canonicalText } from '../../src/detect/canonical.js';
+import { diffFields } from '../../src/crm/diff.js';
+import type { RawValue } from '../../src/detect/raw.js';
+import { compileRules, type FieldRules } from '../../src/detect/rules.js';
+
+const text = (record: RawValue, options?: FieldRules): string => canonicalText(record, compileRules('people', options));
+const fieldsOf = (record: RawValue) => canonicalFields(record, compileRules('people'));
+const holding = (value: unknown): string => text({ 값: value });
+
+describe('the canonical text', () => {
+  it('says fields and the keys inside them in one order, without stamps and nothings', () => {
+    const record = {
+      이름: '김민수',
+      담당자: { name: '담당A', id: 'u1', 별명: null },
+      딜: 2,
+      활성: false,
+      비고: null,
+      목록: [],
+      빈값: undefined,
+      '수정 날짜': '2026-02-20T08:00:00.000Z',
+    };
+    expect(text(record)).toBe('"담당자":{"id":"u1","name":"담당A"},"딜":2,"이름":"김민수","활성":false');
+    expect(text(Object.fromEntries(Object.entries(record).reverse()))).toBe(text(record));
+  });
+
+  it('keeps nothings apart where the rules say so', () => {
+    expect(text({ a: null, b: [], c: { d: null, e: undefined }, f: undefined }, { nullIsAbsent: false })).toBe(
+      '"a":null,"b":[],"c":{"d":null,"e":null},"f":null',
+    );
+    expect(text({ a: null, b: [], c: { d: null } })).toBe('"c":{}');
+  });
+
+  it('keeps the place of a nothing in a list, where leaving it out would move the others', () => {
+    expect(holding(['a', null, 'b', []])).toBe('"값":["a",null,"b",null]');
+  });
+
+  it('tells a list from its elements run together, and fields from one long field', () => {
+    expect(holding(['a', 'b'])).not.toBe(holding(['a,b']));
+    expect(text({ a: 'x', b: 'y' })).not.toBe(text({ a: 'x,b:y' }));
+    expect(holding({ a: 1, b: 2 })).not.toBe(holding({ 'a:1,b': 2 }));
+  });
+});
+
+describe('a set of references', () => {
+  const [one, two, three] = [
+    { id: 't1', name: '1팀' },
+    { id: 't2', name: '2팀' },
+    { id: 't3', name: '3팀' },
+  ];
+
+  it('means the same in any order, whichever way its references spell their id', () => {
+    expect(holding([three, one, two])).toBe(holding([one, two, three]));
+    expect(holding([one, { _id: 'x' }, two])).toBe(holding([{ _id: 'x' }, two, one]));
+    expect(holding([two, { ...one, name: '개명' }])).toBe(holding([{ ...one, name: '개명' }, two]));
+  });
+
+  it('is another when a reference comes, goes, comes twice or changes its name', () => {
+    const sets = [[one, two], [one], [one, two, three], [one, one, two], [one, { ...two, name: '개명' }]];
+    expect(new Set(sets.map(holding)).size).toBe(sets.length);
+  });
+
+  it.each([
+    ['texts', ['a', 'b']],
+    ['objects without an id', [{ name: 'a' }, { name: 'b' }]],
+    ['objects whose id is no text', [{ id: 1 }, { id: 2 }]],
+    ['objects whose _id is no text', [{ _id: 1 }, { _id: 2 }]],
+    ['references and other things', [one, 'text']],
+    ['a reference and nothing', [one, null]],
+    ['lists of references', [[two], [one]]],
+  ])('is not what a list of %s is: its order counts', (_what, items) => {
+    expect(holding(items)).not.toBe(holding(items.toReversed()));
+  });
+
+  it('is found inside other values too', () => {
+    expect(holding({ 팀: [two, one] })).toBe(holding({ 팀: [one, two] }));
+  });
+});
+
+describe('names', () => {
+  it('are compared under NFC, at every depth', () => {
+    const composed = { 담당자: { 이름: '가' } };
+    const decomposed = { ['담당자'.normalize('NFD')]: { ['이름'.normalize('NFD')]: '가' } };
+    expect(text(decomposed)).toBe(text(composed));
+  });
+
+  it('are told as the record spells them', () => {
+    const name = '담당자'.normalize('NFD');
+    expect([...fieldsOf({ [name]: 'x' })]).toEqual([['담당자', { name, value: 'x', text: '"x"' }]]);
+  });
+
+  it('of values are never recomposed: texts are what they are', () => {
+    expect(holding('가')).not.toBe(holding('가'.normalize('NFD')));
+  });
+
+  it.each(['constructor', '__proto__', 'toString'])('may be %s, which every object of the language knows', (name) => {
+    const record = Object.fromEntries([[name, { [name]: 1 }]]);
+    for (const list of ['people', 'todo'] as const) {
+      expect([...canonicalFields(record, compileRules(list)).keys()]).toEqual([name]);
+    }
+  });
+});
+
+describe('the address of a picture', () => {
+  const pictured = (address: unknown): string => text({ '프로필 사진': address });
+
+  it('is compared up to its query or fragment, however many lines that has', () => {
+    expect(pictured('https://img.example/1.png?sig=a\nb&x=1')).toBe(pictured('https://img.example/1.png'));
+    expect(pictured('https://img.example/1.png#a?b')).toBe(pictured('https://img.example/1.png'));
+    expect(pictured('https://img.example/1.png')).toBe('"프로필 사진":"https://img.example/1.png"');
+    expect(pictured('https://img.example/2.png?sig=a')).not.toBe(pictured('https://img.example/1.png?sig=a'));
+  });
+
+  it('is compared as it is where it is no text, and in every other field', () => {
+    expect(pictured({ url: 'x?y' })).not.toBe(pictured({ url: 'x?z' }));
+    expect(holding('x?y')).not.toBe(holding('x?z'));
+  });
+});
+
+describe('a difference', () => {
+  const diff = (before: RawValue, after: RawValue) => diffFields(fieldsOf(before), fieldsOf(after));
+
+  it('names what came, went and moved, sorted by name, with the values as they were sent', () => {
+    const [one, two] = [{ id: 't1' }, { id: 't2' }];
+    expect(diff({ 하: 1, 나: [two, one], 다: 'same' }, { 다: 'same', 나: [two], 가: { x: null } })).toEqual([
+      { field: '가', before: null, after: { x: null } },
+      { field: '나', before: [two, one], after: [two] },
+      { field: '하', before: 1, after: null },
+    ]);
+  });
+
+  it('names a field as the new record spells it, and as the old one did when it is gone', () => {
+    const old = '담당자'.normalize('NFD');
+    expect(diff({ [old]: 'a' }, { 담당자: 'b' }).map(({ field }) => field)).toEqual(['담당자']);
+    expect(diff({ 담당자: 'a' }, { [old]: 'b' }).map(({ field }) => field)).toEqual([old]);
+    expect(diff({ [old]: 'a' }, {}).map(({ field }) => field)).toEqual([old]);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { detect, type DetectInput } from '../../src/detect/detect.js';
+import { compileRules, type FieldRules } from '../../src/detect/rules.js';
+import type { ListName } from '../../src/events/lists.js';
+
+const observation = { workspace: 'acme', sweep: 'people-1', observedAt: '2026-03-01T00:00:00.000Z' };
+const minsu = {
+  id: 'p1',
+  이름: '김민수',
+  담당자: { id: 'u1', name: '담당A' },
+  팀: [
+    { id: 't1', name: '1팀' },
+    { id: 't2', name: '2팀' },
+  ],
+  '프로필 사진': 'https://img.example/1.png?sig=old',
+  '딜 개수': 2,
+  '수신 거부 사유': null,
+  '생성 날짜': '2026-01-05T01:20:00.000Z',
+  '수정 날짜': '2026-02-20T08:00:00.000Z',
+};
+
+function look(
+  after: DetectInput['record'],
+  options: { before?: DetectInput['record']; rules?: FieldRules; list?: ListName } = {},
+) {
+  const { before = minsu, rules, list = 'people' } = options;
+  return detect({
+    key: 'p1',
+    record: after,
+    known: { sequence: 4, record: before },
+    baseline: null,
+    rules: compileRules(list, rules),
+    observation,
+  });
+}
+
+describe('a record that was never seen', () => {
+  const unseen = () => ({ key: 'p1', record: minsu, known: null, rules: compileRules('people'), observation });
+
+  it('is created, at its own creation time, as the first of its sequence', () => {
+    const { kind, event } = detect({ ...unseen(), baseline: null });
+    expect(kind).toBe('created');
+    expect(event).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/) as string,
+      source: '/workspaces/acme',
+      type: 'crm.person.created',
+      subject: 'p1',
+      time: '2026-01-05T01:20:00.000Z',
+      datacontenttype: 'application/json',
+      data: {
+        before: null,
+        after: minsu,
+        changes: [],
+        sequence: 1,
+        class: 'edited',
+        detectedBy: 'content',
+        observedAt: '2026-03-01T00:00:00.000Z',
+        sweep: 'people-1',
+      },
+    });
+  });
+
+  it('is stored without a word while the baseline is taken', () => {
+    expect(detect({ ...unseen(), baseline: 'quiet' })).toEqual({ kind: 'baselined', sequence: 0, event: null });
+  });
+
+  it('is a snapshot event when the baseline was asked to speak', () => {
+    const { kind, event } = detect({ ...unseen(), baseline: 'emit' });
+    expect([kind, event?.type, event?.data.sequence]).toEqual(['baselined', 'crm.person.snapshot', 1]);
+  });
+});
+
+describe('a record whose content moved', () => {
+  it('is updated with what changed from what to what, at the time of its stamp', () => {
+    const after = { ...minsu, 담당자: { id: 'u2', name: '담당B' }, '수정 날짜': '2026-02-28T09:00:00.000Z' };
+    const { kind, sequence, event } = look(after);
+    expect([kind, sequence, event?.type, event?.time]).toEqual([
+      'edited',
+      5,
+      'crm.person.updated',
+      '2026-02-28T09:00:00.000Z',
+    ]);
+    expect(event?.data).toEqual({
+      before: minsu,
+      after,
+      changes: [{ field: '담당자', before: { id: 'u1', name: '담당A' }, after: { id: 'u2', name: '담당B' } }],
+      sequence: 5,
+      class: 'edited',
+      detectedBy: 'both',
+      observedAt: '2026-03-01T00:00:00.000Z',
+      sweep: 'people-1',
+    });
+  });
+
+  it('is found although its stamp stands still, at the moment of observation', () => {
+    const { event } = look({ ...minsu, 이름: '김민서' });
+    expect([event?.data.detectedBy, event?.time]).toEqual(['content', '2026-03-01T00:00:00.000Z']);
+  });
+
+  it('is only refreshed when nothing but fields kept by the system moved', () => {
+    expect(look({ ...minsu, '딜 개수': 3 }).kind).toBe('refreshed');
+    expect(look({ ...minsu, '딜 개수': 3, 이름: '김민서' }).kind).toBe('edited');
+    expect(look({ ...minsu, 등급: 'A' }, { rules: { refreshed: ['등*'] } }).kind).toBe('refreshed');
+  });
+
+  it('reports a renamed reference once, as a change of its field', () => {
+    const { event } = look({ ...minsu, 담당자: { id: 'u1', name: '담당A (퇴사)' } });
+    expect(event?.data.changes.map(({ field }) => field)).toEqual(['담당자']);
+  });
+
+  it('says the same id for the same change found twice, and another for another change', () => {
+    const id = (name: string) => look({ ...minsu, 이름: name }).event?.id;
+    expect(id('가')).toBe(id('가'));
+    expect(id('가')).not.toBe(id('나'));
+  });
+});
+
+describe('a record that means what it meant', () => {
+  const [first, second] = minsu.팀;
+  it.each([
+    ['key order', Object.fromEntries(Object.entries(minsu).reverse())],
+    ['order inside a set of references', { ...minsu, 팀: [second, first] }],
+    ['null against absent', (({ '수신 거부 사유': _, ...rest }) => rest)(minsu)],
+    ['an empty list where there was nothing', { ...minsu, '제출된 웹폼 목록': [] }],
+    ['a rotated signature in the picture URL', { ...minsu, '프로필 사진': 'https://img.example/1.png?sig=new' }],
+    [
+      'Unicode composition of a key',
+      Object.fromEntries(Object.entries(minsu).map(([k, v]) => [k.normalize('NFD'), v])),
+    ],
+  ])('makes no event: %s', (_what, after) => {
+    expect(look(after as DetectInput['record'])).toEqual({ kind: 'ignored', sequence: 4, event: null });
+  });
+
+  it('is touched, not updated, when only its stamp moved', () => {
+    expect(look({ ...minsu, '수정 날짜': '2026-02-28T09:00:00.000Z' }).kind).toBe('touched');
+  });
+
+  it('makes no event when only ignored fields moved, or none of those wanted', () => {
+    const after = { ...minsu, 이름: '김민서' };
+    expect(look(after, { rules: { ignore: ['이름'] } }).kind).toBe('ignored');
+    expect(look(after, { rules: { only: ['담당자'] } }).kind).toBe('ignored');
+  });
+
+  it('is read in both spellings of the todo fields', () => {
+    const before = { id: 'p1', '시작 날짜': '2026-03-03T01:00:00.000Z', 완료: false };
+    const after = { id: 'p1', 시작일: '2026-03-03T01:00:00.000Z', 완료: false };
+    expect(look(after, { before, list: 'todo' }).kind).toBe('ignored');
+    expect(
+      look({ ...after, 시작일: '2026-03-04T01:00:00.000Z' }, { before, list: 'todo' }).event?.data.changes,
+    ).toEqual([{ field: '시작일', before: '2026-03-03T01:00:00.000Z', after: '2026-03-04T01:00:00.000Z' }]);
+  });
+});
+
+describe('values', () => {
+  it.each([
+    [1, '1'],
+    [0, false],
+    ['', null],
+    ['a', ['a']],
+    [
+      ['x', 'y'],
+      ['y', 'x'],
+    ],
+  ])('%j and %j are different: nothing is coerced', (before, after) => {
+    expect(look({ ...minsu, 등급: after }, { before: { ...minsu, 등급: before } }).kind).toBe('edited');
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { instant, removalEvent, type Removal } from '../../src/detect/happening.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { look, observation, personAt } from '../support/one-look.js';
+
+const rules = () => compileRules('people');
+
+describe('the event of a removal', () => {
+  const removal: Removal = { key: 'p1', record: personAt(5), sequence: 6 };
+  const eventOf = (given: Partial<Removal> = {}, images?: boolean) =>
+    removalEvent(
+      { ...removal, ...given },
+      { rules: rules(), observation, ...(images === undefined ? {} : { images }) },
+    );
+
+  it('carries the last image and the next sequence, at the moment of observation', () => {
+    expect(eventOf()).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/u) as string,
+      source: '/workspaces/acme',
+      type: 'crm.person.deleted',
+      subject: 'p1',
+      time: observation.observedAt,
+      datacontenttype: 'application/json',
+      data: {
+        before: personAt(5),
+        after: null,
+        changes: [],
+        sequence: 6,
+        class: 'edited',
+        detectedBy: 'content',
+        observedAt: observation.observedAt,
+        sweep: 'people-2',
+      },
+    });
+  });
+
+  it('names the record that it was merged into, where that is known', () => {
+    expect(eventOf({ mergedInto: 'p9' }).data.mergedInto).toBe('p9');
+    expect('mergedInto' in eventOf({ mergedInto: undefined }).data).toBe(false);
+  });
+
+  it('carries no image where none is kept, or none may be told', () => {
+    expect(eventOf({ record: null }).data.before).toBeNull();
+    expect(eventOf({}, false).data.before).toBeNull();
+  });
+
+  it('has an id that no other change of the record has', () => {
+    expect(eventOf().id).toBe(eventOf({ record: null }).id);
+    const updated = look({ known: { sequence: 5, record: personAt(5) }, record: personAt(6, { 이름: 'x' }) });
+    expect(new Set([eventOf().id, eventOf({ sequence: 7 }).id, updated.detection.event?.id]).size).toBe(3);
+  });
+});
+
+describe('an event of a row that carries no id', () => {
+  const key = 'content-abc';
+  const row = { type: 'stage' };
+
+  it('is told with its key as id, before and after, because every record of an event has one', () => {
+    const { event } = look({ key, known: { sequence: 1, record: row }, record: { type: 'owner' } }).detection;
+    expect([event?.data.before, event?.data.after]).toEqual([
+      { id: key, type: 'stage' },
+      { id: key, type: 'owner' },
+    ]);
+    const gone = removalEvent({ key, record: row, sequence: 2 }, { rules: rules(), observation });
+    expect(gone.data.before).toEqual({ id: key, type: 'stage' });
+  });
+});
+
+describe('without images', () => {
+  it('an event names record and fields, and carries nothing of them', () => {
+    const { event } = look({
+      known: { sequence: 1, record: personAt(5) },
+      record: personAt(6, { 이름: '비밀' }),
+      images: false,
+    }).detection;
+    expect(event?.data).toMatchObject({
+      before: null,
+      after: { id: 'p1' },
+      changes: [{ field: '이름', before: null, after: null }],
+    });
+    expect(JSON.stringify(event)).not.toMatch(/비밀|민수/u);
+  });
+});
+
+describe('the id of an event', () => {
+  it('is another one in a state that replaced a lost one, where sequences begin again', () => {
+    const idIn = (epoch?: string): string | undefined => {
+      const seen = { ...observation, ...(epoch !== undefined && { epoch }) };
+      const removed = removalEvent({ key: 'p1', record: null, sequence: 1 }, { rules: rules(), observation: seen });
+      return removed.id;
+    };
+    expect(idIn('b')).toBe(idIn('b'));
+    expect(new Set([idIn(), idIn('a'), idIn('b')]).size).toBe(3);
+  });
+});
+
+describe('a time', () => {
+  it('is told in UTC, and not at all where the text is none', () => {
+    expect(instant('2026-03-01T09:00:00+09:00')).toBe('2026-03-01T00:00:00.000Z');
+    expect([instant('yesterday'), instant(null)]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { isKnownByContent, recordKey } from '../../src/detect/identity.js';
+import { ChangefeedError } from '../../src/errors.js';
+import { compileRules } from '../../src/detect/rules.js';
+import type { ListName } from '../../src/events/lists.js';
+
+const keyOf = (record: Record<string, unknown>, list: ListName = 'history', occurrence?: (key: string) => number) =>
+  recordKey(record, compileRules(list), occurrence);
+
+describe('a record is known', () => {
+  it.each(['people', 'history', 'activity'] as const)('by its id, in %s', (list) => {
+    expect(keyOf({ id: 'h1', dealId: 'd1' }, list)).toBe('h1');
+    expect(isKnownByContent(keyOf({ id: 'h1' }, list))).toBe(false);
+  });
+
+  it.each(['history', 'activity'] as const)('by its content where it has no id, in %s', (list) => {
+    const row = { date: '2026-03-01T00:00:00.000Z', type: 'stage', note: null };
+    const key = keyOf(row, list);
+    expect(key).toMatch(/^content-[\w-]{22}$/u);
+    expect(isKnownByContent(key)).toBe(true);
+    expect(keyOf({ type: 'stage', date: '2026-03-01T00:00:00.000Z' }, list)).toBe(key);
+    expect(keyOf({ ...row, type: 'owner' }, list)).not.toBe(key);
+  });
+
+  it('by the same content whatever the rules leave out: other rules must not make other records', () => {
+    const row = { '수정 날짜': '2026-03-01T00:00:00.000Z', type: 'stage', note: null };
+    const keys = [{}, { ignore: ['type'] }, { only: [] }, { nullIsAbsent: false }].map((options) =>
+      recordKey(row, compileRules('history', options)),
+    );
+    expect(new Set(keys).size).toBe(1);
+    expect(keyOf({ ...row, '수정 날짜': '2026-03-02T00:00:00.000Z' })).not.toBe(keys[0]);
+  });
+
+  it('by its content and place among equal rows of one page', () => {
+    const seen = new Map<string, number>();
+    const occurrence = (key: string): number => {
+      seen.set(key, (seen.get(key) ?? 0) + 1);
+      return seen.get(key)!;
+    };
+    const [first, second, third] = [1, 2, 3].map(() => keyOf({ type: 'stage' }, 'history', occurrence));
+    expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
+    expect(first).toBe(keyOf({ type: 'stage' }));
+  });
+});
+
+describe('a record without a usable id', () => {
+  it('identity: an id too long to be kept is refused in words', () => {
+    expect(keyOf({ id: 'x'.repeat(16_000) }, 'people')).toHaveLength(16_000);
+    expect(() => keyOf({ id: 'x'.repeat(16_001) }, 'people')).toThrow(
+      /List "people": expected an "id" of at most 16000 characters, found one of 16001/,
+    );
+  });
+
+  it.each([
+    ['people', undefined, 'nothing'],
+    ['todo', '', 'an empty string'],
+    ['people', 7, 'a number'],
+    ['history', null, 'null'],
+    ['activity', '', 'an empty string'],
+  ] as const)('spoils its page, and nothing of it is shown: %s with %j', (list, id, found) => {
+    const message = `List "${list}": expected every record to carry an "id" string, found ${found}. Nothing of the page was written; it will be asked for again.`;
+    expect(() => keyOf({ id, 이름: '김민수' }, list)).toThrow(
+      new ChangefeedError('CF_PAGE_MALFORMED', { list, message }),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { mergeMentions, survivorOf } from '../../src/detect/merge.js';
+import type { ChangeEvent, CrmRecord } from '../../src/events/types.js';
+
+const told = (after: CrmRecord | null, type = 'crm.person_activity.created', subject = after?.id ?? 'x') =>
+  ({ type, subject, data: { after } }) as unknown as ChangeEvent;
+const merge = (id: string, more: object): CrmRecord => ({ id, type: 'merge', ...more });
+const mentions = (events: ChangeEvent[], ...vanished: string[]) =>
+  Object.fromEntries([...mergeMentions(events, new Set(vanished))].map(([id, others]) => [id, [...others]]));
+
+describe('activities of type merge', () => {
+  it('name the vanished record and others, at whatever depth, but not themselves', () => {
+    const activity = merge('a1', { people: { id: 'kept' }, merged: [{ id: 'gone' }], count: 2, note: null });
+    expect(mentions([told(activity)], 'gone')).toEqual({ gone: ['merge', 'kept'] });
+  });
+
+  it('add up for a record that several of them name', () => {
+    const events = [told(merge('a1', { a: 'gone', b: 'p1' })), told(merge('a2', { a: 'gone', b: 'p2' }))];
+    expect(mentions(events, 'gone')).toEqual({ gone: ['merge', 'p1', 'p2'] });
+  });
+
+  it('tell of each vanished record that they name', () => {
+    const events = [told(merge('a1', { a: 'gone', b: 'lost', c: 'kept' }))];
+    expect(mentions(events, 'gone', 'lost', 'elsewhere')).toEqual({
+      gone: ['merge', 'lost', 'kept'],
+      lost: ['merge', 'gone', 'kept'],
+    });
+  });
+
+  it.each([
+    ['an activity of another type', told({ id: 'a1', type: 'memoCreate', a: 'gone', b: 'kept' })],
+    ['a record of another list', told(merge('a1', { a: 'gone', b: 'kept' }), 'crm.memo.created')],
+    ['an activity that was removed', told(null)],
+    ['an activity whose own id is that of the vanished record', told(merge('gone', { b: 'kept' }))],
+  ])('are not what %s is', (_what, event) => {
+    expect(mentions([event], 'gone')).toEqual({});
+  });
+});
+
+describe('the record into which another was merged', () => {
+  const present =
+    (...ids: string[]) =>
+    (id: string) =>
+      ids.includes(id);
+
+  it('is the one of those named that is still there, and nobody where it is not one', () => {
+    const named = new Set(['merge', 'p1', 'p2']);
+    expect(survivorOf(named, present('p2', 'p9'))).toBe('p2');
+    expect(survivorOf(named, present('p1', 'p2'))).toBeUndefined();
+    expect(survivorOf(named, present())).toBeUndefined();
+  });
+});

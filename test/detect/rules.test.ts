@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { compileRules, withEveryField, withoutFields, type FieldRules } from '../../src/detect/rules.js';
+
+const fields = ['이름', '담당자', '등급', '등급 사유', '수정 날짜', 'updatedAt'];
+const compared = (options?: FieldRules): string[] => fields.filter(compileRules('people', options).compares);
+const muted = (options?: FieldRules): (string | null)[] => fields.map(compileRules('people', options).mutedBy);
+
+describe('field rules', () => {
+  it('compare everything but stamps when nothing is asked for', () => {
+    expect(compared()).toEqual(['이름', '담당자', '등급', '등급 사유']);
+    expect(muted()).toEqual([null, null, null, null, 'stamp', 'stamp']);
+    const { list, nullIsAbsent, touch, collapse } = compileRules('people');
+    expect({ list, nullIsAbsent, touch, collapse }).toEqual({
+      list: 'people',
+      nullIsAbsent: true,
+      touch: false,
+      collapse: true,
+    });
+  });
+
+  it('name the rule that mutes a field: the first that matches', () => {
+    expect(muted({ ignore: ['등급*', '등*'], only: ['이름', '등급'] })).toEqual([
+      null,
+      'only',
+      'ignore: 등급*',
+      'ignore: 등급*',
+      'stamp',
+      'stamp',
+    ]);
+  });
+
+  it('mute everything when nothing is wanted', () => {
+    expect(compared({ only: [] })).toEqual([]);
+  });
+
+  it('count further fields as kept by the system, beside those that are', () => {
+    const { isSystemKept } = compileRules('people', { refreshed: ['등급'] });
+    expect(['등급', '딜 개수', '이름', '등급 사유'].filter(isSystemKept)).toEqual(['등급', '딜 개수']);
+    expect(compileRules('memo').isSystemKept('이름')).toBe(false);
+  });
+
+  it('see the same Korean name in either composition', () => {
+    expect(compared({ ignore: ['등급'.normalize('NFD')] })).toEqual(['이름', '담당자', '등급 사유']);
+  });
+});
+
+describe('a field pattern', () => {
+  const matches = (pattern: string, field: string): boolean =>
+    !compileRules('memo', { ignore: [pattern] }).compares(field);
+
+  it('stands for the whole name, with * for any run of characters, none and line breaks among them', () => {
+    expect(['등급', '등급 사유', '내 등급', '등\n급'].filter((name) => matches('등급', name))).toEqual(['등급']);
+    expect(['등급', '등급 사유', '등급\n사유', '내 등급'].filter((name) => matches('등급*', name))).toEqual([
+      '등급',
+      '등급 사유',
+      '등급\n사유',
+    ]);
+    expect(['a-b', 'a--b', 'ab', 'a-bc'].filter((name) => matches('a*-b', name))).toEqual(['a-b', 'a--b']);
+  });
+
+  it.each(['a.b', 'a+b', 'a?b', 'a^b', 'a$b', 'a(b)', 'a[b]', 'a{1}', 'a|b', 'a\\b', 'a/b', 'a\\d', '[a', 'a-b'])(
+    'takes %s as it is spelled',
+    (name) => {
+      expect(matches(name, name)).toBe(true);
+      expect(['axb', 'ab', 'aab', 'a', 'b', 'a1', 'aa'].filter((other) => matches(name, other))).toEqual([]);
+    },
+  );
+});
+
+describe('rules made from others', () => {
+  const rules = () => compileRules('people', { ignore: ['등급'], touch: true });
+
+  it('leave out the fields that a schema change has moved, and say so', () => {
+    const without = withoutFields(rules(), new Set(['이름']));
+    expect([without.compares('이름'), without.mutedBy('이름')]).toEqual([false, 'schema']);
+    expect([without.compares('등급'), without.mutedBy('등급')]).toEqual([false, 'ignore: 등급']);
+    expect([without.compares('담당자'), without.mutedBy('담당자'), without.touch]).toEqual([true, null, true]);
+  });
+
+  it('are the same when there is nothing to leave out', () => {
+    const same = rules();
+    expect(withoutFields(same, new Set())).toBe(same);
+  });
+
+  it('compare every field but stamps, to show what a rule has muted', () => {
+    const every = withEveryField(rules());
+    expect([every.compares('등급'), every.compares('수정 날짜')]).toEqual([true, false]);
+  });
+});

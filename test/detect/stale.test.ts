@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { KnownRecord } from '../../src/detect/known.js';
+import { rememberGone } from '../../src/detect/remember.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { look, personAt, type Look } from '../support/one-look.js';
+
+const known = (given: Partial<KnownRecord> = {}): KnownRecord => ({ sequence: 4, record: personAt(5), ...given });
+
+/** Looks at several answers in a row, each in a complete sweep of its own, each with what the look before remembered. */
+function looks(first: KnownRecord, answers: (Look['record'] | Look)[]): string[] {
+  let remembered = first;
+  return answers.map((answer, index) => {
+    const given = ('record' in answer && 'observation' in answer ? answer : { record: answer }) as Look;
+    const { detection, next } = look({
+      known: remembered,
+      ...given,
+      observation: { sweep: `s${index + 1}`, previousSweep: `s${index}`, ...given.observation },
+    });
+    remembered = next ?? remembered;
+    return detection.kind;
+  });
+}
+
+/** What is remembered after A and then B were told, B being what is known; stamps stand still. */
+function afterTwo(): { record: (name: string) => Look['record']; known: KnownRecord } {
+  const record = (name: string) => personAt(5, { 이름: name });
+  const { next } = look({ known: { sequence: 1, record: record('A') }, record: record('B') });
+  return { record, known: next! };
+}
+
+describe('an answer that is older by its stamp', () => {
+  it('is stale at the first look, with what it showed and where it was seen', () => {
+    const { detection, next } = look({ known: known(), record: personAt(4, { 이름: '옛이름' }) });
+    expect(detection).toEqual({
+      kind: 'stale',
+      sequence: 4,
+      event: null,
+      suspect: { content: expect.stringMatching(/^[\w-]{11}$/u) as string, sweep: 'people-2', looks: 1 },
+    });
+    expect(next).toMatchObject({ sequence: 4, record: personAt(5), suspect: { looks: 1 } });
+  });
+
+  it('is a change at the second look, when the next complete sweep shows the same', () => {
+    const old = personAt(4, { 이름: '옛이름' });
+    expect(looks(known(), [old, old])).toEqual(['stale', 'edited']);
+  });
+
+  it('is stale again when the sweep before it did not show it', () => {
+    const old = personAt(4, { 이름: '옛이름' });
+    const between = { record: old, observation: { previousSweep: 'another' } };
+    expect(looks(known(), [old, between, old])).toEqual(['stale', 'stale', 'edited']);
+  });
+
+  it('is not looked at twice in one sweep, however many pages show it', () => {
+    const first = look({ known: known(), record: personAt(4, { 이름: '옛이름' }) });
+    const second = look({ known: first.next, record: personAt(4, { 이름: '또다른' }) });
+    expect(second.detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', looks: 1 } });
+    const both = [first, second].map(({ detection }) => 'suspect' in detection && detection.suspect.content);
+    expect(both[0]).not.toBe(both[1]);
+  });
+
+  it('keeps the looks of the sweeps before, however often one sweep shows it', () => {
+    const suspect = { content: 'x', sweep: 'people-2', looks: 2 };
+    const { detection } = look({ known: known({ suspect }), record: personAt(4, { 이름: '옛이름' }) });
+    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', looks: 2 } });
+  });
+
+  it('is believed at the third look when it differs from look to look', () => {
+    const [a, b, c] = ['A', 'B', 'C'].map((name) => personAt(4, { 이름: name }));
+    expect(looks(known(), [a!, b!, c!])).toEqual(['stale', 'stale', 'edited']);
+  });
+
+  it('is forgotten when what we know is shown again', () => {
+    const old = personAt(4, { 이름: '옛이름' });
+    const { next } = look({
+      known: known({ suspect: { content: 'x', sweep: 'people-1', looks: 1 } }),
+      record: personAt(5),
+    });
+    expect(next).toEqual({ sequence: 4, record: personAt(5) });
+    expect(looks(known(), [old, personAt(5), old])).toEqual(['stale', 'ignored', 'stale']);
+  });
+
+  it('is stale and nothing to look at again when its stamp alone is older', () => {
+    const { detection, next } = look({ known: known(), record: personAt(4) });
+    expect(detection).toEqual({ kind: 'stale', sequence: 4, event: null });
+    expect(next).toBeNull();
+  });
+
+  it('is not believed at any look while what we know was learnt less than 10 s ago', () => {
+    const recent = known({ trail: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }] });
+    const old = personAt(4, { 이름: '옛이름' });
+    const later = { record: old, observation: { observedAt: '2026-03-01T12:00:05.000Z' } };
+    expect(looks(recent, [old, old, old, old, later])).toEqual(['stale', 'stale', 'stale', 'stale', 'edited']);
+  });
+
+  it('counts looks that did not convince, so that the first one after the lag does', () => {
+    const recent = known({ trail: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }] });
+    const { next } = look({ known: recent, record: personAt(4, { 이름: 'A' }), observation: { sweep: 's1' } });
+    const { detection } = look({
+      known: next,
+      record: personAt(4, { 이름: 'B' }),
+      observation: { sweep: 's2', previousSweep: 's1' },
+    });
+    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 's2', looks: 2 } });
+  });
+});
+
+describe('an answer whose stamp does not tell', () => {
+  it('is stale when it shows one of the contents before, and a change at the second look', () => {
+    const { record, known: afterB } = afterTwo();
+    expect(looks(afterB, [record('A'), record('A')])).toEqual(['stale', 'edited']);
+    expect(looks(afterB, [record('C')])).toEqual(['edited']);
+  });
+
+  it('is believed at the second look although what we know is new: a lag shows itself by an older stamp', () => {
+    const { record, known: afterB } = afterTwo();
+    const trail = [{ at: '2026-03-01T11:59:59.000Z', sweep: 's', what: 'edited', event: 'evt_1' } as const];
+    expect(looks({ ...afterB, trail }, [record('A'), record('A')])).toEqual(['stale', 'edited']);
+  });
+
+  it('is believed at once when its stamp is newer, although the content is an old one', () => {
+    const { known: afterB } = afterTwo();
+    expect(looks(afterB, [personAt(6, { 이름: 'A' })])).toEqual(['edited']);
+  });
+});
+
+describe('an answer from a replica that another record has given away', () => {
+  const lagging = (record: Look['record'], more: object = {}) => ({ record, observation: { lagging: true, ...more } });
+
+  it('is doubted although nothing else speaks against it, unless its stamp is newer', () => {
+    const changed = personAt(5, { 이름: '새이름' });
+    expect(looks(known(), [lagging(changed), lagging(changed)])).toEqual(['stale', 'edited']);
+    expect(looks(known(), [lagging(personAt(6, { 이름: '새이름' }))])).toEqual(['edited']);
+    expect(looks(known(), [{ record: changed, observation: { lagging: false } }])).toEqual(['edited']);
+  });
+
+  it('is not believed at any look while what we know was learnt less than 10 s ago', () => {
+    const recent = known({ trail: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }] });
+    const changed = lagging(personAt(5, { 이름: '새이름' }));
+    expect(looks(recent, [changed, changed, changed])).toEqual(['stale', 'stale', 'stale']);
+  });
+});
+
+describe('a record that was reported as deleted', () => {
+  const seen = personAt(5);
+  const gone = (at: string): KnownRecord => {
+    const { next } = look({ known: { sequence: 1, record: personAt(5, { 이름: 'A' }) }, record: seen });
+    return rememberGone(next!, { at, sweep: 's0', event: 'evt_2' }, compileRules('people'));
+  };
+  const long = () => gone('2026-02-01T00:00:00.000Z');
+
+  it('is created again at once when it comes back changed, with the next sequence, at the moment of observation', () => {
+    const { detection } = look({
+      known: long(),
+      record: personAt(6, { 이름: '새이름', '생성 날짜': '2026-01-01T00:00:00.000Z' }),
+    });
+    expect(detection).toMatchObject({
+      kind: 'created',
+      sequence: 4,
+      event: {
+        type: 'crm.person.created',
+        time: '2026-03-01T12:00:00.000Z',
+        data: { before: null, changes: [], sequence: 4, class: 'edited', detectedBy: 'content', reappeared: true },
+      },
+    });
+  });
+
+  it('needs a second look when it comes back just as it was, or as it was before that', () => {
+    expect(looks(long(), [seen, seen])).toEqual(['stale', 'created']);
+    expect(looks(long(), [personAt(5, { 이름: 'A' })])).toEqual(['stale']);
+    expect(looks(long(), [personAt(5, { 이름: 'B' })])).toEqual(['created']);
+  });
+
+  it('needs a second look when it comes back with an older stamp, and none with a newer one', () => {
+    expect(looks(long(), [personAt(4, { 이름: '새이름' })])).toEqual(['stale']);
+    expect(looks(long(), [personAt(6)])).toEqual(['created']);
+  });
+
+  it('stays away at every look while its removal is less than 10 s old', () => {
+    expect(looks(gone('2026-03-01T11:59:55.000Z'), [seen, seen, seen])).toEqual(['stale', 'stale', 'stale']);
+  });
+
+  it('is believed before a baseline is: what was told as deleted must be told as back', () => {
+    const { detection } = look({ known: long(), record: personAt(6), baseline: 'quiet' });
+    expect(detection).toMatchObject({ kind: 'created', event: { data: { reappeared: true } } });
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { printsOf, type KnownRecord } from '../../src/detect/known.js';
+import type { RawValue } from '../../src/detect/raw.js';
+import { compileRules } from '../../src/detect/rules.js';
+import {
+  createdAtOf,
+  deadlineOf,
+  doneAtOf,
+  isDone,
+  ownerOf,
+  teamsOf,
+  todoSide,
+  todoSides,
+} from '../../src/detect/todo.js';
+
+const SEOUL = 'Asia/Seoul';
+const NEW_YORK = 'America/New_York';
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+describe('when a todo is due', () => {
+  it.each([
+    ['a time of day is the moment itself', '2026-03-03T01:15:00.000Z', SEOUL, '2026-03-03T01:15:00.000Z'],
+    ['KST midnight is a day, over when the next begins', '2026-03-02T15:00:00.000Z', SEOUL, '2026-03-03T15:00:00.000Z'],
+    ['a written day ends in the zone of the workspace', '2026-03-03', SEOUL, '2026-03-03T15:00:00.000Z'],
+    ['midnight in UTC is nine in the morning in Seoul', '2026-03-03T00:00:00.000Z', SEOUL, '2026-03-03T00:00:00.000Z'],
+    ['midnight in UTC is a day where UTC is the zone', '2026-03-03T00:00:00.000Z', 'UTC', '2026-03-04T00:00:00.000Z'],
+    ['a day of 23 hours', '2026-03-08T05:00:00.000Z', NEW_YORK, '2026-03-09T04:00:00.000Z'],
+    ['a day of 25 hours', '2026-11-01T04:00:00.000Z', NEW_YORK, '2026-11-02T05:00:00.000Z'],
+    ['a written day of 23 hours', '2026-03-08', NEW_YORK, '2026-03-09T04:00:00.000Z'],
+    ['the second of two equal hours', '2026-11-01T06:30:00.000Z', NEW_YORK, '2026-11-01T06:30:00.000Z'],
+    [
+      'a day that begins at one, for midnight is skipped',
+      '2026-04-23T22:00:00.000Z',
+      'Africa/Cairo',
+      '2026-04-24T21:00:00.000Z',
+    ],
+    ['an offset is understood', '2026-03-03T10:15:00.000+09:00', SEOUL, '2026-03-03T01:15:00.000Z'],
+    ['an offset without a colon, too', '2026-03-03T10:15:00.000+0900', SEOUL, '2026-03-03T01:15:00.000Z'],
+    ['without an offset it is UTC', '2026-03-03T01:15:00.000', SEOUL, '2026-03-03T01:15:00.000Z'],
+    ['a day that does not exist is none', '2026-02-30', SEOUL, null],
+    ['a text is none', 'next week', SEOUL, null],
+    ['a number is none', 1_772_323_200_000, SEOUL, null],
+    ['null is none', null, SEOUL, null],
+  ])('%s', (_what, due, timeZone, expected) => {
+    expect(iso(deadlineOf({ '마지막 날짜': due }, timeZone))).toBe(expected);
+    expect(iso(deadlineOf({ 종료일: due }, timeZone))).toBe(expected);
+    expect(iso(deadlineOf({ '마지막 날짜': null, 종료일: due }, timeZone))).toBe(expected);
+    expect(iso(deadlineOf({ ['종료일'.normalize('NFD')]: due }, timeZone))).toBe(expected);
+  });
+});
+
+describe('whether a todo is done', () => {
+  it.each([
+    [{ 완료: true, '완료 날짜': '2026-03-03T01:15:00.000Z' }, true],
+    [{ 완료: false, '완료 날짜': null }, false],
+    [{ 완료: true, '완료 날짜': null }, true],
+    [{ 완료: false, 완료일: '2026-03-03T01:15:00.000Z' }, false],
+    [{ 완료: null, 완료일: '2026-03-03T01:15:00.000Z' }, true],
+    [{ 완료일: null }, false],
+    [{ 완료일: '' }, false],
+    [{ 완료: 'true' }, null],
+    [{}, null],
+  ])('%j says %s', (record, expected) => {
+    expect(isDone(record)).toBe(expected);
+  });
+
+  it('says when, and who is in charge, where it says so', () => {
+    expect(doneAtOf({ 완료일: '2026-03-03T10:15:00+09:00' })).toBe('2026-03-03T01:15:00.000Z');
+    expect(doneAtOf({ 완료: true })).toBeNull();
+    expect(ownerOf({ 담당자: { id: 'u1', name: '담당A' } })).toEqual({ id: 'u1', name: '담당A' });
+    expect(ownerOf({ 담당자: null })).toBeNull();
+  });
+});
+
+describe('what a todo says of people', () => {
+  it('names who is in charge by id where there is no name, and nobody where there is no id', () => {
+    expect(ownerOf({ 담당자: { id: 'u1' } })).toEqual({ id: 'u1', name: 'u1' });
+    expect(ownerOf({ 담당자: { id: 'u1', name: 7 } })).toEqual({ id: 'u1', name: 'u1' });
+    expect(ownerOf({ 담당자: { id: 7, name: '담당A' } })).toBeNull();
+    expect(ownerOf({ 담당자: 'u1' })).toBeNull();
+    expect(ownerOf({})).toBeNull();
+  });
+
+  it('names its teams, leaving out what is none', () => {
+    const team = { id: 't1', name: '영업' };
+    expect(teamsOf({ 팀: [team, null, 't2', { name: 'x' }, { id: 't3' }] })).toEqual([team, { id: 't3', name: 't3' }]);
+    expect(teamsOf({ 팀: team })).toEqual([]);
+    expect(teamsOf({})).toEqual([]);
+  });
+});
+
+describe('when a todo was created', () => {
+  it.each([
+    [{ '생성 날짜': '2026-03-03T01:15:00.000Z' }, '2026-03-03T01:15:00.000Z'],
+    [{ createdAt: '2026-03-03T10:15:00+09:00' }, '2026-03-03T01:15:00.000Z'],
+    [{ createdAt: '2026-03-03T01:15:00' }, '2026-03-03T01:15:00.000Z'],
+    [{ createdAt: 'at 2026-03-03T01:15:00' }, null],
+    [{ createdAt: '2026-03-03' }, null],
+    [{ createdAt: '' }, null],
+    [{}, null],
+  ])('%j says %s', (record, expected) => {
+    expect(createdAtOf(record)).toBe(expected);
+  });
+});
+
+describe('one side of a change', () => {
+  it('is what the record says, its due date as an instant where it is one', () => {
+    const owner = { id: 'u1', name: '담당A' };
+    expect(todoSide({ 완료: false, '마지막 날짜': '2026-03-03T10:15:00+09:00', 담당자: owner })).toEqual({
+      done: false,
+      due: '2026-03-03T01:15:00.000Z',
+      owner: 'u1',
+    });
+    expect(todoSide({ 종료일: 'next week' })).toEqual({ done: null, due: 'next week', owner: null });
+    expect(todoSide({ 종료일: 'due 2026-03-03T10:15:00Z' }).due).toBe('due 2026-03-03T10:15:00Z');
+    expect(todoSide({ 종료일: '' }).due).toBeNull();
+  });
+});
+
+describe('both sides of a change', () => {
+  const rules = compileRules('todo');
+  const whole = (record: RawValue): KnownRecord => ({ sequence: 1, record });
+  const printed = (record: RawValue): KnownRecord => ({ sequence: 1, record: null, fields: printsOf(record, rules) });
+  const done = (before: KnownRecord, after: RawValue): (boolean | null)[] =>
+    todoSides(before, after, rules).map((side) => side.done);
+
+  it('of a record kept whole are what its image and the answer say', () => {
+    const [before, after] = todoSides(whole({ 완료: false, 담당자: { id: 'u1' } }), { 완료: true }, rules);
+    expect(before).toEqual({ done: false, due: null, owner: 'u1' });
+    expect(after).toEqual({ done: true, due: null, owner: null });
+  });
+
+  it.each([
+    [{ 완료: false }, { 완료: true }, [false, true]],
+    [{ 완료: true }, { 완료: false, '완료 날짜': '2026-03-03T01:15:00.000Z' }, [true, false]],
+    [{ 완료일: null }, { 완료일: '2026-03-03T01:15:00.000Z' }, [false, true]],
+    [{ '완료 날짜': null, 완료일: '2026-03-03T01:15:00.000Z' }, { '완료 날짜': null }, [true, false]],
+    [{ 완료: 'true' }, {}, [null, null]],
+    [{ 완료: null, 완료일: null }, { 완료: 1, 완료일: '2026-03-03T01:15:00.000Z' }, [false, true]],
+  ])('of %j, then %j, say the same whole and as prints', (before, after, expected) => {
+    expect(done(whole(before), after)).toEqual(expected);
+    expect(done(printed(before), after)).toEqual(expected);
+  });
+
+  it('as prints tell whether the due date moved, and nothing of who is in charge', () => {
+    const due = (date: string | null) => ({ '마지막 날짜': date, 담당자: { id: 'u1', name: '담당A' } });
+    const [before, same] = todoSides(printed(due('2026-03-03T01:15:00.000Z')), due('2026-03-03T01:15:00.000Z'), rules);
+    expect(before.due).toEqual(expect.any(String));
+    expect(same.due).toBe(before.due);
+    expect([before.owner, same.owner]).toEqual([undefined, undefined]);
+    const [, moved] = todoSides(printed(due('2026-03-03T01:15:00.000Z')), due('2026-03-04T01:15:00.000Z'), rules);
+    expect(moved.due).toEqual(expect.any(String));
+    expect(moved.due).not.toBe(before.due);
+    const [none, set] = todoSides(printed(due(null)), { '마지막 날짜': null, 종료일: '2026-03-03' }, rules);
+    expect(none.due).toBeNull();
+    expect(set.due).toEqual(expect.any(String));
+    expect(todoSides(printed({}), {}, rules)[1].due).toBeNull();
+  });
+});

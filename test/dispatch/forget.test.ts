@@ -1,0 +1,231 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { forgetWorkspace } from '../../src/dispatch/forget.js';
+import type { TraceStore } from '../../src/dispatch/ports.js';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { defineHandler } from '../../src/handlers/define.js';
+import { PermanentError } from '../../src/handlers/errors.js';
+import type { HandlerContext } from '../../src/handlers/handler.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createTraceStore } from '../../src/state/traces.js';
+import { useCli } from '../support/cli.js';
+import { dumpOf, keysWith } from '../support/dump.js';
+import { eventually } from '../support/eventually.js';
+import { useRedis } from '../support/redis.js';
+
+interface Living {
+  sandbox: Sandbox;
+  workspace: object;
+}
+
+describe('a workspace that is forgotten', () => {
+  const redis = useRedis();
+  const cli = useCli();
+
+  async function living(name: string, seed: number): Promise<Living> {
+    const sandbox = createSandbox({ people: 30, history: 20, activity: 20, limit: null, seed });
+    const { url, token } = await sandbox.start();
+    onTestFinished(() => sandbox.stop());
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: '1s' }]));
+    const budget = { requests: 10_000, perSeconds: 1 };
+    return { sandbox, workspace: { name, baseUrl: url, token, budget, lists } };
+  }
+
+  type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
+
+  async function open(workspaces: readonly object[], handle: Handle): Promise<Changefeed> {
+    const subscriptions = [
+      defineHandler({ name: 'books', start: 'beginning', handle }),
+      defineHandler({ name: 'held', start: 'beginning', whenDead: 'hold', handle }),
+    ];
+    const raw = { workspaces, subscriptions, redis: { prefix: redis.keys.prefix } };
+    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+    onTestFinished(() => feed.stop().catch(() => undefined));
+    return feed;
+  }
+
+  /** Two workspaces with a past: events handled with side effects, dead letters, records that wait behind one. */
+  async function withAPast() {
+    const [acme, beta] = [await living('acme', 1), await living('beta', 2)];
+    const seen: string[] = [];
+    const handle: Handle = async (event, { workspace, subscription, once }) => {
+      await once('effect', () => undefined);
+      if (workspace === 'acme' && (subscription === 'held' || event.type.startsWith('crm.todo'))) {
+        throw new PermanentError(`${event.subject} is refused`);
+      }
+      if (workspace === 'beta') seen.push(`${subscription} ${event.id}`);
+    };
+    const feed = await open([acme.workspace, beta.workspace], handle);
+    await feed.sweep();
+    await feed.start(['dispatch', 'handle']);
+    for (let round = 0; round < 4; round += 1) {
+      acme.sandbox.step(40);
+      beta.sandbox.step(40);
+      await feed.sweep();
+    }
+    await eventually(async () => {
+      const lag = (await feed.status()).subscriptions.find(({ name }) => name === 'books')!.lagEvents;
+      expect([lag, (await feed.deadLetters.count()) > 10]).toEqual([0, true]);
+    });
+    await feed.stop();
+    return { acme, beta, handle, seen };
+  }
+
+  const wordsOf = ({ sandbox }: Living): string[] => [
+    'acme',
+    sandbox.token === 'sandbox' ? '\u0000' : sandbox.token,
+    ...sandbox.journal.lines().flatMap((line) => ('id' in line && typeof line.id === 'string' ? [line.id] : [])),
+  ];
+  const logOf = async (workspace: string): Promise<string[]> => {
+    const entries = await redis.redis.xrange(redis.keys.log(workspace), '-', '+');
+    return entries.map(([, [, json = '']]) => (JSON.parse(json) as ChangeEvent).id);
+  };
+
+  it(
+    'leaves nothing in Redis, while another in the same queues goes on without loss or repetition',
+    { timeout: 60_000 },
+    async () => {
+      const { acme, beta, handle, seen } = await withAPast();
+      const words = wordsOf(acme);
+      expect(words.length).toBeGreaterThan(100);
+      const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
+      for (const part of ['{acme}:log', ':once:acme:', '{held}:lanes', '{books}:books:evt_', '{books}:books:events'])
+        expect(before.filter((key) => key.includes(part))).not.toEqual([]);
+
+      const service = await open([beta.workspace], handle);
+      await service.start(['poll', 'dispatch', 'handle']);
+      beta.sandbox.rate = 20;
+      const forgetful = await open([beta.workspace], handle);
+      const forgotten = await forgetful.forget('acme');
+      expect(forgotten).toMatchObject({
+        workspace: 'acme',
+        events: expect.toSatisfy((count: number) => count > 50) as number,
+        records: expect.toSatisfy((count: number) => count > 100) as number,
+        deliveries: { dead: expect.toSatisfy((count: number) => count > 10) as number },
+      });
+      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
+
+      const then = seen.length;
+      await eventually(() => expect(seen.length).toBeGreaterThan(then + 20));
+      beta.sandbox.rate = 0;
+      await eventually(async () =>
+        expect(await service.waitUntilHandled({ timeoutMs: 1 })).toEqual({ outcome: 'handled' }),
+      );
+      await service.stop();
+      const logged = await logOf('beta');
+      for (const name of ['books', 'held'])
+        expect(seen.filter((one) => one.startsWith(name)).sort()).toEqual(logged.map((id) => `${name} ${id}`).sort());
+      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
+
+      const again = await forgetful.forget('acme');
+      const nothing = { records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
+      expect(again).toEqual({ workspace: 'acme', ...nothing });
+    },
+  );
+
+  it(
+    'is forgotten whole when it is repeated after a crash, whichever step the crash came after',
+    { timeout: 60_000 },
+    async () => {
+      const { acme } = await withAPast();
+      const words = wordsOf(acme);
+      const traces = createTraceStore(redis.redis, redis.keys);
+      const deps = {
+        connect: () => redis.connect({ maxRetriesPerRequest: null }),
+        keys: redis.keys,
+        logger: silentLog,
+        clock: systemClock,
+        pollers: () => Promise.resolve(0),
+      };
+      const steps = ['removeWorkspace', 'deliveries', 'removeTraces', 'removeNotices'] as const;
+      for (const step of steps) {
+        const dying: TraceStore = {
+          ...traces,
+          [step]: async (...args: never[]) => {
+            await (traces[step] as (...given: never[]) => Promise<unknown>)(...args);
+            throw new Error('killed');
+          },
+        };
+        await expect(forgetWorkspace('acme', { ...deps, traces: dying })).rejects.toThrow('killed');
+      }
+      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).not.toEqual([]);
+      await forgetWorkspace('acme', { ...deps, traces });
+      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
+    },
+  );
+
+  it('is not touched while somebody sweeps it, by schedule or at this moment', { timeout: 60_000 }, async () => {
+    const acme = await living('acme', 1);
+    const feed = await open([acme.workspace], () => undefined);
+    await feed.start(['poll']);
+    await eventually(async () => expect(await redis.redis.exists(redis.keys.sweep('acme', 'todo'))).toBe(1));
+    await expect(feed.forget('acme')).rejects.toMatchObject({
+      code: 'CF_WORKSPACE_BUSY',
+      message: expect.stringContaining('1 process sweeps it by schedule') as string,
+    });
+    await feed.stop();
+    const other = await open([acme.workspace], () => undefined);
+    await redis.redis.set(redis.keys.lease('acme', 'memo'), '7', 'PX', 60_000);
+    await expect(other.forget('acme')).rejects.toMatchObject({
+      message: expect.stringContaining('its list memo is being swept') as string,
+    });
+    expect(await redis.redis.exists(redis.keys.sweep('acme', 'todo'))).toBe(1);
+    await redis.redis.del(redis.keys.lease('acme', 'memo'));
+    await other.forget('acme');
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['acme'])).toEqual([]);
+    await expect(other.forget('a*')).rejects.toMatchObject({ code: 'CF_USAGE' });
+  });
+
+  it('waits for a handler that is at work on one of its events', { timeout: 60_000 }, async () => {
+    const acme = await living('acme', 1);
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let working = 0;
+    const feed = await open([acme.workspace], async () => {
+      working += 1;
+      await released;
+    });
+    await feed.sweep();
+    acme.sandbox.step(5);
+    await feed.sweep();
+    await feed.start(['dispatch', 'handle']);
+    await eventually(() => expect(working).toBeGreaterThan(0));
+    const forgetful = await open([acme.workspace], () => undefined);
+    const forgetting = forgetful.forget('acme');
+    await eventually(async () => expect(await redis.redis.exists(redis.keys.log('acme'))).toBe(0));
+    release();
+    await forgetting;
+    await feed.stop();
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['acme'])).toEqual([]);
+  });
+
+  it(
+    'is forgotten by a command that asks first, and does nothing where nobody can answer',
+    { timeout: 60_000 },
+    async () => {
+      await redis.redis.hset(redis.keys.records('gone-co', 'todo'), 'a', '1x 1 {}');
+      const folder = await cli({
+        'changefeed.config.json': {
+          workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 'tok-5f0c1e9bd2a7' }],
+          redis: { prefix: redis.keys.prefix },
+        },
+      });
+      const env = { REDIS_URL: redis.url };
+      const refused = await folder.run(['forget', 'gone-co'], env);
+      expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Say --yes') as string });
+      expect(await redis.redis.exists(redis.keys.records('gone-co', 'todo'))).toBe(1);
+
+      const done = await folder.run(['forget', 'gone-co', '--yes'], env);
+      expect(done).toMatchObject({ code: 0, stderr: '' });
+      expect(done.stdout).toMatch(/^Workspace "gone-co" is forgotten: 1 record, 0 events in the log, .* 1 key\./);
+      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
+      expect((await folder.run(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
+        'Nothing is kept of a workspace "gone-co".\n',
+      );
+    },
+  );
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { compileRules } from '../../src/detect/rules.js';
+import { mergeChanges } from '../../src/dispatch/merge-changes.js';
+import { buildEvent, mergedEventId } from '../../src/events/envelope.js';
+import type { ListName } from '../../src/events/lists.js';
+import type { ChangeData, ChangeEvent, EventType, Verb } from '../../src/events/types.js';
+
+type Fields = Record<string, unknown>;
+
+function change(
+  verb: Verb,
+  sequence: number,
+  data: Partial<ChangeData> & { from?: Fields; to?: Fields } = {},
+): ChangeEvent {
+  const { from, to, ...rest } = data;
+  const observedAt = `2026-03-02T04:10:0${sequence}.000Z`;
+  const changes =
+    verb === 'updated'
+      ? Object.keys(to ?? {}).map((field) => ({ field, before: from?.[field] ?? null, after: to?.[field] ?? null }))
+      : [];
+  return buildEvent({
+    workspace: 'acme',
+    list: 'people',
+    verb,
+    recordId: 'r1',
+    time: observedAt,
+    contentDigest: String(sequence),
+    data: {
+      before: from === undefined ? null : { id: 'r1', ...from },
+      after: to === undefined ? null : { id: 'r1', ...to },
+      changes,
+      sequence,
+      class: 'edited',
+      detectedBy: 'both',
+      observedAt,
+      sweep: `sweep-${sequence}`,
+      ...rest,
+    },
+  });
+}
+
+describe('changes of one record, merged', () => {
+  it('tell of two updates as one: from the first image to the last, with the ids of both', () => {
+    const one = change('updated', 4, {
+      from: { 이름: 'a', 딜: 1 },
+      to: { 이름: 'b', 딜: 1 },
+      changes: [{ field: '이름', before: 'a', after: 'b' }],
+      class: 'refreshed',
+    });
+    const two = change('updated', 5, { from: { 이름: 'b', 딜: 1 }, to: { 이름: 'c', 딜: 2 }, detectedBy: 'content' });
+    expect(mergeChanges([one, two])).toEqual({
+      taken: 2,
+      event: {
+        ...two,
+        id: mergedEventId([one.id, two.id]),
+        data: {
+          before: { id: 'r1', 이름: 'a', 딜: 1 },
+          after: { id: 'r1', 이름: 'c', 딜: 2 },
+          changes: [
+            { field: '딜', before: 1, after: 2 },
+            { field: '이름', before: 'a', after: 'c' },
+          ],
+          sequence: 5,
+          class: 'edited',
+          detectedBy: 'both',
+          observedAt: two.data.observedAt,
+          sweep: 'sweep-5',
+          merged: { ids: [one.id, two.id], firstSequence: 4, firstObservedAt: one.data.observedAt },
+        },
+      },
+    });
+  });
+
+  it('leave a single one as it is', () => {
+    const one = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
+    expect(mergeChanges([one])).toEqual({ taken: 1, event: one });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['a text', 'a', 'a'],
+    ['nothing, once null and once an empty list', null, []],
+    ['references, in another order', [{ id: '1' }, { id: '2' }], [{ id: '2' }, { id: '1' }]],
+    ['a reference, its keys in another order', { id: '1', name: 'x' }, { name: 'x', id: '1' }],
+  ])('drop a field that is again what it was: %s', (_what, was, is) => {
+    const there = change('updated', 1, { from: { 담당자: was, 이름: 'a' }, to: { 담당자: 'other', 이름: 'b' } });
+    const back = change('updated', 2, { from: { 담당자: 'other', 이름: 'b' }, to: { 담당자: is, 이름: 'b' } });
+    expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '이름', before: 'a', after: 'b' }]);
+  });
+
+  it.each<[string, unknown, unknown, unknown]>([
+    ['a picture that is signed again', 'https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'],
+    ['a reference that loses a null', { id: '1', team: null }, { id: '2' }, { id: '1' }],
+    ['a name that is given back', { id: '1', name: 'x' }, { id: '1', name: 'y' }, { id: '1', name: 'x' }],
+  ])('settle: %s is no change', (_what, a, b, c) => {
+    const there = change('updated', 1, { from: { '프로필 사진': a }, to: { '프로필 사진': b } });
+    const back = change('updated', 2, { from: { '프로필 사진': b }, to: { '프로필 사진': c } });
+    expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
+  });
+
+  it('settle: a reference that was renamed is one change, whatever else happened to it meanwhile', () => {
+    const [was, between, is] = [
+      { id: '1', name: 'x' },
+      { id: '2', name: 'z' },
+      { id: '1', name: 'y' },
+    ];
+    const there = change('updated', 1, { from: { 담당자: was }, to: { 담당자: between } });
+    const back = change('updated', 2, { from: { 담당자: between }, to: { 담당자: is } });
+    expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '담당자', before: was, after: is }]);
+  });
+
+  it('settle: a field that a rule ignores by now stays when an event named it, and one that no event named stays out', () => {
+    const comparisonOf = (_workspace: string, list: ListName) => compileRules(list, { ignore: ['이름'] });
+    const there = change('updated', 1, {
+      from: { 이름: 'a', 등급: 1 },
+      to: { 이름: 'b', 등급: 1 },
+      changes: [{ field: '이름', before: 'a', after: 'b' }],
+    });
+    const more = change('updated', 2, {
+      from: { 이름: 'b', 등급: 2 },
+      to: { 이름: 'c', 등급: 2 },
+      changes: [{ field: '이름', before: 'b', after: 'c' }],
+    });
+    expect(mergeChanges([there, more], { comparisonOf }).event?.data.changes).toEqual([
+      { field: '이름', before: 'a', after: 'c' },
+    ]);
+  });
+
+  it('are nothing when every field is again what it was', () => {
+    const there = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
+    const back = change('updated', 2, { from: { 이름: 'b' }, to: { 이름: 'a' } });
+    expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
+  });
+
+  it('without images name every field, for nobody knows whether it is again what it was', () => {
+    const nameless = { changes: [{ field: '이름', before: null, after: null }], to: {} };
+    const { event } = mergeChanges([change('updated', 1, nameless), change('updated', 2, nameless)]);
+    expect(event?.data.changes).toEqual([{ field: '이름', before: null, after: null }]);
+  });
+
+  it.each<[Verb, Verb, EventType, unknown]>([
+    ['created', 'updated', 'crm.person.created', null],
+    ['snapshot', 'updated', 'crm.person.snapshot', null],
+    ['updated', 'deleted', 'crm.person.deleted', { id: 'r1', 이름: 'a' }],
+    ['created', 'deleted', 'crm.person.deleted', { id: 'r1', 이름: 'b' }],
+  ])('%s and %s are %s', (first, second, type, before) => {
+    const opening = change(first, 1, { to: { 이름: 'b' }, ...(first === 'updated' && { from: { 이름: 'a' } }) });
+    const closing = change(second, 2, { from: { 이름: 'b' }, ...(second === 'updated' && { to: { 이름: 'c' } }) });
+    const { event, taken } = mergeChanges([opening, closing]);
+    expect({
+      taken,
+      type: event?.type,
+      before: event?.data.before,
+      after: event?.data.after,
+      changes: event?.data.changes,
+    }).toEqual({
+      taken: 2,
+      type,
+      before,
+      after: second === 'updated' ? { id: 'r1', 이름: 'c' } : null,
+      changes: [],
+    });
+  });
+
+  it('end with a deletion, and with whatever is no change of the record', () => {
+    const updated = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
+    const deleted = change('deleted', 2, { from: { 이름: 'b' } });
+    const back = change('created', 3, { to: { 이름: 'b' }, reappeared: true });
+    const derived = { ...change('updated', 4), type: 'crm.todo.completed' as EventType };
+    const schema = change('schema_changed', 5);
+    expect(mergeChanges([updated, deleted, back]).taken).toBe(2);
+    expect(mergeChanges([deleted, back]).taken).toBe(1);
+    expect(mergeChanges([updated, derived, updated]).taken).toBe(1);
+    expect(mergeChanges([derived, updated]).taken).toBe(1);
+    expect(mergeChanges([schema, updated]).taken).toBe(1);
+    expect(mergeChanges([updated, { ...updated, subject: 'r2' }]).taken).toBe(1);
+  });
+
+  it('keep what only one of them says: where a record was merged to, that it had been gone', () => {
+    const back = change('created', 1, { to: {}, reappeared: true });
+    const updated = change('updated', 2, { from: {}, to: { 이름: 'b' } });
+    const deleted = change('deleted', 3, { from: { 이름: 'b' }, mergedInto: 'r9' });
+    expect(mergeChanges([back, updated]).event?.data.reappeared).toBe(true);
+    expect(mergeChanges([updated, deleted]).event?.data.mergedInto).toBe('r9');
+    expect(mergeChanges([back, deleted]).taken).toBe(2);
+    expect(mergeChanges([back, deleted]).event?.data.reappeared).toBeUndefined();
+  });
+});

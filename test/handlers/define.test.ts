@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { defineHandler, type HandlerOptions } from '../../src/handlers/define.js';
+import { batchContext, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
+
+describe('defineHandler', () => {
+  it('makes a subscription that calls the handler with the event and its context, as a method of its options', async () => {
+    const seen: unknown[] = [];
+    const subscription = defineHandler({
+      name: 'greet',
+      on: ['crm.person.created'],
+      concurrency: 2,
+      handle(event, context) {
+        seen.push(this.name, event, context);
+      },
+    });
+    const event = sampleEvent();
+    const context = handlerContext();
+    await subscription.handle(event, context);
+    expect(seen).toEqual(['greet', event, context]);
+    expect(subscription).toMatchObject({
+      name: 'greet',
+      handler: 'custom',
+      on: ['crm.person.created'],
+      concurrency: 2,
+    });
+  });
+
+  it('can take many events at once, and by the same function one', async () => {
+    const seen: string[][] = [];
+    const subscription = defineHandler({
+      name: 'all',
+      handleBatch: (events, { about }) => void seen.push(events.map((event) => `${event.id} ${about(event).attempt}`)),
+    });
+    const event = sampleEvent();
+    expect(subscription.batch).toMatchObject({ size: 100, lingerMs: 1_000 });
+    await subscription.batch?.handle([event, event], batchContext());
+    await subscription.handle(event, handlerContext({ attempt: 3 }));
+    expect(seen).toEqual([[`${event.id} 1`, `${event.id} 1`], [`${event.id} 3`]]);
+  });
+
+  it.each<[string, unknown, string]>([
+    [
+      'both kinds of handler',
+      { name: 'greet', handle: () => undefined, handleBatch: () => undefined },
+      'defineHandler "greet": found handle and handleBatch; allowed: one of them.',
+    ],
+    [
+      'a batch without a handler for it',
+      { name: 'greet', handle: () => undefined, batch: {} },
+      'batch of custom "greet": this handler takes events one by one; leave it out.',
+    ],
+    [
+      'no options',
+      undefined,
+      'defineHandler: found nothing; allowed: an object such as { name, on, handle(event, context) { … } }.',
+    ],
+    ['no handle', { name: 'greet' }, 'handle of defineHandler "greet": found nothing; allowed: a function.'],
+    [
+      'handle as text',
+      { name: 'greet', handle: 'x' },
+      'handle of defineHandler "greet": found a string of 1 characters; allowed: a function.',
+    ],
+    [
+      'close as a flag',
+      { name: 'greet', handle: () => undefined, close: true },
+      'close of defineHandler "greet": found a boolean; allowed: a function.',
+    ],
+    [
+      'a bad option',
+      { name: 'greet', handle: () => undefined, retry: { attempts: 'many' } },
+      'retry.attempts of defineHandler "greet": found "many"; allowed: a whole number from 1 to 100.',
+    ],
+  ])('refuses %s when it is called, in one sentence', (_what, options, sentence) => {
+    const call = (): unknown => defineHandler(options as HandlerOptions<readonly ['crm.*']>);
+    expect(call).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));
+  });
+});

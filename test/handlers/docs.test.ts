@@ -1,0 +1,90 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/config/load.js';
+import type { ChangefeedError } from '../../src/errors.js';
+import { backoffMs } from '../../src/runtime/backoff.js';
+import { formatDuration } from '../../src/runtime/duration.js';
+import { WEBHOOK_RETRY } from '../../src/handlers/webhook/options.js';
+import { KINDS } from '../../src/handlers/registry.js';
+import { subscriptionShape } from '../../src/handlers/options.js';
+
+const page = readFileSync(new URL('../../docs/handlers.md', import.meta.url), 'utf8');
+const shared = Object.keys(subscriptionShape);
+
+/** The options in the first table behind a heading. */
+function optionsIn(heading: string): string[] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const table = section.split('| option |')[1]?.split('\n\n')[0] ?? '';
+  return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, option]) => option ?? '');
+}
+
+/** What a handler itself says it takes, when asked for something else. */
+function optionsOf(kind: (typeof KINDS)[number]): string[] {
+  try {
+    kind.build({ name: 'x', '?': 1 }, '');
+  } catch (error) {
+    return (error as ChangefeedError).message.replace(/^.*?allowed: |\.( \(\d+ more.*)?$/g, '').split(', ');
+  }
+  return [];
+}
+
+describe('the page about handlers', () => {
+  it('has the options that all of them take', () => {
+    expect(optionsIn('What all handlers have in common')).toEqual(shared);
+  });
+
+  it.each(KINDS.map((kind) => [kind.handler, kind] as const))('has the options of %s', (handler, kind) => {
+    const own = optionsOf(kind).filter((option) => !shared.includes(option));
+    expect(optionsIn(handler)).toEqual(own);
+  });
+});
+
+/** The earliest and the latest moment of every try by default, as a table. */
+function webhookSchedule(): string {
+  let [earliestMs, latestMs] = [0, 0];
+  const rows = Array.from({ length: WEBHOOK_RETRY.attempts }, (_, index) => {
+    if (index === 0) return '| 1 | – | at once |';
+    const [shortest, longest] = [0, 1].map((random) => backoffMs(index, WEBHOOK_RETRY, random)) as [number, number];
+    earliestMs += shortest;
+    latestMs += longest;
+    return `| ${index + 1} | ${between(shortest, longest)} | ${between(earliestMs, latestMs)} |`;
+  });
+  return ['| try | waits | after the first try |', '|---|---|---|', ...rows].join('\n');
+}
+
+const between = (least: number, most: number): string => `${formatDuration(least)} to ${formatDuration(most)}`;
+
+describe('when a webhook tries again', () => {
+  it('is a table that the schedule itself wrote (npx vitest run test/handlers/docs.test.ts -u writes it anew)', async () => {
+    const written = page.replace(/(<!-- schedule: webhook -->\n)[^]*?(<!-- end -->)/, `$1\n${webhookSchedule()}\n\n$2`);
+    expect(written).toContain('| 15 |');
+    await expect(written).toMatchFileSnapshot('../../docs/handlers.md');
+  });
+
+  it('spans hours, by default', () => {
+    const webhookKind = KINDS.find(({ handler }) => handler === 'webhook');
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }, '').retry).toEqual(WEBHOOK_RETRY);
+    const least = Array.from({ length: 14 }, (_, index) => backoffMs(index + 1, WEBHOOK_RETRY, 0));
+    expect(least.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(6 * 3_600_000);
+  });
+});
+
+describe('an example', () => {
+  const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
+  const env = {
+    CRM_URL: 'https://crm.example/api',
+    CRM_TOKEN: 'token',
+    CHAT_URL: 'https://chat.example/hook',
+    HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+    DATABASE_URL: 'postgres://db.example/crm',
+    JOBS_REDIS_URL: 'redis://jobs.example',
+  };
+  afterEach(() => vi.unstubAllEnvs());
+  it.each(readdirSync(folder).filter((name) => name.includes('.config.')))('%s is a configuration', async (name) => {
+    for (const [variable, value] of Object.entries(env)) vi.stubEnv(variable, value);
+    const { config } = await loadConfig({ cwd: folder, path: name, env: process.env });
+    expect(config.subscriptions).toHaveLength(name === 'webhook.config.json' ? 2 : 1);
+  });
+});

@@ -1,0 +1,272 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isPermanent } from '../../src/handlers/errors.js';
+import { createExec, exec } from '../../src/handlers/exec/exec.js';
+import { execSchema, type ExecOptions } from '../../src/handlers/exec/options.js';
+import { tailOf } from '../../src/handlers/exec/tail.js';
+import type { HandlerContext } from '../../src/handlers/handler.js';
+import { eventually } from '../support/eventually.js';
+import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
+
+const node = process.execPath;
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'changefeed-exec-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Options for a program that is these lines of JavaScript. */
+const script = (source: string): Pick<ExecOptions, 'command' | 'args'> => ({ command: node, args: ['-e', source] });
+const said = (error: unknown): string => (error as Error).message.replace(JSON.stringify(node), 'node');
+
+async function deliver(options: Omit<ExecOptions, 'name'>, context: Partial<HandlerContext> = {}): Promise<void> {
+  const subscription = exec({ name: 'sync', ...options });
+  await subscription.handle(sampleEvent(), handlerContext(context));
+}
+
+async function failureOf(delivery: Promise<void>): Promise<Error> {
+  const error: unknown = await delivery.then(
+    () => new Error('expected the delivery to fail'),
+    (reason: unknown) => reason,
+  );
+  return error as Error;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a program run for an event', () => {
+  it('finds the event on its standard input as one line, and what it is about in its environment', async () => {
+    const write = `
+      const input = require('fs').readFileSync(0, 'utf8');
+      const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('CHANGEFEED_')));
+      require('fs').writeFileSync('seen.json', JSON.stringify({ input, env, args: process.argv.slice(1), path: process.env.PATH }));`;
+    const env = { ...process.env, CHANGEFEED_TOKEN: 'the-token' };
+    const settings = execSchema.parse({
+      name: 'sync',
+      command: node,
+      args: ['-e', write, '$HOME; echo *'],
+      cwd: folder,
+      env: { CHANGEFEED_MODE: 'own' },
+    });
+    const context = handlerContext({ attempt: 3, subscription: 'sync' });
+    await createExec(settings, { env }).handle(sampleEvent(), context);
+    const seen = JSON.parse(await readFile(join(folder, 'seen.json'), 'utf8')) as Record<string, unknown>;
+    const event = sampleEvent();
+    expect(seen).toEqual({
+      input: `${JSON.stringify(event)}\n`,
+      // Nobody expands what looks like a shell's word.
+      args: ['$HOME; echo *'],
+      path: process.env['PATH'],
+      env: {
+        CHANGEFEED_EVENT_ID: event.id,
+        CHANGEFEED_EVENT_TYPE: 'crm.person.updated',
+        CHANGEFEED_EVENT_SUBJECT: event.subject,
+        CHANGEFEED_WORKSPACE: 'acme',
+        CHANGEFEED_SUBSCRIPTION: 'sync',
+        CHANGEFEED_ATTEMPT: '3',
+        CHANGEFEED_MODE: 'own',
+      },
+    });
+  });
+
+  it('may end well without reading what it is given, however much that is', async () => {
+    const event = sampleEvent();
+    const large = { ...event, data: { ...event.data, after: { id: event.subject, 이름: '가'.repeat(2_000_000) } } };
+    const subscription = exec({ name: 'sync', command: 'true' });
+    await expect(subscription.handle(large, handlerContext())).resolves.toBeUndefined();
+  });
+
+  it('is done when it has ended, whatever it left running', async () => {
+    const leaveOne = `
+      const child = require('child_process').spawn('sleep', ['60'], { stdio: 'inherit', detached: true });
+      require('fs').writeFileSync('pid', String(child.pid)); child.unref();`;
+    await deliver({ ...script(leaveOne), cwd: folder });
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, 'SIGKILL');
+  });
+});
+
+describe('a program that fails', () => {
+  it.each([1, 75, 127])('with %i is tried again, and its last words are told', async (code) => {
+    const error = await failureOf(
+      deliver(script(`console.error('\\x1b[31mno\\x1b[0m\\n  reason'); process.exit(${code})`)),
+    );
+    expect([said(error), isPermanent(error)]).toEqual([
+      `Exec "sync": node exited with ${code}. The event is tried again. It said: no reason`,
+      false,
+    ]);
+    expect(error).toMatchObject({ code: 'CF_COMMAND_FAILED', facts: { subscription: 'sync', exitCode: code } });
+  });
+
+  it('with 65 (EX_DATAERR) is not run again for this event', async () => {
+    const error = await failureOf(deliver(script(`console.error('no such team'); process.exit(65)`)));
+    expect([said(error), isPermanent(error)]).toEqual([
+      'Exec "sync": node exited with 65: it will never take this event. It said: no such team',
+      true,
+    ]);
+  });
+
+  it('by a signal is tried again', async () => {
+    const error = await failureOf(deliver(script(`process.kill(process.pid, 'SIGSEGV')`)));
+    expect(said(error)).toBe('Exec "sync": node was ended by SIGSEGV. The event is tried again.');
+  });
+
+  it('says no more than 300 characters in our messages, though it said much more', async () => {
+    const flood = `process.stderr.write('가나다라'.repeat(500_000) + 'the end', () => process.exit(1))`;
+    const error = await failureOf(deliver(script(flood)));
+    const tail = error.message.split('It said: ')[1] ?? '';
+    expect([Array.from(tail).length, tail.slice(0, 1), tail.endsWith('나다라the end')]).toEqual([300, '…', true]);
+    expect(tail).not.toContain('\ufffd');
+  });
+
+  it.each<[string, Omit<ExecOptions, 'name'>, string]>([
+    [
+      'does not exist',
+      { command: 'no-such-program-here' },
+      'Exec "sync": could not start "no-such-program-here": there is no such program. Install it or give its whole path; then have the dead letters tried again.',
+    ],
+    [
+      'would run in a folder that does not exist',
+      { command: 'true', cwd: '/no/such/folder' },
+      'Exec "sync": could not start "true": there is no folder "/no/such/folder" that it could run in. Create it or change cwd; then have the dead letters tried again.',
+    ],
+    [
+      'would run in a file',
+      { command: 'true', cwd: '/etc/hosts' },
+      'Exec "sync": could not start "true": there is no folder "/etc/hosts" that it could run in. Create it or change cwd; then have the dead letters tried again.',
+    ],
+  ])('because it %s makes a dead letter at once that says what to do', async (_what, options, sentence) => {
+    const error = await failureOf(deliver(options));
+    expect([error.message, isPermanent(error)]).toEqual([sentence, true]);
+  });
+
+  it('because it may not be run makes a dead letter at once that says so', async () => {
+    const command = join(folder, 'plain.sh');
+    await writeFile(command, '#!/bin/sh\n', { mode: 0o600 });
+    const error = await failureOf(deliver({ command }));
+    expect(isPermanent(error)).toBe(true);
+    expect(error.message).toContain('it may not be run. Make it executable (chmod +x)');
+  });
+});
+
+describe('a program that takes too long', () => {
+  /** Writes its own process id and that of a child of its own, then waits; deaf to SIGTERM when told so. */
+  const lingering = (isDeaf: boolean): string => `
+    const { spawn } = require('child_process');
+    const deaf = ${isDeaf};
+    if (deaf) process.on('SIGTERM', () => {});
+    else process.on('SIGTERM', () => { require('fs').writeFileSync('told', ''); process.exit(0); });
+    const child = spawn(process.execPath, ['-e', (deaf ? "process.on('SIGTERM', () => {});" : '') + "console.log('up'); setInterval(() => {}, 1000)"], { stdio: ['ignore', 'pipe', 'ignore'] });
+    child.stdout.once('data', () => require('fs').writeFileSync('pids', process.pid + ' ' + child.pid));
+    setInterval(() => {}, 1000);`;
+
+  async function pidsOf(): Promise<number[]> {
+    const text = await eventually(async () => readFile(join(folder, 'pids'), 'utf8'));
+    expect(text).toMatch(/^\d+ \d+$/);
+    return text.split(' ').map(Number);
+  }
+
+  it('is told to stop, with all it started, and may still end well', async () => {
+    const stopping = new AbortController();
+    const delivery = deliver({ ...script(lingering(false)), cwd: folder }, { signal: stopping.signal });
+    const pids = await pidsOf();
+    stopping.abort();
+    await expect(delivery).resolves.toBeUndefined();
+    expect(await readFile(join(folder, 'told'), 'utf8')).toBe('');
+    expect(pids.map(isAlive)).toEqual([false, false]);
+  });
+
+  it('is killed, with all it started, when it does not listen', async () => {
+    const stopping = new AbortController();
+    const options = { ...script(lingering(true)), cwd: folder, killAfter: '200ms' };
+    const failed = failureOf(deliver(options, { signal: stopping.signal }));
+    const pids = await pidsOf();
+    stopping.abort();
+    expect(said(await failed)).toBe(
+      'Exec "sync": node was told to stop before it had finished, by its timeout (30 s) or because this process stops. The event is tried again.',
+    );
+    await eventually(() => expect(pids.map(isAlive)).toEqual([false, false]));
+  });
+
+  it('has ended before the next try of its record begins, so that the two never run together', async () => {
+    const source = `
+      const fs = require('fs');
+      process.on('SIGTERM', () => setTimeout(() => { fs.appendFileSync('log', 'end '); process.exit(1); }, 150));
+      fs.appendFileSync('log', 'begin ');
+      if (process.env.CHANGEFEED_ATTEMPT === '2') process.exit(0);
+      setInterval(() => {}, 1000);`;
+    const subscription = exec({ name: 'sync', ...script(source), cwd: folder });
+    const stopping = new AbortController();
+    const first = failureOf(
+      Promise.resolve(subscription.handle(sampleEvent(), handlerContext({ signal: stopping.signal }))),
+    );
+    await eventually(async () => expect(await readFile(join(folder, 'log'), 'utf8')).toBe('begin '));
+    stopping.abort();
+    await subscription.handle(sampleEvent(), handlerContext({ attempt: 2 }));
+    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('begin end begin ');
+    await first;
+  });
+
+  it('is ended when the subscription closes, which waits for it', async () => {
+    const subscription = exec({ name: 'sync', ...script(lingering(false)), cwd: folder });
+    const delivery = Promise.resolve(subscription.handle(sampleEvent(), handlerContext()));
+    const pids = await pidsOf();
+    await subscription.close?.();
+    expect(pids.map(isAlive)).toEqual([false, false]);
+    await delivery;
+  });
+
+  it('is not even started when the time is up before', async () => {
+    const error = await failureOf(deliver({ command: 'no-such-program' }, { signal: AbortSignal.abort() }));
+    expect(error.message).toContain('was told to stop before it had finished');
+  });
+});
+
+describe('the end of what a program said', () => {
+  it.each([
+    ['', ''],
+    [' a\r\n\tb\u0000c ', 'a b c'],
+    ['\u001b[1;31mred\u001b[0m', 'red'],
+    ['가'.repeat(301), `…${'가'.repeat(299)}`],
+  ])('of %j is %j', (text, tail) => {
+    expect(tailOf(text)).toBe(tail);
+  });
+});
+
+describe('the options of exec', () => {
+  it.each<[string, object, string]>([
+    [
+      'no program',
+      { command: '' },
+      'command of exec "sync": found an empty string; allowed: the path or the name of a program (a shell line goes into a script, or into args of "sh").',
+    ],
+    [
+      'arguments as one text',
+      { command: 'sh', args: '-c x' },
+      'args of exec "sync": found "-c x"; allowed: an array of texts, one per argument.',
+    ],
+    [
+      'a variable that is no text, without showing the others',
+      { command: 'sh', env: { KEY: 'sesame', PORT: 80 } },
+      'env.PORT of exec "sync": found a number; allowed: an object of texts by name of variable (letters, digits and _).',
+    ],
+    [
+      'a misspelled option',
+      { command: 'sh', arg: [] },
+      'arg of exec "sync": there is no such option (did you mean "args"?); allowed: name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, command, args, cwd, env, killAfter.',
+    ],
+  ])('refuse %s', (_what, options, sentence) => {
+    const given = { name: 'sync', ...options } as ExecOptions;
+    expect(() => exec(given)).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
+import { message } from '../../src/handlers/message/message.js';
+import type { MessageOptions } from '../../src/handlers/message/options.js';
+import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
+import { handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
+
+const startReceiver = useReceivers();
+
+async function deliver(options: Partial<MessageOptions> & { url: string }, event = sampleEvent()): Promise<void> {
+  const subscription = message({ name: 'chat', allowHosts: ['127.0.0.1'], ...options });
+  try {
+    await subscription.handle(event, handlerContext());
+  } finally {
+    await subscription.close?.();
+  }
+}
+
+async function failureOf(delivery: Promise<void>): Promise<Error> {
+  const error: unknown = await delivery.then(
+    () => new Error('expected the delivery to fail'),
+    (reason: unknown) => reason,
+  );
+  return error as Error;
+}
+
+function eventWith(data: Partial<ChangeEvent['data']>, type = 'crm.person.updated'): ChangeEvent {
+  const event = sampleEvent();
+  return { ...event, type, data: { ...event.data, ...data } };
+}
+
+function render(source: string, event = sampleEvent()): string {
+  const result = readTemplate(source);
+  return result.outcome === 'read' ? renderTemplate(result.template, event) : `refused: ${result.allowed}`;
+}
+
+describe('a message', () => {
+  it('is posted as Slack wants it: who, what, and each change on a line', async () => {
+    const receiver = await startReceiver();
+    const data = {
+      after: { id: 'p1', 이름: '가상인' },
+      changes: [
+        { field: '담당자', before: { id: 'a', name: '담당A' }, after: { id: 'b', name: '담당B' } },
+        { field: '딜 개수', before: null, after: 2 },
+      ],
+    };
+    await deliver({ url: `${receiver.url}/services/T0/B0/key` }, eventWith(data));
+    const [one] = receiver.received;
+    expect([one?.method, one?.path, one?.headers['content-type']]).toEqual([
+      'POST',
+      '/services/T0/B0/key',
+      'application/json; charset=utf-8',
+    ]);
+    expect(JSON.parse(one?.body ?? '')).toEqual({
+      text: '*가상인* – person updated\n• 담당자: 담당A → 담당B\n• 딜 개수: – → 2',
+    });
+  });
+
+  it('carries what else the service shall know', async () => {
+    const receiver = await startReceiver();
+    await deliver({
+      url: receiver.url,
+      template: '{{after.이름}}',
+      payload: { channel: '#sales', unfurl_links: false },
+    });
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
+      channel: '#sales',
+      unfurl_links: false,
+      text: '가상인 "둘" 100%',
+    });
+  });
+
+  it('is never empty, whatever the template finds', async () => {
+    const receiver = await startReceiver();
+    await deliver({ url: receiver.url, template: '{{after.없음}}' }, eventWith({ after: { id: 'p1' } }));
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
+      text: '0198f0aa-1c00-7a10-8f01-00000000a001 – crm.person.updated',
+    });
+  });
+
+  it('is not sent to private addresses that nobody allowed', () => {
+    expect(() => message({ name: 'chat', url: 'https://169.254.169.254/hook' })).toThrow(
+      expect.objectContaining({
+        code: 'CF_CONFIG_INVALID',
+        message:
+          'url of message "chat": found a string of 28 characters; allowed: a public host (this is the metadata address of a cloud machine), unless allowHosts names "169.254.169.254".',
+      }),
+    );
+  });
+
+  it('waits as Retry-After says', async () => {
+    const receiver = await startReceiver(() => ({
+      status: 429,
+      headers: { 'retry-after': '30' },
+      body: 'rate_limited',
+    }));
+    const error = await failureOf(deliver({ url: receiver.url }));
+    expect(retryAfterMsOf(error)).toBe(30_000);
+  });
+
+  it('fails without telling the path, which is the key to the channel, even where the answer repeats it', async () => {
+    const receiver = await startReceiver(({ path }) => ({ status: 404, body: `no_service ${path}` }));
+    const error = await failureOf(deliver({ url: `${receiver.url}/services/T0AAAA/B0BBBB/sesame` }));
+    expect(error.message).toBe(
+      `Message "chat": 127.0.0.1:${receiver.port} answered 404: the URL is not, or no longer, one that takes messages; make a new one and put it into the subscription. It said: no_service /[hidden]`,
+    );
+    expect(isPermanent(error)).toBe(false);
+  });
+
+  it('disables its subscription when the channel is gone for good', async () => {
+    const receiver = await startReceiver(() => ({ status: 410, body: 'channel_is_archived' }));
+    expect(isDisabling(await failureOf(deliver({ url: receiver.url })))).toBe(true);
+  });
+
+  it('is one at a time and one per second, so that the order in the chat is that of the events', () => {
+    const { concurrency, rate } = message({ name: 'chat', url: 'https://chat.example/hook' });
+    expect({ concurrency, rate }).toEqual({ concurrency: 1, rate: { requests: 1, perSeconds: 1 } });
+  });
+});
+
+describe('a template', () => {
+  const after = {
+    id: 'p1',
+    이름: '<!channel> & <https://evil.example|here>',
+    '딜 개수': 0,
+    담당자: { id: 'u', name: '담당A' },
+    팀: [
+      { id: 't1', name: '1팀' },
+      { id: 't2', name: '2팀' },
+    ],
+    '연간.매출': 7,
+    메모: 'line one\nline two',
+    없음: null,
+    맞춤: { a: 1 },
+  };
+  const event = eventWith({ after, before: { id: 'p1', 이름: '옛' } });
+
+  it.each([
+    ['{{after.딜 개수}} {{ after.담당자 }} {{after.담당자.id}}', '0 담당A u'],
+    ['{{record.팀}} · {{after.연간.매출}} · {{after.맞춤}}', '1팀, 2팀 · 7 · {"a":1}'],
+    ['{{after.메모}}', 'line one\nline two'],
+    ['{{before.이름}}', '옛'],
+    ['{{after.없음 | _nobody_}}/{{after.gone|none}}', '_nobody_/'],
+    ['{{after.이름}}', '&lt;!channel&gt; &amp; &lt;https://evil.example|here&gt;'],
+    ['<https://crm.example/{{subject}}|{{id}}>', `<https://crm.example/${event.subject}|${event.id}>`],
+    [
+      '{{type}} {{object}} {{verb}} {{workspace}} {{list}} {{class}} {{sequence}}',
+      'crm.person.updated person updated acme people edited 2',
+    ],
+    ['a } b { c }} d', 'a } b { c }} d'],
+    ['{{after.constructor}}{{after.__proto__.x}}{{after.이름.length}}', ''],
+  ])('%j says %j', (source, text) => {
+    expect(render(source, event)).toBe(text);
+  });
+
+  it('finds a field however its letters are composed', () => {
+    expect(render(`{{after.${'담당자'.normalize('NFD')}}}`, event)).toBe('담당A');
+  });
+
+  it('says what a record was called when it is gone', () => {
+    const gone = eventWith({ before: { id: 't', 제목: '전화하기' }, after: null, changes: [] }, 'crm.todo.deleted');
+    expect(render(DEFAULT_TEMPLATE, gone)).toBe('*전화하기* – todo deleted');
+  });
+
+  it('keeps long values, many changes and the whole within bounds, and cuts no sign of another', () => {
+    const changes = Array.from({ length: 12 }, (_, number) => ({
+      field: `f${number}`,
+      before: 'x'.repeat(300),
+      after: 1,
+    }));
+    const lines = render('{{changes}}', eventWith({ changes })).split('\n');
+    expect([lines.length, lines[0]?.length, lines[10]]).toEqual([
+      11,
+      '• f0: '.length + 100 + ' → 1'.length,
+      '… and 2 more',
+    ]);
+    const long = eventWith({ after: { id: 'p', note: '&'.repeat(5_000) } });
+    expect(render('{{after.note}}', long)).toBe(`${'&amp;'.repeat(499)}…`);
+    expect(render('{{after.note}} {{after.note}}', long)).toBe(`${'&amp;'.repeat(499)}… ${'&amp;'.repeat(300)}…`);
+  });
+});
+
+describe('the options of message', () => {
+  const url = 'https://hooks.example/x';
+  const words =
+    '{{before.<field>}}, {{after.<field>}}, {{record.<field>}}, {{title}}, {{changes}}, {{object}}, {{verb}}, {{id}}, {{type}}, {{subject}}, {{time}}, {{workspace}}, {{list}}, {{class}}, {{sequence}}';
+  it.each<[string, object, string]>([
+    [
+      'a misspelled word',
+      { template: 'x {{titel}}' },
+      `template of message "chat": found "x {{titel}}"; allowed: ${words} (did you mean "title"?); {{… | text}} says what stands for nothing.`,
+    ],
+    [
+      'a record without a field',
+      { template: '{{after}}' },
+      `template of message "chat": found "{{after}}"; allowed: ${words}; {{… | text}} says what stands for nothing.`,
+    ],
+    [
+      'an open brace',
+      { template: '{{title' },
+      'template of message "chat": found "{{title"; allowed: a template in which every {{ is closed by }}.',
+    ],
+    [
+      'a text of the payload',
+      { payload: { text: 'x' } },
+      'payload of message "chat": found an object with 1 keys; allowed: an object of fields that the service knows, other than text.',
+    ],
+  ])('refuse %s', (_what, options, sentence) => {
+    expect(() => message({ name: 'chat', url, ...options })).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
+    );
+  });
+});

@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Subscription } from '../../src/handlers/handler.js';
+import { createNdjson, ndjson } from '../../src/handlers/ndjson/ndjson.js';
+import { ndjsonSchema } from '../../src/handlers/ndjson/options.js';
+import { batchContext, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
+import { useProcesses } from '../support/process.js';
+
+const child = new URL('../support/ndjson-child.ts', import.meta.url);
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'changefeed-ndjson-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function send(subscription: Subscription, ...subjects: string[]): Promise<void> {
+  await Promise.all(subjects.map(async (subject) => subscription.handle(sampleEvent(subject), handlerContext())));
+}
+
+async function subjectsIn(path: string): Promise<string[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  expect(lines.pop()).toBe('');
+  return lines.map((line) => (JSON.parse(line) as { subject: string }).subject);
+}
+
+describe('ndjson to a file', () => {
+  it('writes each event as one line, whole and as it is, in a folder it makes itself', async () => {
+    const path = join(folder, 'made/here/events.ndjson');
+    const subscription = ndjson({ name: 'out', path });
+    await send(subscription, 'a');
+    await subscription.close?.();
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(sampleEvent('a'));
+  });
+
+  it('writes a batch of them in its order', async () => {
+    const path = join(folder, 'events.ndjson');
+    const subscription = ndjson({ name: 'out', path, batch: {} });
+    const events = ['a', 'b', 'c'].map((subject) => sampleEvent(subject));
+    await subscription.batch?.handle(events, batchContext());
+    await subscription.close?.();
+    expect(await subjectsIn(path)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('makes no file before the first event', async () => {
+    const subscription = ndjson({ name: 'out', path: join(folder, 'events.ndjson') });
+    await subscription.close?.();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('keeps the order of events handled at the same time, and what is in the file already', async () => {
+    const path = join(folder, 'events.ndjson');
+    const first = ndjson({ name: 'out', path });
+    await send(first, 'a');
+    await first.close?.();
+    const second = ndjson({ name: 'out', path });
+    const subjects = Array.from({ length: 200 }, (_, number) => `record-${number}`);
+    await send(second, ...subjects);
+    await second.close?.();
+    expect(await subjectsIn(path)).toEqual(['a', ...subjects]);
+  });
+
+  it('ends a line that a crash cut off, so that the next event stays readable', async () => {
+    const path = join(folder, 'events.ndjson');
+    await writeFile(path, '{"specversion":"1.0","id":"evt_');
+    const subscription = ndjson({ name: 'out', path });
+    await send(subscription, 'a', 'b');
+    await subscription.close?.();
+    const [torn, ...whole] = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(torn).toBe('{"specversion":"1.0","id":"evt_');
+    expect(whole.map((line) => (JSON.parse(line) as { subject: string }).subject)).toEqual(['a', 'b']);
+  });
+
+  it('fails the delivery when it cannot write, says why, and mends itself when the reason is gone', async () => {
+    const path = join(folder, 'events.ndjson');
+    await mkdir(path);
+    const subscription = ndjson({ name: 'out', path });
+    await expect(send(subscription, 'a')).rejects.toMatchObject({
+      code: 'CF_WRITE_FAILED',
+      message: `Ndjson "out": could not write to ${path}: it is a folder. Change path to the name of a file.`,
+    });
+    await rm(path, { recursive: true });
+    await send(subscription, 'a');
+    await subscription.close?.();
+    expect(await subjectsIn(path)).toEqual(['a']);
+  });
+
+  it('puts full files aside, keeps as many as told, and loses no line on the way', async () => {
+    const path = join(folder, 'events.ndjson');
+    const lineBytes = Buffer.byteLength(`${JSON.stringify(sampleEvent('0'))}\n`);
+    const subscription = ndjson({ name: 'out', path, rotate: { size: `${2 * lineBytes}B`, keep: 2 } });
+    await send(subscription, '0', '1', '2', '3', '4', '5', '6');
+    await subscription.close?.();
+    expect((await readdir(folder)).sort()).toEqual(['events.ndjson', 'events.ndjson.1', 'events.ndjson.2']);
+    expect(await subjectsIn(`${path}.2`)).toEqual(['2', '3']);
+    expect(await subjectsIn(`${path}.1`)).toEqual(['4', '5']);
+    expect(await subjectsIn(path)).toEqual(['6']);
+  });
+
+  it('counts what the file already holds towards its size', async () => {
+    const path = join(folder, 'events.ndjson');
+    await appendFile(path, `${'x'.repeat(999)}\n`);
+    const subscription = ndjson({ name: 'out', path, rotate: { size: '1kB' } });
+    await send(subscription, 'a');
+    await subscription.close?.();
+    expect(await subjectsIn(path)).toEqual(['a']);
+    expect(await readFile(`${path}.1`, 'utf8')).toHaveLength(1_000);
+  });
+});
+
+describe('ndjson to standard output', () => {
+  const startProcess = useProcesses();
+
+  it('writes each event as one line', async () => {
+    const started = startProcess(child, { args: ['50'] });
+    expect(await started.exited).toEqual({ code: 0, signal: null });
+    const subjects = started.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { subject: string }).subject);
+    expect(subjects).toEqual(Array.from({ length: 50 }, (_, number) => `record-${number}`));
+    expect(started.stderr).toBe('all handled\n');
+  });
+
+  it('fails the delivery when the reader has gone, and the process lives on to say so', async () => {
+    const running = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(child), '100000'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    running.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    running.stdout.once('data', () => running.stdout.destroy());
+    const [code] = (await once(running, 'close')) as [number | null];
+    expect(said).toBe(
+      'Ndjson "out": could not write to standard output: whoever read it has gone. Start again with a reader, or give the subscription a path.\n',
+    );
+    expect(code).toBe(0);
+  });
+
+  it('waits for a slow reader instead of filling memory', async () => {
+    let release = (): void => undefined;
+    const slow = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => (release = done) });
+    const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
+    let handled = false;
+    const sending = send(subscription, 'a').then(() => (handled = true));
+    await new Promise(setImmediate);
+    expect(handled).toBe(false);
+    release();
+    await sending;
+    expect(handled).toBe(true);
+  });
+
+  it('waits on closing for the lines under way', async () => {
+    const lines: string[] = [];
+    let release = (): void => undefined;
+    const slow = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        release = () => {
+          lines.push(chunk.toString('utf8'));
+          done();
+        };
+      },
+    });
+    const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
+    const sending = send(subscription, 'a');
+    const closing = subscription.close?.();
+    release();
+    await closing;
+    expect(lines).toHaveLength(1);
+    await sending;
+    expect(slow.writableEnded).toBe(false);
+  });
+});
+
+describe('the options of ndjson', () => {
+  const keys =
+    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, path, rotate';
+  it.each<[string, object, string]>([
+    [
+      'an empty path',
+      { path: '' },
+      'path of ndjson "out": found an empty string; allowed: the path of a file; leave it out for standard output.',
+    ],
+    [
+      'rotation of standard output',
+      { rotate: { size: '1MB' } },
+      'rotate of ndjson "out": found an object with 1 keys; allowed: rotate only together with path (standard output has nothing to rotate).',
+    ],
+    [
+      'a size without unit',
+      { path: 'a', rotate: { size: 100 } },
+      `rotate.size of ndjson "out": found the number 100; allowed: a size in quotes such as '512kB', '100MB' or '1GB'.`,
+    ],
+    [
+      'a size of nothing',
+      { path: 'a', rotate: { size: '0MB' } },
+      `rotate.size of ndjson "out": found "0MB"; allowed: a size in quotes such as '512kB', '100MB' or '1GB'.`,
+    ],
+    [
+      'no files kept',
+      { path: 'a', rotate: { size: '1MB', keep: 0 } },
+      'rotate.keep of ndjson "out": found the number 0; allowed: a whole number from 1 to 1000.',
+    ],
+    ['an unknown option', { file: 'a' }, `file of ndjson "out": there is no such option; allowed: ${keys}.`],
+  ])('refuse %s', (_what, options, sentence) => {
+    expect(() => ndjson({ name: 'out', ...options })).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
+    );
+  });
+});

@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config/parse.js';
+import { ChangefeedError } from '../../src/errors.js';
+import { parseOptions } from '../../src/handlers/explain.js';
+import { subscriptionSchema, toSubscription, type SubscriptionOptions } from '../../src/handlers/options.js';
+
+const place = { where: 'subscriptions[2]', kind: 'webhook' };
+const noop = (): void => undefined;
+
+function subscriptionOf(options: SubscriptionOptions) {
+  return toSubscription(parseOptions(subscriptionSchema, options, place), { handler: 'custom', handle: noop });
+}
+
+function complaintAbout(options: unknown): ChangefeedError {
+  try {
+    parseOptions(subscriptionSchema, options, place);
+  } catch (error) {
+    if (error instanceof ChangefeedError) return error;
+  }
+  throw new Error('expected the options to be refused');
+}
+
+describe('the options every subscription shares', () => {
+  it('need only a name: every other has its documented default', () => {
+    expect(subscriptionOf({ name: 'ops' })).toEqual({
+      name: 'ops',
+      handler: 'custom',
+      on: ['crm.*'],
+      order: 'record',
+      concurrency: 10,
+      retry: { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 },
+      whenDead: 'release',
+      timeoutMs: 30_000,
+      start: 'now',
+      handle: noop,
+    });
+  });
+
+  it.each([
+    ['30s', { stillMs: 30_000, atMostMs: 300_000 }],
+    [{ still: '30s' }, { stillMs: 30_000, atMostMs: 300_000 }],
+    [
+      { still: '30s', atMost: '1m' },
+      { stillMs: 30_000, atMostMs: 60_000 },
+    ],
+  ])('say how long changes settle: %j', (settle, expected) => {
+    expect(subscriptionOf({ name: 'ops', settle }).settle).toEqual(expected);
+  });
+
+  it('batch for a handler that can, and are refused for one that cannot', () => {
+    const handleBatch = noop;
+    const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, place);
+    const built = toSubscription(settings, { handler: 'custom', handle: noop, handleBatch });
+    expect(built.batch).toEqual({ size: 100, lingerMs: 2_000, handle: handleBatch });
+    expect(() => toSubscription(settings, { handler: 'exec', handle: noop })).toThrow(
+      'batch of exec "ops": this handler takes events one by one; leave it out.',
+    );
+  });
+
+  it('settle nothing where there is no order', () => {
+    expect(() => subscriptionOf({ name: 'ops', settle: '1s', order: 'none' })).toThrow(
+      `settle of custom "ops": only changes that keep their order can be merged; allowed: with order 'record'.`,
+    );
+  });
+
+  it('arrive in the subscription: durations in ms, lists by name whether named or given as a path', () => {
+    const options: SubscriptionOptions = {
+      name: 'todo.done-1_b',
+      on: ['crm.todo.*', 'crm.*.deleted', 'crm.person.created', '*'],
+      workspaces: ['acme'],
+      lists: ['todo', 'people/activity', '/v2/deal/history'],
+      class: 'edited',
+      fields: ['담당자', '딜*'],
+      order: 'none',
+      concurrency: 3,
+      retry: { attempts: 4, delay: '250ms', maxDelay: '15m' },
+      whenDead: 'release',
+      timeout: '1.5h',
+      start: 'beginning',
+    };
+    expect(subscriptionOf(options)).toEqual({
+      ...options,
+      handler: 'custom',
+      handle: noop,
+      lists: ['todo', 'activity', 'history'],
+      retry: { attempts: 4, delayMs: 250, maxDelayMs: 900_000 },
+      timeout: undefined,
+      timeoutMs: 5_400_000,
+    });
+  });
+
+  it('keep the delay within its maximum when only one of the two is given', () => {
+    expect(subscriptionOf({ name: 'a', retry: { maxDelay: '500ms' } }).retry).toMatchObject({
+      delayMs: 500,
+      maxDelayMs: 500,
+    });
+    expect(subscriptionOf({ name: 'a', retry: { delay: '3h' } }).retry).toMatchObject({
+      delayMs: 10_800_000,
+      maxDelayMs: 10_800_000,
+    });
+  });
+});
+
+const types =
+  'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed; of todos also completed, reopened, rescheduled, reassigned, due_soon, overdue';
+const duration =
+  "a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)";
+const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
+const keys =
+  'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
+
+describe("whenDead: 'hold' beside order: 'none'", () => {
+  const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;
+
+  it('is refused: nothing would be held', () => {
+    expect(() => subscriptionOf(contradiction)).toThrow(
+      `whenDead of defineHandler "a": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
+    );
+    expect(() => parseConfig({ subscriptions: [{ handler: 'ndjson', ...contradiction }] }, { source: 'x' })).toThrow(
+      `whenDead of ndjson "a": found "hold" beside order: 'none'`,
+    );
+  });
+
+  it('the control: either of them alone is taken', () => {
+    expect(subscriptionOf({ ...contradiction, order: 'record' }).whenDead).toBe('hold');
+    expect(subscriptionOf({ ...contradiction, whenDead: 'release' }).order).toBe('none');
+  });
+});
+
+describe('a bad option is refused in one sentence with path, subscription, what was found and what is allowed', () => {
+  it.each<[string, unknown, string]>([
+    ['no object', 'ops', `subscriptions[2] of webhook without a name: found "ops"; allowed: an object with ${keys}.`],
+    ['no name', {}, `subscriptions[2].name of webhook without a name: found nothing; allowed: ${names}.`],
+    ['a name with a space', { name: 'a b' }, `subscriptions[2].name of webhook "a b": found "a b"; allowed: ${names}.`],
+    [
+      'a name too long',
+      { name: 'x'.repeat(65) },
+      `subscriptions[2].name of webhook with an unusable name: found a string of 65 characters; allowed: ${names}.`,
+    ],
+    [
+      'on as text',
+      { name: 'a', on: 'crm.*' },
+      `subscriptions[2].on of webhook "a": found "crm.*"; allowed: an array of one or more event types.`,
+    ],
+    [
+      'on empty',
+      { name: 'a', on: [] },
+      `subscriptions[2].on of webhook "a": found an array of 0; allowed: an array of one or more event types.`,
+    ],
+    [
+      "a list's name for the object",
+      { name: 'a', on: ['crm.*', 'crm.people.created'] },
+      `subscriptions[2].on[1] of webhook "a": found "crm.people.created"; allowed: ${types} (did you mean "crm.person.created"?).`,
+    ],
+    [
+      'a misspelled verb',
+      { name: 'a', on: ['crm.todo.udpated'] },
+      `subscriptions[2].on[0] of webhook "a": found "crm.todo.udpated"; allowed: ${types} (did you mean "crm.todo.updated"?).`,
+    ],
+    [
+      'a dead pattern',
+      { name: 'a', on: ['crm.activity.*'] },
+      `subscriptions[2].on[0] of webhook "a": found "crm.activity.*"; allowed: ${types} (did you mean "crm.person_activity.*"?).`,
+    ],
+    [
+      'a type that is none',
+      { name: 'a', on: [7] },
+      `subscriptions[2].on[0] of webhook "a": found the number 7; allowed: ${types}.`,
+    ],
+    [
+      'no workspaces',
+      { name: 'a', workspaces: [] },
+      `subscriptions[2].workspaces of webhook "a": found an array of 0; allowed: an array of one or more names of workspaces.`,
+    ],
+    [
+      'an unnamed workspace',
+      { name: 'a', workspaces: [''] },
+      `subscriptions[2].workspaces[0] of webhook "a": found an empty string; allowed: the name of a workspace.`,
+    ],
+    [
+      'an unknown list',
+      { name: 'a', lists: ['todos'] },
+      `subscriptions[2].lists[0] of webhook "a": found "todos"; allowed: people, organization, memo, todo, history, activity, or the path of one (did you mean "todo"?).`,
+    ],
+    [
+      'an unknown class',
+      { name: 'a', class: 'both' },
+      `subscriptions[2].class of webhook "a": found "both"; allowed: 'edited' or 'refreshed'.`,
+    ],
+    [
+      'an unnamed field',
+      { name: 'a', fields: [''] },
+      `subscriptions[2].fields[0] of webhook "a": found an empty string; allowed: the name of a field, or a pattern with *.`,
+    ],
+    [
+      'an unknown order',
+      { name: 'a', order: 'recrod' },
+      `subscriptions[2].order of webhook "a": found "recrod"; allowed: 'record' or 'none'.`,
+    ],
+    [
+      'no concurrency',
+      { name: 'a', concurrency: 0 },
+      `subscriptions[2].concurrency of webhook "a": found the number 0; allowed: a whole number from 1 to 1000.`,
+    ],
+    [
+      'half a concurrency',
+      { name: 'a', concurrency: 1.5 },
+      `subscriptions[2].concurrency of webhook "a": found the number 1.5; allowed: a whole number from 1 to 1000.`,
+    ],
+    [
+      'a duration without unit',
+      { name: 'a', timeout: 30_000 },
+      `subscriptions[2].timeout of webhook "a": found the number 30000; allowed: ${duration}.`,
+    ],
+    [
+      'a duration that is none',
+      { name: 'a', timeout: '30 sec' },
+      `subscriptions[2].timeout of webhook "a": found "30 sec"; allowed: ${duration}.`,
+    ],
+    [
+      'a timeout of nothing',
+      { name: 'a', timeout: '0s' },
+      `subscriptions[2].timeout of webhook "a": found "0s"; allowed: ${duration}.`,
+    ],
+    [
+      'more than a timer holds',
+      { name: 'a', retry: { maxDelay: '25d' } },
+      `subscriptions[2].retry.maxDelay of webhook "a": found "25d"; allowed: ${duration}.`,
+    ],
+    [
+      'retry as a number',
+      { name: 'a', retry: 3 },
+      `subscriptions[2].retry of webhook "a": found the number 3; allowed: an object with attempts, delay, maxDelay.`,
+    ],
+    [
+      'no attempts',
+      { name: 'a', retry: { attempts: 0 } },
+      `subscriptions[2].retry.attempts of webhook "a": found the number 0; allowed: a whole number from 1 to 100.`,
+    ],
+    [
+      'a delay beyond its maximum',
+      { name: 'a', retry: { delay: '2m', maxDelay: '1m' } },
+      `subscriptions[2].retry.maxDelay of webhook "a": found "1m"; allowed: a duration that is not shorter than retry.delay.`,
+    ],
+    [
+      'a misspelled option of retry',
+      { name: 'a', retry: { delays: '1s' } },
+      `subscriptions[2].retry.delays of webhook "a": there is no such option (did you mean "delay"?); allowed: attempts, delay, maxDelay.`,
+    ],
+    [
+      'an unknown start',
+      { name: 'a', start: 'yesterday' },
+      `subscriptions[2].start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
+    ],
+    [
+      'a misspelled option',
+      { name: 'a', concurency: 3 },
+      `subscriptions[2].concurency of webhook "a": there is no such option (did you mean "concurrency"?); allowed: ${keys}.`,
+    ],
+    [
+      'settle without a unit',
+      { name: 'a', settle: 30 },
+      `subscriptions[2].settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted), or { still, atMost }.`,
+    ],
+    [
+      'settle with a bound below its wait',
+      { name: 'a', settle: { still: '1m', atMost: '1s' } },
+      `subscriptions[2].settle.atMost of webhook "a": found "1s"; allowed: a duration that is not shorter than still.`,
+    ],
+    [
+      'an option of something else',
+      { name: 'a', colour: 'red' },
+      `subscriptions[2].colour of webhook "a": there is no such option; allowed: ${keys}.`,
+    ],
+  ])('%s', (_what, options, sentence) => {
+    const error = complaintAbout(options);
+    expect(error.code).toBe('CF_CONFIG_INVALID');
+    expect(error.message).toBe(sentence);
+  });
+
+  it('says the misspelled key first, counts the rest and keeps every sentence as a fact', () => {
+    const error = complaintAbout({ nmae: 'a', concurrency: -1 });
+    expect(error.message).toBe(
+      `subscriptions[2].nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more to mend after this one.)`,
+    );
+    expect(error.facts['problems']).toHaveLength(3);
+  });
+
+  it('never shows what looks like a secret', () => {
+    expect(complaintAbout({ name: 'a', class: 'whsec_c2VjcmV0' }).message).not.toContain('c2VjcmV0');
+  });
+});

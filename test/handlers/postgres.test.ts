@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { handlerContext } from '../support/handler-fixtures.js';
+import { at, send, step, useMirrors } from '../support/mirror.js';
+
+const { absent, admin, mirror, rows, table } = await useMirrors();
+
+describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
+  it('is a table made by itself, with a row per record as it is now', async () => {
+    await send(
+      mirror(),
+      step({ verb: 'created', id: 'p1', after: { 이름: '가상인', '딜 개수': 1 }, sequence: 1 }),
+      step({ verb: 'snapshot', id: 'p2', after: { 이름: '둘' }, sequence: 1 }),
+      step({ id: 'p1', after: { 이름: '가상인', '딜 개수': 2, 팀: [{ id: 't', name: '1팀' }] }, sequence: 2 }),
+    );
+    const row = { workspace: 'acme', deleted: false };
+    const times = (second: number): object => ({ updated_at: new Date(at(second)), observed_at: new Date(at(second)) });
+    expect(await rows()).toEqual([
+      {
+        ...row,
+        ...times(20),
+        id: 'p1',
+        sequence: '2',
+        data: { id: 'p1', 이름: '가상인', '딜 개수': 2, 팀: [{ id: 't', name: '1팀' }] },
+      },
+      { ...row, ...times(10), id: 'p2', sequence: '1', data: { id: 'p2', 이름: '둘' } },
+    ]);
+  });
+
+  it('has one table per list, by the name one likes', async () => {
+    const subscription = mirror({ tables: { todo: '할 일; drop table "people"' } });
+    await send(subscription, step({ sequence: 1 }), step({ list: 'todo', sequence: 1 }));
+    expect([await rows('id'), await rows('id', '할 일; drop table "people"')]).toEqual([
+      [{ id: 'p1' }],
+      [{ id: 'p1' }],
+    ]);
+  });
+
+  it('marks and empties the row of a removed record, and fills it again when the record comes back', async () => {
+    const subscription = mirror({ columns: { people: { 이름: 'text' } } });
+    const before = { 이름: '가상인' };
+    await send(subscription, step({ after: before, sequence: 1 }), step({ verb: 'deleted', before, sequence: 2 }));
+    const columns = 'id, data, "이름", sequence, deleted';
+    expect(await rows(columns)).toEqual([{ id: 'p1', data: null, 이름: null, sequence: '2', deleted: true }]);
+    await send(subscription, step({ verb: 'created', after: before, sequence: 3 }));
+    expect(await rows(columns)).toEqual([
+      { id: 'p1', data: { id: 'p1', ...before }, 이름: '가상인', sequence: '3', deleted: false },
+    ]);
+  });
+
+  it.each([
+    ['that the event carries', { 이름: '셋' }, '셋'],
+    ['that the row has, when the event carries none', null, '가상인'],
+  ])('keeps the last image of a removed record, when told so: the one %s', async (_which, before, name) => {
+    const subscription = mirror({ keepDeleted: true, columns: { people: { 이름: 'text' } } });
+    await send(
+      subscription,
+      step({ after: { 이름: '가상인' }, sequence: 1 }),
+      step({ verb: 'deleted', before, sequence: 2 }),
+    );
+    expect(await rows('data, "이름", deleted')).toEqual([
+      { data: { id: 'p1', 이름: name }, 이름: name, deleted: true },
+    ]);
+  });
+
+  it('keeps records of two workspaces apart, though they have the same id', async () => {
+    await send(mirror(), step({ sequence: 5, workspace: 'acme' }), step({ sequence: 1, workspace: 'beta' }));
+    expect(await rows('workspace, id, sequence')).toEqual([
+      { workspace: 'acme', id: 'p1', sequence: '5' },
+      { workspace: 'beta', id: 'p1', sequence: '1' },
+    ]);
+  });
+
+  it('takes no notice of events that say nothing about the state of a record', async () => {
+    const event = step({ sequence: 1 });
+    await send(mirror(), { ...event, type: 'crm.person.completed' });
+    const found = await admin.query('SELECT to_regclass($1) AS made', [table()]);
+    expect(found.rows).toEqual([{ made: null }]);
+  });
+});
+
+describe.skipIf(absent !== null)('events that come late, twice or again', () => {
+  it('leave the row as the newest made it', async () => {
+    const subscription = mirror();
+    const first = step({ after: { v: 1 }, sequence: 1 });
+    const second = step({ after: { v: 2 }, sequence: 2 });
+    await send(subscription, second, first, second, first);
+    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 2 }, sequence: '2' }]);
+  });
+
+  it('do not bring a removed record back', async () => {
+    const subscription = mirror();
+    await send(subscription, step({ verb: 'deleted', sequence: 3 }), step({ after: { v: 2 }, sequence: 2 }));
+    expect(await rows('data, sequence, deleted')).toEqual([{ data: null, sequence: '3', deleted: true }]);
+  });
+
+  it('end in the same state in any order, with any repeats, many at a time', async () => {
+    const subscription = mirror();
+    let run = 0;
+    const order = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(order, fc.integer({ min: 2, max: 7 }), async (sequences, deletedAt) => {
+        const id = `p${(run += 1)}`;
+        const events = sequences.map((sequence) =>
+          step(sequence === deletedAt ? { verb: 'deleted', id, sequence } : { id, after: { v: sequence }, sequence }),
+        );
+        await Promise.all(events.map(async (event) => subscription.handle(event, handlerContext())));
+        const newest = Math.max(...sequences);
+        const { rows: found } = await admin.query(`SELECT data, sequence::int, deleted FROM ${table()} WHERE id = $1`, [
+          id,
+        ]);
+        const isGone = newest === deletedAt;
+        expect(found).toEqual([{ data: isGone ? null : { id, v: newest }, sequence: newest, deleted: isGone }]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are told from a new count by the time of observation: a feed that lost its memory begins again at 1', async () => {
+    const subscription = mirror();
+    await send(
+      subscription,
+      step({ after: { v: 'old' }, sequence: 57, observed: 0 }),
+      step({ after: { v: 'late' }, sequence: 56, observed: 59 }),
+    );
+    expect(await rows('data')).toEqual([{ data: { id: 'p1', v: 'old' } }]);
+    await send(subscription, step({ verb: 'snapshot', after: { v: 'new' }, sequence: 1, observed: 3_600 }));
+    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 'new' }, sequence: '1' }]);
+  });
+});

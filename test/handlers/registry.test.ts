@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { defineHandler } from '../../src/handlers/define.js';
+import { KINDS, buildSubscription } from '../../src/handlers/registry.js';
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+describe('an entry of subscriptions', () => {
+  it('may be a subscription built in code, also by another copy of the package', () => {
+    const own = defineHandler({ name: 'own', handle: () => undefined });
+    const foreign = { ...own };
+    expect(buildSubscription(own, 'subscriptions[0]')).toBe(own);
+    expect(buildSubscription(foreign, 'subscriptions[0]')).toBe(foreign);
+  });
+
+  it('may be a built-in handler as data', () => {
+    const url = 'https://ops.example/hooks';
+    const webhook = buildSubscription(
+      { handler: 'webhook', name: 'ops', url, secret, on: ['crm.todo.*'] },
+      'subscriptions[0]',
+    );
+    const ndjson = buildSubscription({ handler: 'ndjson', name: 'out', path: 'events.ndjson' }, 'subscriptions[1]');
+    expect(webhook).toMatchObject({ name: 'ops', handler: 'webhook', on: ['crm.todo.*'] });
+    expect(webhook.retry).toEqual({ attempts: 15, delayMs: 5_000, maxDelayMs: 14_400_000 });
+    expect(ndjson).toMatchObject({ name: 'out', handler: 'ndjson', on: ['crm.*'] });
+  });
+
+  const kinds = '"bullmq", "exec", "message", "ndjson", "postgres", or "webhook"';
+  const own = 'handlers of your own need a configuration file in code';
+  it.each<[string, unknown, string]>([
+    [
+      'text',
+      'ops',
+      `subscriptions[3]: found a string of 3 characters; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
+    ],
+    [
+      'an array',
+      [],
+      `subscriptions[3]: found an array of 0; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
+    ],
+    [
+      'an unwrapped handler',
+      { name: 'a', handle: () => undefined },
+      'subscriptions[3]: found an object with a handle function that no call has checked; wrap it: defineHandler({ … }).',
+    ],
+    ['no handler', { name: 'a' }, `subscriptions[3].handler: found nothing; allowed: ${kinds}; ${own}.`],
+    [
+      'a misspelled handler',
+      { name: 'a', handler: 'webhok' },
+      `subscriptions[3].handler: found "webhok"; allowed: ${kinds} (did you mean "webhook"?); ${own}.`,
+    ],
+    [
+      'custom as data',
+      { name: 'a', handler: 'custom', on: [] },
+      `subscriptions[3].handler: found "custom"; allowed: ${kinds}; ${own}.`,
+    ],
+    [
+      'a bad option',
+      { name: 'a', handler: 'webhook', url: 'ftp://h/', secret },
+      'subscriptions[3].url of webhook "a": found a string of 8 characters; allowed: a URL that begins with https://.',
+    ],
+  ])('is refused when it is %s, with its path', (_what, raw, sentence) => {
+    expect(() => buildSubscription(raw, 'subscriptions[3]')).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
+    );
+  });
+
+  it('finds every kind under its own word', () => {
+    expect(KINDS.map((kind) => kind.handler)).toEqual(['bullmq', 'exec', 'message', 'ndjson', 'postgres', 'webhook']);
+  });
+});

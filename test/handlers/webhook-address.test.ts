@@ -1,0 +1,279 @@
+import { request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { isAllowHost, readAllowHosts, refusalOf } from '../../src/handlers/webhook/address.js';
+import { guardedAgent, type Resolve } from '../../src/handlers/webhook/guard.js';
+import { readTarget } from '../../src/handlers/webhook/target.js';
+import { useReceivers } from '../support/handler-fixtures.js';
+
+const nothing = readAllowHosts([]);
+
+describe('an address that a webhook must not reach', () => {
+  it.each([
+    ['10.0.0.1', 'a private address'],
+    ['172.16.0.1', 'a private address'],
+    ['172.31.255.255', 'a private address'],
+    ['192.168.1.1', 'a private address'],
+    ['127.0.0.1', 'a loopback address'],
+    ['127.255.255.254', 'a loopback address'],
+    ['169.254.1.1', 'a link-local address'],
+    ['169.254.169.254', 'the metadata address of a cloud machine'],
+    ['169.254.170.2', 'the metadata address of a cloud machine'],
+    ['100.100.100.200', 'the metadata address of a cloud machine'],
+    ['168.63.129.16', 'the metadata address of a cloud machine'],
+    ['100.64.0.1', 'a shared address (carrier-grade NAT)'],
+    ['0.0.0.0', 'an unspecified address'],
+    ['0.1.2.3', 'an unspecified address'],
+    ['224.0.0.1', 'a multicast address'],
+    ['255.255.255.255', 'the broadcast address'],
+    ['192.0.2.1', 'a reserved address'],
+    ['198.18.0.1', 'a reserved address'],
+    ['240.0.0.1', 'a reserved address'],
+    ['::', 'an unspecified address'],
+    ['::1', 'a loopback address'],
+    ['fe80::1', 'a link-local address'],
+    ['fe80::1%eth0', 'a link-local address'],
+    ['fc00::1', 'a unique-local address'],
+    ['fd12:3456::1', 'a unique-local address'],
+    ['fd00:ec2::254', 'the metadata address of a cloud machine'],
+    ['fec0::1', 'a site-local address'],
+    ['ff02::1', 'a multicast address'],
+    ['::ffff:127.0.0.1', 'an IPv4 address mapped into IPv6'],
+    ['::ffff:7f00:1', 'an IPv4 address mapped into IPv6'],
+    ['::ffff:8.8.8.8', 'an IPv4 address mapped into IPv6'],
+    ['::ffff:169.254.169.254', 'the metadata address of a cloud machine'],
+    ['::7f00:1', 'a reserved address'],
+    ['::127.0.0.1', 'an IPv4 address mapped into IPv6'],
+    ['::a00:1', 'a reserved address'],
+    ['64:ff9b::a00:1', 'an IPv4 address translated into IPv6 (NAT64)'],
+    ['64:ff9b:1::a00:1', 'an IPv4 address translated into IPv6 (NAT64)'],
+    ['2002:7f00:1::', 'an IPv4 address tunnelled in IPv6 (6to4)'],
+    ['64:ff9b::a9fe:a9fe', 'an IPv4 address translated into IPv6 (NAT64)'],
+    ['::ffff:0:127.0.0.1', 'an IPv4 address translated into IPv6'],
+    ['2002:a9fe:a9fe::', 'an IPv4 address tunnelled in IPv6 (6to4)'],
+    ['2001::7f00:1', 'an IPv4 address tunnelled in IPv6 (Teredo)'],
+    ['2606:4700:4700::1111%eth0', 'an address within one network (it has a zone)'],
+    ['fd20:ce::254', 'the metadata address of a cloud machine'],
+    ['192.0.0.192', 'the metadata address of a cloud machine'],
+    ['100.127.255.255', 'a shared address (carrier-grade NAT)'],
+    ['192.88.99.1', 'a reserved address'],
+    ['3fff::1', 'a reserved address'],
+    ['5f00::1', 'a reserved address'],
+    ['100::1', 'a reserved address'],
+    ['2001:db8::1', 'a reserved address'],
+    ['4000::1', 'a reserved address'],
+    ['', 'not an address'],
+    ['0x7f.1', 'not an address'],
+    ['hooks.example', 'not an address'],
+  ])('%s: %s', (address, refusal) => {
+    expect(refusalOf(address, nothing)).toBe(refusal);
+  });
+
+  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e'])(
+    '%s is none: it is public',
+    (address) => {
+      expect(refusalOf(address, nothing)).toBeNull();
+    },
+  );
+
+  it.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['127.0.0.0/8', '127.9.9.9'],
+    ['127.0.0.1', '::ffff:127.0.0.1'],
+    ['::1', '::1'],
+    ['fd00:1::/64', 'fd00:1::5'],
+  ])('is reached when allowHosts says %s: %s', (entry, address) => {
+    expect([isAllowHost(entry), refusalOf(address, readAllowHosts([entry]))]).toEqual([true, null]);
+  });
+
+  it.each([
+    ['169.254.169.254', ['169.254.0.0/16', '0.0.0.0/0']],
+    ['100.100.100.200', ['100.64.0.0/10']],
+    ['::ffff:169.254.169.254', ['169.254.0.0/16', '::/0']],
+    ['fd00:ec2::254', ['fd00::/8']],
+  ])('stays refused within an allowed range where it hands out credentials: %s', (address, allowHosts) => {
+    expect(refusalOf(address, readAllowHosts(allowHosts))).toBe('the metadata address of a cloud machine');
+    expect(refusalOf(address, readAllowHosts([...allowHosts, address.replace('::ffff:', '')]))).toBeNull();
+  });
+
+  it('stays refused when allowHosts names its neighbour', () => {
+    expect(refusalOf('127.0.0.1', readAllowHosts(['127.0.0.2', '10.0.0.0/8', 'localhost', '::1']))).toBe(
+      'a loopback address',
+    );
+  });
+
+  it.each([
+    'http://a.example',
+    'a.example:80',
+    'a.example/x',
+    '*.example',
+    'u@a.example',
+    '2130706433',
+    '0x7f.1',
+    '',
+    ' ',
+  ])('cannot be allowed as %j: that is no host, address or range', (entry) => {
+    expect(isAllowHost(entry)).toBe(false);
+  });
+});
+
+describe('a URL as it is written down', () => {
+  const host = (what: string, name: string): string =>
+    `a public host (this is ${what}), unless allowHosts names "${name}"`;
+  const plain = 'the address in its plain form, such as 203.0.113.7';
+  it.each([
+    ['https://127.0.0.1/x', host('a loopback address', '127.0.0.1')],
+    ['https://[::1]:8443/x', host('a loopback address', '::1')],
+    ['https://[::ffff:10.0.0.1]/', host('an IPv4 address mapped into IPv6', '::ffff:a00:1')],
+    ['https://169.254.169.254/latest/meta-data', host('the metadata address of a cloud machine', '169.254.169.254')],
+    ['https://[fd00:ec2::254]/', host('the metadata address of a cloud machine', 'fd00:ec2::254')],
+    ['https://localhost/x', host('this machine', 'localhost')],
+    ['https://LOCALHOST./x', host('this machine', 'localhost.')],
+    ['https://api.localhost/x', host('this machine', 'api.localhost')],
+    ['https://127.0.0.1./', plain],
+    ['https://127。0。0。1/', plain],
+    ['https://ⓛocalhost/', host('this machine', 'localhost')],
+    ['https://[64:ff9b::7f00:1]/', host('an IPv4 address translated into IPv6 (NAT64)', '64:ff9b::7f00:1')],
+    ['https://[::ffff:169.254.169.254]/', host('the metadata address of a cloud machine', '::ffff:a9fe:a9fe')],
+    ['https://[fe80::1%25eth0]/', 'a URL that begins with https://'],
+    ['https://100.64.0.1/', host('a shared address (carrier-grade NAT)', '100.64.0.1')],
+    ['https://255.255.255.255/', host('the broadcast address', '255.255.255.255')],
+    [
+      'https:hooks.example@127.0.0.1/',
+      'a URL without user name and password (the receiver checks the signature instead)',
+    ],
+    ['https://2130706433/', plain],
+    ['https://0x7f000001/', plain],
+    ['https://017700000001/', plain],
+    ['https://0177.0.0.1/', plain],
+    ['https://127.1/', plain],
+    ['https://0x08.8.8.8/', plain],
+    ['https://134744072/', plain],
+    ['https://①②⑦.⓪.⓪.①/', plain],
+    [
+      'http://hooks.example/x',
+      'https (what http carries can be read on the way), unless allowHosts names "hooks.example"',
+    ],
+    ['http://8.8.8.8/x', 'https (what http carries can be read on the way), unless allowHosts names "8.8.8.8"'],
+    [
+      'https://user:pass@hooks.example/',
+      'a URL without user name and password (the receiver checks the signature instead)',
+    ],
+    ['ftp://hooks.example/', 'a URL that begins with https://'],
+    ['hooks.example', 'a URL that begins with https://'],
+    ['', 'a URL that begins with https://'],
+  ])('%s is refused', (url, allowed) => {
+    expect(readTarget(url, nothing)).toEqual({ outcome: 'refused', allowed });
+  });
+
+  it.each([
+    ['https://hooks.example/in?key=k#top', [], 'hooks.example/in'],
+    ['https://8.8.8.8:8443/in', [], '8.8.8.8:8443/in'],
+    ['http://127.0.0.1:3000/in', ['127.0.0.0/8'], '127.0.0.1:3000/in'],
+    ['http://hooks.internal/in', ['HOOKS.internal.'], 'hooks.internal/in'],
+    ['http://[::1]:3000/in', ['::1'], '[::1]:3000/in'],
+    ['http://localhost:3000/in', ['localhost'], 'localhost:3000/in'],
+    ['https://훅.example/in', [], 'xn--i18b.example/in'],
+  ])('%s is accepted with allowHosts %j', (url, allowHosts, place) => {
+    expect(readTarget(url, readAllowHosts(allowHosts))).toMatchObject({ outcome: 'accepted', target: { place } });
+  });
+});
+
+describe('a connection', () => {
+  const startReceiver = useReceivers();
+
+  /** Answers with the next of these addresses each time; the last one stays. */
+  function answering(...rounds: string[][]): Resolve & { asked: () => number } {
+    let asked = 0;
+    const resolve: Resolve = () => {
+      const round = rounds[Math.min(asked, rounds.length - 1)] ?? [];
+      asked += 1;
+      return Promise.resolve(round.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    };
+    return Object.assign(resolve, { asked: () => asked });
+  }
+
+  async function get(url: string, allowHosts: string[], resolve: Resolve): Promise<number> {
+    const agent = guardedAgent({ allowances: readAllowHosts(allowHosts), resolve, timeoutMs: 5_000 });
+    try {
+      const { statusCode, body } = await request(url, { dispatcher: agent });
+      await body.dump();
+      return statusCode;
+    } finally {
+      await agent.destroy();
+    }
+  }
+
+  it('goes to a name whose address is allowed: the control of all that follows', async () => {
+    const receiver = await startReceiver();
+    const status = await get(`http://hooks.example:${receiver.port}/`, ['127.0.0.1'], answering(['127.0.0.1']));
+    expect(status).toBe(204);
+  });
+
+  it.each([['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['0.0.0.0']])(
+    'does not go to a name that resolves to %s',
+    async (address) => {
+      const receiver = await startReceiver(undefined, '0.0.0.0');
+      await expect(get(`http://hooks.example:${receiver.port}/`, [], answering([address]))).rejects.toMatchObject({
+        code: 'CF_ADDRESS_REFUSED',
+        facts: { hostname: 'hooks.example', address },
+      });
+      expect(receiver.connections()).toBe(0);
+    },
+  );
+
+  it.each(['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.1'])(
+    'does not go to the literal address %s, about which sockets ask no resolver',
+    async (host) => {
+      const receiver = await startReceiver();
+      const resolve = answering(['127.0.0.1']);
+      await expect(get(`http://${host}:${receiver.port}/`, [], resolve)).rejects.toMatchObject({
+        code: 'CF_ADDRESS_REFUSED',
+        message:
+          '127.0.0.1 is a loopback address: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.',
+      });
+      expect([receiver.connections(), resolve.asked()]).toEqual([0, 0]);
+    },
+  );
+
+  it('goes nowhere when a name changes its answer to a forbidden address', async () => {
+    const receiver = await startReceiver(() => ({ headers: { connection: 'close' } }), '0.0.0.0');
+    const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
+    const agent = guardedAgent({ allowances: readAllowHosts(['127.0.0.2']), resolve, timeoutMs: 5_000 });
+    const send = () => request(`http://rebind.example:${receiver.port}/`, { dispatcher: agent });
+    expect((await send()).statusCode).toBe(204);
+    await expect(send()).rejects.toMatchObject({ code: 'CF_ADDRESS_REFUSED' });
+    await agent.destroy();
+    expect(receiver.connections()).toBe(1);
+  });
+
+  it('asks once and connects to that answer: a name cannot be judged by one answer and reached by the next', async () => {
+    const receiver = await startReceiver(undefined, '0.0.0.0');
+    const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
+    expect(await get(`http://rebind.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
+    expect(resolve.asked()).toBe(1);
+  });
+
+  it('takes of several addresses only those that are allowed', async () => {
+    const receiver = await startReceiver(undefined, '0.0.0.0');
+    const resolve = answering(['10.0.0.1', '::1', '127.0.0.2']);
+    expect(await get(`http://mixed.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
+  });
+
+  it('goes wherever a name leads that allowHosts names', async () => {
+    const receiver = await startReceiver();
+    expect(await get(`http://hooks.internal:${receiver.port}/`, ['hooks.internal'], answering(['127.0.0.1']))).toBe(
+      204,
+    );
+  });
+
+  it('is let go before the first byte when the system led it elsewhere: 0.0.0.0 is another word for loopback', async () => {
+    const receiver = await startReceiver(undefined, '0.0.0.0');
+    const sending = get(`http://hooks.example:${receiver.port}/`, ['0.0.0.0'], answering(['0.0.0.0']));
+    await expect(sending).rejects.toMatchObject({ code: 'CF_ADDRESS_REFUSED', facts: { address: '127.0.0.1' } });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('says so when a name has no address', async () => {
+    await expect(get('http://nowhere.example/', [], answering([]))).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+});

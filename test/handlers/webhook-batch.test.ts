@@ -1,0 +1,70 @@
+import { HTTP, type CloudEvent } from 'cloudevents';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { batchId } from '../../src/events/envelope.js';
+import { retryAfterMsOf } from '../../src/handlers/errors.js';
+import { webhook } from '../../src/handlers/webhook/webhook.js';
+import type { WebhookOptions } from '../../src/handlers/webhook/options.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { batchContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const startReceiver = useReceivers();
+const EVENTS = ['a', 'b', 'c'].map((subject) => sampleEvent(subject));
+
+const optionsOf = (url: string): WebhookOptions => ({
+  name: 'ops',
+  url,
+  secret,
+  allowHosts: ['127.0.0.1'],
+  batch: { size: 500, linger: '2s' },
+});
+
+async function deliver(url: string, events: readonly ChangeEvent[] = EVENTS): Promise<void> {
+  const subscription = webhook(optionsOf(url));
+  try {
+    await subscription.batch?.handle(events, batchContext());
+  } finally {
+    await subscription.close?.();
+  }
+}
+
+describe('a webhook in batch mode', () => {
+  it('collects events as it is told', () => {
+    expect(webhook(optionsOf('https://ops.example')).batch).toMatchObject({ size: 500, lingerMs: 2_000 });
+  });
+
+  it('posts them as one CloudEvents batch, signed as one message', async () => {
+    const receiver = await startReceiver();
+    await deliver(`${receiver.url}/hooks`);
+    const [one, ...more] = receiver.received;
+    expect(more).toEqual([]);
+    expect(one!.headers['content-type']).toBe('application/cloudevents-batch+json');
+    expect(new Webhook(secret).verify(one!.body, one!.headers as Record<string, string>)).toEqual(EVENTS);
+    const parsed = HTTP.toEvent({ headers: one!.headers, body: one!.body }) as CloudEvent<unknown>[];
+    expect(parsed.map((event) => [event.validate(), event.id])).toEqual(EVENTS.map(({ id }) => [true, id]));
+  });
+
+  it('gives the same events the same id, and others another', async () => {
+    const receiver = await startReceiver();
+    await deliver(receiver.url);
+    await deliver(receiver.url);
+    await deliver(receiver.url, EVENTS.slice(1));
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+    const whole = batchId(EVENTS.map(({ id }) => id));
+    expect(ids).toEqual([whole, whole, batchId(EVENTS.slice(1).map(({ id }) => id))]);
+    expect(new Set([...ids, ...EVENTS.map(({ id }) => id)]).size).toBe(2 + EVENTS.length);
+  });
+
+  it('fails as one when it is refused, and waits as it is told', async () => {
+    const receiver = await startReceiver(() => ({ status: 503, headers: { 'retry-after': '7' } }));
+    const error: unknown = await deliver(receiver.url).catch((reason: unknown) => reason);
+    expect(retryAfterMsOf(error)).toBe(7_000);
+  });
+
+  it('has no binary mode', () => {
+    expect(() => webhook({ ...optionsOf('https://ops.example'), mode: 'binary' })).toThrow(
+      `mode of webhook "ops": found "binary"; allowed: 'structured' together with batch: headers tell of one event only.`,
+    );
+  });
+});

@@ -1,0 +1,277 @@
+import { HTTP, type CloudEvent } from 'cloudevents';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import type { ChangefeedError } from '../../src/errors.js';
+import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import { createWebhook, webhook } from '../../src/handlers/webhook/webhook.js';
+import { webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/options.js';
+import { handlerContext, sampleEvent, useReceivers, type Received } from '../support/handler-fixtures.js';
+
+const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const secret = secretOf(7);
+const startReceiver = useReceivers();
+
+async function deliver(options: Partial<WebhookOptions> & { url: string }, event = sampleEvent()): Promise<void> {
+  const subscription = webhook({ name: 'ops', secret, allowHosts: ['127.0.0.1'], ...options });
+  try {
+    await subscription.handle(event, handlerContext());
+  } finally {
+    await subscription.close?.();
+  }
+}
+
+async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
+  const error: unknown = await delivery.then(
+    () => new Error('expected the delivery to fail'),
+    (reason: unknown) => reason,
+  );
+  return error as ChangefeedError;
+}
+
+/** What the one request held; fails when there was none or more than one. */
+function only(received: Received[]): Received {
+  expect(received).toHaveLength(1);
+  return received[0]!;
+}
+
+const verify = (one: Received, key = secret): unknown =>
+  new Webhook(key).verify(one.body, one.headers as Record<string, string>);
+
+describe('a webhook delivery', () => {
+  it('posts the event as a CloudEvent in structured mode, signed so that Standard Webhooks verifies it', async () => {
+    const receiver = await startReceiver();
+    const event = sampleEvent();
+    await deliver({ url: `${receiver.url}/hooks?key=1` }, event);
+    const one = only(receiver.received);
+    expect(verify(one)).toEqual(event);
+    expect(one).toMatchObject({
+      method: 'POST',
+      path: '/hooks?key=1',
+      headers: {
+        'content-type': 'application/cloudevents+json',
+        'webhook-id': event.id,
+        'user-agent': 'crm-changefeed',
+      },
+    });
+    const parsed = HTTP.toEvent({ headers: one.headers, body: one.body }) as CloudEvent<unknown>;
+    expect(parsed.validate()).toBe(true);
+    expect(parsed).toMatchObject({
+      id: event.id,
+      type: event.type,
+      subject: event.subject,
+      time: event.time,
+      data: event.data,
+    });
+  });
+
+  it('can be sent in binary mode: attributes in headers, data as the signed body', async () => {
+    const receiver = await startReceiver();
+    const event = sampleEvent('고객 "1" 100%');
+    await deliver({ url: receiver.url, mode: 'binary' }, event);
+    const one = only(receiver.received);
+    expect(verify(one)).toEqual(event.data);
+    expect(one.headers).toMatchObject({
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-id': event.id,
+      'ce-source': '/workspaces/acme',
+      'ce-type': 'crm.person.updated',
+      'ce-subject': '%EA%B3%A0%EA%B0%9D%20%221%22%20100%25',
+      'ce-time': event.time,
+    });
+    const parsed = HTTP.toEvent({ headers: one.headers, body: one.body }) as CloudEvent<unknown>;
+    expect(parsed.validate()).toBe(true);
+    expect(parsed.data).toEqual(event.data);
+    expect(decodeURIComponent(parsed.subject ?? '')).toBe(event.subject);
+  });
+
+  it('carries one signature per secret, so that receivers with the old and with the new one both verify', async () => {
+    const receiver = await startReceiver();
+    await deliver({ url: receiver.url, secret: [secretOf(1), secretOf(2)] });
+    const one = only(receiver.received);
+    expect(String(one.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    expect(verify(one, secretOf(1))).toEqual(verify(one, secretOf(2)));
+    expect(() => verify(one, secretOf(3))).toThrow('No matching signature found');
+  });
+
+  it('does not verify once its body, id or time is tampered with', async () => {
+    const receiver = await startReceiver();
+    await deliver({ url: receiver.url });
+    const one = only(receiver.received);
+    const later = String(Number(one.headers['webhook-timestamp']) + 1);
+    expect(() => verify({ ...one, body: one.body.replace('edited', 'edibed') })).toThrow();
+    expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-id': 'evt_other' } })).toThrow();
+    expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-timestamp': later } })).toThrow();
+  });
+
+  it('keeps the id over tries of one event, which is how a receiver knows it has it', async () => {
+    const receiver = await startReceiver();
+    await deliver({ url: receiver.url });
+    await deliver({ url: receiver.url });
+    const [first, second] = receiver.received.map((one) => one.headers['webhook-id']);
+    expect(first).toBe(second);
+  });
+
+  it.each([200, 201, 202, 204, 299])('is done when the answer is %i', async (status) => {
+    const receiver = await startReceiver(() => ({ status }));
+    await expect(deliver({ url: receiver.url })).resolves.toBeUndefined();
+  });
+});
+
+describe('a webhook delivery that is not accepted', () => {
+  it('fails with status, host and path and the start of the answer, without query, secret or line breaks', async () => {
+    const key = secret.slice('whsec_'.length);
+    const body = `no\n<b>sorry</b> ${key} sesame-key ${'x'.repeat(5_000)}`;
+    const receiver = await startReceiver(() => ({ status: 500, body }));
+    const error = await failureOf(deliver({ url: `${receiver.url}/hooks?key=sesame-key` }));
+    const start = `Webhook "ops": 127.0.0.1:${receiver.port}/hooks answered 500. It said: `;
+    expect(error.code).toBe('CF_DELIVERY_REFUSED');
+    expect(error.facts).toEqual({ subscription: 'ops', place: `127.0.0.1:${receiver.port}/hooks`, status: 500 });
+    expect(error.message.startsWith(`${start}no <b>sorry</b> [hidden] [hidden] xxx`)).toBe(true);
+    expect(error.message).toHaveLength(start.length + 200);
+    expect([isPermanent(error), retryAfterMsOf(error)]).toEqual([false, undefined]);
+  });
+
+  it('does not follow a redirect, wherever it leads', async () => {
+    const inner = await startReceiver();
+    const receiver = await startReceiver(() => ({ status: 307, headers: { location: inner.url } }));
+    const error = await failureOf(deliver({ url: receiver.url }));
+    expect(error.message).toBe(
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 307: redirects are not followed; put the final URL into the subscription.`,
+    );
+    expect(inner.received).toEqual([]);
+  });
+
+  it('waits as Retry-After says', async () => {
+    const receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '90' } }));
+    const error = await failureOf(deliver({ url: receiver.url }));
+    expect(error.message).toBe(
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 429 and asks to be tried again in 1 min 30 s.`,
+    );
+    expect(retryAfterMsOf(error)).toBe(90_000);
+  });
+
+  it('at 410 asks for the subscription to be disabled, with the reason', async () => {
+    const receiver = await startReceiver(() => ({ status: 410, body: 'moved away' }));
+    const error = await failureOf(deliver({ url: receiver.url }));
+    expect([isDisabling(error), isPermanent(error), retryAfterMsOf(error)]).toEqual([true, false, undefined]);
+    expect(error.message).toBe(
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 410 (Gone): the endpoint no longer exists and says so for good. It said: moved away`,
+    );
+  });
+
+  it('fails when nobody answers in time', async () => {
+    const receiver = await startReceiver(() => 'silence');
+    const error = await failureOf(deliver({ url: receiver.url, timeout: '100ms' }));
+    expect(error.code).toBe('CF_DELIVERY_REFUSED');
+    expect(error.message).toBe(`Webhook "ops": 127.0.0.1:${receiver.port}/ did not answer within 100 ms.`);
+  });
+
+  it('ends at once when the delivery is aborted', async () => {
+    const control = new AbortController();
+    const receiver = await startReceiver(() => {
+      control.abort();
+      return 'silence';
+    });
+    const subscription = webhook({ name: 'ops', secret, allowHosts: ['127.0.0.1'], url: receiver.url });
+    const { signal } = control;
+    const error = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext({ signal }))));
+    await subscription.close?.();
+    expect(error.message).toBe(`Webhook "ops": 127.0.0.1:${receiver.port}/ was given up before it answered.`);
+  });
+
+  it('says when nothing listens there', async () => {
+    const error = await failureOf(deliver({ url: 'http://127.0.0.1:1/hooks?key=sesame-key' }));
+    expect(error.message).toBe('Webhook "ops": 127.0.0.1:1/hooks could not be reached (ECONNREFUSED).');
+  });
+
+  it('sends nothing to a name that leads inwards, and says what would allow it', async () => {
+    const settings = webhookSchema.parse({ name: 'ops', secret, url: 'https://inwards.example/hooks?key=sesame-key' });
+    const subscription = createWebhook(settings, {
+      resolve: () => Promise.resolve([{ address: '10.0.0.5', family: 4 }]),
+    });
+    const error = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext())));
+    await subscription.close?.();
+    expect(error.code).toBe('CF_ADDRESS_REFUSED');
+    expect(error.message).toBe(
+      'Webhook "ops": inwards.example/hooks: inwards.example resolves to 10.0.0.5, which is a private address: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.',
+    );
+  });
+});
+
+describe('the options of webhook', () => {
+  const url = 'https://ops.example/hooks';
+  const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
+  const keys =
+    'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, url, secret, mode, allowHosts, rate, disableAfter';
+  it.each<[string, object, string]>([
+    ['no url', { secret }, 'url of webhook "ops": found nothing; allowed: a URL that begins with https://.'],
+    [
+      'a url with a key, which is not shown',
+      { url: 'http://ops.example/?k=sesame', secret },
+      'url of webhook "ops": found a string of 28 characters; allowed: https (what http carries can be read on the way), unless allowHosts names "ops.example".',
+    ],
+    ['no secret', { url }, `secret of webhook "ops": found nothing; allowed: ${secrets}.`],
+    [
+      'a secret without prefix',
+      { url, secret: 'c2VjcmV0' },
+      `secret of webhook "ops": found a string of 8 characters; allowed: ${secrets}.`,
+    ],
+    [
+      'a secret too short',
+      { url, secret: 'whsec_c2VjcmV0' },
+      `secret of webhook "ops": found a string of 14 characters; allowed: ${secrets}.`,
+    ],
+    [
+      'a secret mistyped',
+      { url, secret: secret.replace('B', '!') },
+      `secret of webhook "ops": found a string of 50 characters; allowed: ${secrets}.`,
+    ],
+    ['no secrets', { url, secret: [] }, `secret of webhook "ops": found an array of 0; allowed: ${secrets}.`],
+    [
+      'an unknown mode',
+      { url, secret, mode: 'batched' },
+      `mode of webhook "ops": found "batched"; allowed: 'structured' or 'binary'.`,
+    ],
+    [
+      'allowHosts as text',
+      { url, secret, allowHosts: '127.0.0.1' },
+      'allowHosts of webhook "ops": found "127.0.0.1"; allowed: an array of host names, addresses or CIDR ranges.',
+    ],
+    [
+      'a host with a port',
+      { url, secret, allowHosts: ['127.0.0.1:80'] },
+      `allowHosts[0] of webhook "ops": found "127.0.0.1:80"; allowed: a host name, an address or a CIDR range, without scheme, port or path (such as 'hooks.internal', '127.0.0.1', '10.1.0.0/16').`,
+    ],
+    [
+      'an unknown option',
+      { url, secret, secrets: [] },
+      `secrets of webhook "ops": there is no such option (did you mean "secret"?); allowed: ${keys}.`,
+    ],
+  ])('refuse %s', (_what, options, sentence) => {
+    expect(() => webhook({ name: 'ops', ...options } as WebhookOptions)).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
+    );
+  });
+
+  it('retry over hours unless told otherwise', () => {
+    const retryOf = (options: Partial<WebhookOptions>): Subscription['retry'] =>
+      webhook({ name: 'ops', url, secret, ...options }).retry;
+    expect(retryOf({})).toEqual({ attempts: 15, delayMs: 5_000, maxDelayMs: 14_400_000 });
+    expect(retryOf({ retry: { attempts: 3 } })).toEqual({ attempts: 3, delayMs: 5_000, maxDelayMs: 14_400_000 });
+  });
+
+  it('leave its rate and the end of its patience to whoever runs it', () => {
+    const partsOf = (options: Partial<WebhookOptions>): unknown => {
+      const { rate, disableAfterMs } = webhook({ name: 'ops', url, secret, ...options });
+      return { rate, disableAfterMs };
+    };
+    expect(partsOf({})).toEqual({ rate: undefined, disableAfterMs: 5 * 86_400_000 });
+    expect(partsOf({ disableAfter: '12h', rate: { requests: 20 } })).toEqual({
+      rate: { requests: 20, perSeconds: 1 },
+      disableAfterMs: 12 * 3_600_000,
+    });
+    expect(partsOf({ disableAfter: false })).toEqual({ rate: undefined, disableAfterMs: undefined });
+  });
+});

@@ -1,0 +1,57 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { createLog, parseLogLevel } from '../../src/observability/log.js';
+
+function sink(): { destination: Writable; text: () => string } {
+  let text = '';
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  return { destination, text: () => text };
+}
+
+describe('the log', () => {
+  it('is JSON with the facts as fields', () => {
+    const { destination, text } = sink();
+    createLog({ destination }).child({ workspace: 'acme' }).info({ list: 'people', pages: 3 }, 'sweep complete');
+    expect(JSON.parse(text())).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      workspace: 'acme',
+      list: 'people',
+      pages: 3,
+      msg: 'sweep complete',
+    });
+  });
+
+  it('shows no secret, at whatever depth it was put in', () => {
+    const { destination, text } = sink();
+    const log = createLog({ destination });
+    log.info({ token: 's3cret', headers: { authorization: 'Bearer s3cret' }, a: { b: { password: 's3cret' } } }, 'x');
+    log.child({ secret: 's3cret' }).warn({ list: 'people' }, 'y');
+    expect(text()).not.toContain('s3cret');
+    expect(text()).toContain('[redacted]');
+  });
+
+  it('is readable for people when asked', () => {
+    const { destination, text } = sink();
+    createLog({ destination, pretty: true }).info({ list: 'people', token: 's3cret' }, 'sweep complete');
+    expect(text()).toMatch(/INFO.*sweep complete/);
+    expect(text()).toContain('people');
+    expect(text()).not.toContain('s3cret');
+  });
+
+  it('leaves out what is below its level', () => {
+    const { destination, text } = sink();
+    createLog({ destination, level: 'warn' }).info({}, 'quiet');
+    expect(text()).toBe('');
+  });
+
+  it('has a level that LOG_LEVEL sets, and refuses another word', () => {
+    expect([parseLogLevel(undefined), parseLogLevel(''), parseLogLevel('DEBUG')]).toEqual(['info', 'info', 'debug']);
+    expect(() => parseLogLevel('loud')).toThrow('LOG_LEVEL: found "loud"; allowed: debug, info, warn, error, silent.');
+  });
+});

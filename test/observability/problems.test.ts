@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { distinct, problemsOf } from '../../src/observability/problems.js';
+import type { ListStatus, Status, SubscriptionStatus } from '../../src/observability/status.js';
+
+const AT = '2026-03-01T09:10:00.000Z';
+const EARLIER = '2026-03-01T09:00:00.000Z';
+
+const list = (more: Partial<ListStatus> = {}): ListStatus => ({
+  list: 'people',
+  enabled: true,
+  intervalMs: 3_000,
+  failure: null,
+  dueAt: AT,
+  late: false,
+  baselineAt: EARLIER,
+  lastSweep: null,
+  silence: null,
+  heldRemovals: null,
+  heldCreations: null,
+  sweeping: null,
+  records: 1,
+  ...more,
+});
+const failure = { code: 'CF_UNAVAILABLE', message: 'It answered 503.', page: 1, since: EARLIER, at: AT, attempts: 2 };
+const subscription = (more: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
+  name: 'ops',
+  handler: 'webhook',
+  on: ['crm.*'],
+  waiting: 0,
+  active: 0,
+  delayed: 0,
+  dead: 0,
+  paused: false,
+  disabled: null,
+  failingSince: null,
+  lagEvents: 0,
+  lagSeconds: 0,
+  ...more,
+});
+const process = (roles: readonly string[], more: object = {}): Status['processes'][number] => ({
+  id: roles.join('-'),
+  pid: 7,
+  host: 'crm-1',
+  startedAt: EARLIER,
+  roles,
+  workspaces: ['acme'],
+  stalled: [],
+  ...more,
+});
+const SOUND = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
+const ALL = process(['poll', 'dispatch', 'handle']);
+
+const found = (more: {
+  lists?: ListStatus[];
+  subscriptions?: SubscriptionStatus[];
+  processes?: Status['processes'];
+  redis?: Status['redis'];
+}) => {
+  const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = SOUND } = more;
+  const budget = { requests: 80, perSeconds: 10, pausedMs: 0 };
+  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, lists };
+  const problems = distinct(problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes }));
+  return problems.map(({ severity, kind, subject }) => `${severity} ${kind} ${subject}`);
+};
+
+describe('problems', () => {
+  it.each([
+    ['none when all is well', {}, []],
+    [
+      'a role that no process has, once a process runs for a while',
+      { processes: [process(['poll'])] },
+      ['error role.missing role:dispatch', 'error role.missing role:handle'],
+    ],
+    [
+      'a role that only a process of another workspace has',
+      { processes: [process(['poll'], { workspaces: ['other'] })], subscriptions: [] },
+      ['error role.missing role:poll'],
+    ],
+    [
+      'every role when no process runs',
+      { processes: [] },
+      ['poll', 'dispatch', 'handle'].map((role) => `error role.missing role:${role}`),
+    ],
+    ['no missing role while processes start', { processes: [process(['poll'], { startedAt: AT })] }, []],
+    ['no missing handlers without subscriptions', { subscriptions: [], processes: [process(['poll'])] }, []],
+    [
+      'a loop that stands still',
+      { processes: [process(ALL.roles, { stalled: [{ loop: 'poll acme people', since: EARLIER }] })] },
+      ['error loop.stalled loop:poll acme people'],
+    ],
+    ['a list that is late', { lists: [list({ late: true })] }, ['error list.late list:people']],
+    [
+      'the missing role rather than late lists when no process polls',
+      { lists: [list({ late: true })], processes: [process(['dispatch', 'handle'])] },
+      ['error role.missing role:poll'],
+    ],
+    ['nothing about a disabled list', { lists: [list({ enabled: false, late: true, failure })] }, []],
+    ['a list whose sweeps fail', { lists: [list({ failure })] }, ['error sweep.failed list:people']],
+    [
+      'a refused token once for all lists, at the first attempt',
+      {
+        lists: [list(), list({ list: 'memo' })].map((one) => ({
+          ...one,
+          failure: { ...failure, code: 'CF_UNAUTHORISED', attempts: 1 },
+        })),
+      },
+      ['error token.refused workspace'],
+    ],
+    [
+      'another source',
+      { lists: [list({ failure: { ...failure, code: 'CF_SOURCE_CHANGED', attempts: 1 } })] },
+      ['error source.changed list:people'],
+    ],
+    [
+      'a Redis that may evict keys',
+      { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null } },
+      ['error redis.evicts redis'],
+    ],
+    ['a Redis that refuses writes', { redis: { ...SOUND, refuses: 'out of memory' } }, ['error redis.refuses redis']],
+    [
+      'new records that are held',
+      {
+        lists: [
+          list({ heldCreations: { count: 300, of: 310, since: EARLIER, known: { seen: 3, of: 400 }, replaced: true } }),
+        ],
+      },
+      ['warning creations.held list:people'],
+    ],
+    [
+      'a subscription whose attempts have failed for a while',
+      { subscriptions: [subscription({ failingSince: EARLIER }), subscription({ name: 'new', failingSince: AT })] },
+      ['warning subscription.failing subscription:ops'],
+    ],
+    [
+      'errors before warnings',
+      {
+        lists: [
+          list({ heldRemovals: { count: 30, of: 40, since: EARLIER } }),
+          list({ list: 'memo', silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } }),
+        ],
+        subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })],
+      },
+      [
+        'error subscription.disabled subscription:ops',
+        'warning removals.held list:people',
+        'warning list.silent list:memo',
+      ],
+    ],
+  ] as const)('are %s', (_what, given, expected) => {
+    expect(found(given as Parameters<typeof found>[0])).toEqual(expected);
+  });
+});

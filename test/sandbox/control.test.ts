@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../src/sandbox/sandbox.js';
+import { parseJournal, withVisibility } from '../../src/sandbox/verify/read.js';
+import { get, walkAll, type Target } from '../support/read-api.js';
+
+const open: Sandbox[] = [];
+const directories: string[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
+  await Promise.all(directories.splice(0).map((path) => rm(path, { recursive: true })));
+});
+
+interface Controlled {
+  sandbox: Sandbox;
+  target: SandboxAddress;
+  pull: (method: string, path: string, body?: unknown, token?: string) => Promise<{ status: number; body: unknown }>;
+}
+
+async function controlled(): Promise<Controlled> {
+  const sandbox = createSandbox({ people: 20, control: { token: 'lever' } });
+  open.push(sandbox);
+  const target = await sandbox.start();
+  const control = target.control as Target;
+  return {
+    sandbox,
+    target,
+    async pull(method, path, body, token = 'lever') {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      };
+      const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const response = await fetch(`${control.url}${path}`, init);
+      const text = await response.text();
+      return {
+        status: response.status,
+        body: response.headers.get('content-type')?.startsWith('application/json') === true ? JSON.parse(text) : text,
+      };
+    },
+  };
+}
+
+test('the control API has a port and a token of its own', async () => {
+  const { target, pull } = await controlled();
+  expect(target.control?.url).not.toBe(target.url);
+  expect((await pull('GET', '/', undefined, 'sandbox')).status).toBe(401);
+  expect((await pull('GET', '/')).body).toMatchObject({
+    profile: 'calm',
+    faults: [],
+    rate: 0,
+    mutations: 0,
+    records: { people: 20 },
+  });
+  expect((await get({ ...target, token: 'lever' }, 'v2/people')).status).toBe(401);
+});
+
+test('every lever does over HTTP what it does from a test', async () => {
+  const { sandbox, target, pull } = await controlled();
+  expect((await pull('POST', '/step', { count: 3 })).body).toMatchObject({ mutations: 3 });
+  expect((await pull('POST', '/step')).body).toMatchObject({ mutations: 4 });
+  expect((await pull('PUT', '/profile', { name: 'flaky' })).body).toMatchObject({
+    profile: 'flaky',
+    faults: ['html-502', 'truncated', 'dropped', 'gzip'],
+  });
+  expect((await pull('PUT', '/faults/extras')).body).toMatchObject({ behaviour: { extras: true } });
+  expect((await pull('DELETE', '/faults/html-502')).body).toMatchObject({
+    faults: ['truncated', 'dropped', 'gzip', 'extras'],
+  });
+  expect((await pull('PATCH', '/behaviour', { pageSize: 3, mishaps: { stalled: { every: 5 } } })).body).toMatchObject({
+    behaviour: { pageSize: 3, mishaps: { stalled: { every: 5 }, truncated: { every: 7 } } },
+  });
+  expect((await pull('PUT', '/rate', { rate: 2.5 })).body).toMatchObject({ rate: 2.5 });
+  await pull('PUT', '/token', { token: 'second' });
+  expect(sandbox.token).toBe('second');
+  expect((await get(target, 'v2/people')).status).toBe(401);
+});
+
+test('what is wrong is refused and named, and nothing is switched', async () => {
+  const { sandbox, pull } = await controlled();
+  const before = sandbox.behaviour;
+  const wrong = [
+    await pull('PUT', '/profile', { name: 'no-such' }),
+    await pull('PUT', '/faults/no-such'),
+    await pull('PATCH', '/behaviour', { pageSize: 0 }),
+    await pull('PATCH', '/behaviour', { pagesize: 10 }),
+    await pull('POST', '/step', { count: -1 }),
+  ];
+  expect(wrong.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  expect(JSON.stringify(wrong[0]?.body)).toContain('calm, wild');
+  expect(JSON.stringify(wrong[2]?.body)).toContain('pageSize');
+  expect(sandbox.behaviour).toBe(before);
+});
+
+test('the truth can be looked at: a record as it is, the journal, the tables of faults and profiles', async () => {
+  const { sandbox, pull } = await controlled();
+  const id = sandbox.life.editPerson(undefined, { position: '고문' });
+  expect((await pull('GET', `/records/people/${id}`)).body).toMatchObject({ id, 포지션: '고문' });
+  expect((await pull('GET', '/records/people/none')).status).toBe(404);
+  expect(parseJournal((await pull('GET', '/journal')).body as string)).toEqual(sandbox.journal.lines());
+  expect((await pull('GET', '/faults')).body).toContainEqual({
+    name: 'gzip',
+    does: 'Every second body is compressed.',
+    sound: true,
+  });
+  expect((await pull('GET', '/profiles')).body).toContainEqual(
+    expect.objectContaining({ name: 'sliding', sound: false }),
+  );
+});
+
+test('the journal in a file says what the one in memory says', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'changefeed-'));
+  directories.push(directory);
+  const journal = join(directory, 'truth.ndjson');
+  const sandbox = createSandbox({ people: 20, limit: null, journal });
+  const target = await sandbox.start();
+  sandbox.step(40);
+  await walkAll(target);
+  sandbox.step(5);
+  await sandbox.stop();
+  const lines = parseJournal(await readFile(journal, 'utf8'));
+  const inMemory = sandbox.journal.lines().filter((line) => line.line === 'mutation');
+  expect(inMemory.some(({ visibleAt }) => visibleAt !== null)).toBe(true);
+  expect(withVisibility(lines)).toEqual(inMemory);
+  expect(lines.filter(({ line }) => line === 'walk').length).toBe(6);
+});

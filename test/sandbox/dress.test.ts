@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Behaviour } from '../../src/sandbox/behaviour/behaviour.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { essence } from '../../src/sandbox/verify/same.js';
+import { get, walk, type Fields, type Target } from '../support/read-api.js';
+
+const open: Sandbox[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
+});
+
+async function served(behaviour: Partial<Behaviour> = {}): Promise<{ sandbox: Sandbox; target: Target }> {
+  const sandbox = createSandbox({ people: 30, limit: null, behaviour });
+  open.push(sandbox);
+  return { sandbox, target: await sandbox.start() };
+}
+
+const firstOf = (records: Fields[]): Fields => records[0]!;
+
+test('a todo carries the names as written, as seen in the wild, or both', async () => {
+  const { sandbox, target } = await served();
+  const written = firstOf(await walk(target, 'todo'));
+  sandbox.behave({ todoNames: 'both' });
+  const both = firstOf(await walk(target, 'todo'));
+  expect(both).toMatchObject({
+    ...written,
+    제목: written['내용'],
+    시작일: written['시작 날짜'],
+    완료일: written['완료 날짜'],
+  });
+  sandbox.behave({ todoNames: 'wild' });
+  const wild = firstOf(await walk(target, 'todo'));
+  expect(wild).toMatchObject({ 제목: written['내용'], 종료일: written['마지막 날짜'], 내용: null });
+  expect(Object.keys(wild)).not.toContain('마지막 날짜');
+});
+
+test('stamps can be cut to the minute, or never move', async () => {
+  const { sandbox, target } = await served({ stamps: 'minute' });
+  for (const person of await walk(target, 'people')) expect(person['수정 날짜']).toMatch(/:00\.000Z$/);
+  sandbox.behave({ stamps: 'still' });
+  sandbox.life.editPerson();
+  for (const person of await walk(target, 'people')) expect(person['수정 날짜']).toBe(person['생성 날짜']);
+});
+
+test.each([
+  ['mixed empties', { empties: 'mixed' }],
+  ['reordered keys and refs', { sequence: 'reordered' }],
+  ['signed pictures', { pictures: 'signed' }],
+] as const)('with %s every request has other bytes and the same meaning', async (_what, behaviour) => {
+  const { target } = await served(behaviour);
+  const [first, second] = [await get(target, 'v2/people'), await get(target, 'v2/people')];
+  expect(second.text).not.toBe(first.text);
+  const meaning = ({ text }: { text: string }): (string | null)[] =>
+    (JSON.parse(text) as { data: { peopleList: Fields[] } }).data.peopleList.map((record) =>
+      essence(record, { ignore: new Set(), refNames: 'compared' }),
+    );
+  expect(meaning(second)).toEqual(meaning(first));
+});
+
+test.each([
+  ['added', (now: Fields, before: Fields) => expect(now).toEqual({ ...before, recordVersion: 1 })],
+  ['removed', (now: Fields, before: Fields) => expect({ ...now, 포지션: before['포지션'] }).toEqual(before)],
+  ['reshaped', (now: Fields, before: Fields) => expect(now).toEqual({ ...before, 포지션: [before['포지션']] })],
+] as const)('a key %s on all records is a change of rules in the journal, and of no record', async (drift, check) => {
+  const { sandbox, target } = await served();
+  const before = await walk(target, 'people');
+  sandbox.behave({ drift });
+  (await walk(target, 'people')).forEach((record, nth) => check(record, before[nth]!));
+  const lines = sandbox.journal.lines().filter(({ line }) => line !== 'walk');
+  expect(lines).toMatchObject([{ line: 'rules', rules: { drift } }]);
+});
+
+test('a renamed user shows on every record that names them, no stamp moves and no record changes', async () => {
+  const { sandbox, target } = await served();
+  const before = await walk(target, 'people');
+  sandbox.life.rename('user', 2, '새이름');
+  const after = await walk(target, 'people');
+  const touched = after.filter((record) => (record['담당자'] as { name: string } | null)?.name === '새이름');
+  expect(touched.length).toBeGreaterThan(0);
+  expect(after.map((record) => record['수정 날짜'])).toEqual(before.map((record) => record['수정 날짜']));
+  expect(sandbox.journal.lines().filter(({ line }) => line !== 'walk')).toMatchObject([
+    { line: 'rename', after: '새이름' },
+  ]);
+});
+
+test('the change stamp moves with counters only when it is told to', async () => {
+  const { sandbox, target } = await served();
+  const stampOf = async (id: unknown): Promise<unknown> =>
+    (await walk(target, 'people')).find((person) => person.id === id)?.['수정 날짜'];
+  const todo = (await walk(target, 'todo')).find((each) => each['peopleId'] !== null && each['완료'] === false)!;
+  const before = await stampOf(todo['peopleId']);
+  sandbox.life.completeTodo(todo.id);
+  expect(await stampOf(todo['peopleId'])).toBe(before);
+  sandbox.behave({ stampsFollow: true });
+  sandbox.life.reopenTodo(todo.id);
+  expect(await stampOf(todo['peopleId'])).not.toBe(before);
+});
+
+test('empty fields can be left out, older history rows can have no source, and further fields can be there', async () => {
+  const { target } = await served({ empties: 'absent', historySource: 'older-absent', extras: true });
+  const people = await walk(target, 'people');
+  expect(people.flatMap((person) => Object.values(person))).not.toContain(null);
+  expect(people[0]).toMatchObject({ RecordId: people[0]!.id });
+  const history = await walk(target, 'history');
+  const since = history.filter((row) => String(row['createdAt']) >= '2025-07-14');
+  expect(history.filter((row) => 'source' in row)).toEqual(since);
+});

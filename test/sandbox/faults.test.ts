@@ -1,0 +1,292 @@
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Behaviour } from '../../src/sandbox/behaviour/behaviour.js';
+import { FAULTS } from '../../src/sandbox/behaviour/faults.js';
+import { composed, PROFILES } from '../../src/sandbox/behaviour/profiles.js';
+import { SlidingWindow } from '../../src/sandbox/behaviour/rate-limit.js';
+import type { SandboxOptions } from '../../src/sandbox/options.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { get, readPage, walk, type Fields, type Target } from '../support/read-api.js';
+
+const open: Sandbox[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
+});
+
+interface Served {
+  sandbox: Sandbox;
+  target: Target;
+}
+
+async function served(behaviour: Partial<Behaviour> = {}, options: SandboxOptions = {}): Promise<Served> {
+  const sandbox = createSandbox({ people: 30, limit: null, ...options, behaviour: { pageSize: 10, ...behaviour } });
+  open.push(sandbox);
+  return { sandbox, target: await sandbox.start() };
+}
+
+const idsOf = (records: Fields[]): string[] => records.map(({ id }) => id);
+const always = { every: 1 };
+
+describe('paging', () => {
+  test.each([
+    ['null', null],
+    ['missing', undefined],
+    ['empty-text', ''],
+  ] as const)('a list that ends with "%s" says so on its last page', async (end, said) => {
+    const { target } = await served({ end, pageSize: 100 });
+    expect((await readPage(target, 'people')).nextCursor).toBe(said);
+  });
+
+  test('a filled cursor leads to an empty page, which ends the list', async () => {
+    const { target } = await served({ end: 'empty-page', pageSize: 100 });
+    const first = await readPage(target, 'people');
+    expect(await readPage(target, 'people', first.nextCursor)).toEqual({ records: [], nextCursor: null });
+  });
+
+  test('an empty list is one empty page', async () => {
+    const { target } = await served({ end: 'empty-page' }, { memos: 0 });
+    expect(await readPage(target, 'memo')).toEqual({ records: [], nextCursor: null });
+  });
+
+  test('a cursor is the id of the last record, and goes on after it though it is gone', async () => {
+    const { sandbox, target } = await served();
+    const all = idsOf(await walk(target, 'people'));
+    const first = await readPage(target, 'people');
+    expect(first.nextCursor).toBe(all[9]);
+    sandbox.life.delete('people', all[9]);
+    expect(idsOf((await readPage(target, 'people', first.nextCursor)).records)).toEqual(all.slice(10, 20));
+    sandbox.behave({ cursorOfGoneRecord: 'bad' });
+    expect((await get(target, `v2/people?cursor=${all[9] ?? ''}`)).status).toBe(400);
+  });
+
+  test('under an offset cursor a removal makes the next page skip a record', async () => {
+    const { sandbox, target } = await served({ cursor: 'offset' });
+    const all = idsOf(await walk(target, 'people'));
+    const first = await readPage(target, 'people');
+    sandbox.life.delete('people', all[3]);
+    expect(idsOf((await readPage(target, 'people', first.nextCursor)).records)[0]).toBe(all[11]);
+  });
+
+  test('a snapshot cursor reads the moment of its first page throughout, and the next walk the present', async () => {
+    const { sandbox, target } = await served({ cursor: 'snapshot' });
+    const all = await walk(target, 'people');
+    const first = await readPage(target, 'people');
+    sandbox.life.editPerson(all[15]?.id, { position: '고문' });
+    sandbox.life.delete('people', all[16]?.id);
+    expect((await readPage(target, 'people', first.nextCursor)).records).toEqual(all.slice(10, 20));
+    const edits = sandbox.journal
+      .lines()
+      .filter((line) => line.line === 'mutation' && line.cause === 'direct' && line.list === 'people');
+    expect(edits).toMatchObject([{ visibleAt: null }, { visibleAt: null }]);
+    expect((await walk(target, 'people')).length).toBe(29);
+    expect(edits).toMatchObject([
+      { visibleAt: expect.any(String) as string },
+      { visibleAt: expect.any(String) as string },
+    ]);
+  });
+
+  test('a single-use cursor is refused the second time, an expired one once its time is up', async () => {
+    const once = await served({ cursor: 'single-use' });
+    const { nextCursor } = await readPage(once.target, 'people');
+    await readPage(once.target, 'people', nextCursor);
+    await expect(readPage(once.target, 'people', nextCursor)).rejects.toThrow('400');
+    const expiring = await served({ cursor: 'expiring', cursorLifetimeMs: 0 });
+    const late = (await readPage(expiring.target, 'people')).nextCursor;
+    await expect(readPage(expiring.target, 'people', late)).rejects.toThrow('400');
+  });
+
+  test('a cursor of one list is a bad cursor in another', async () => {
+    for (const cursor of ['last-id', 'offset', 'expiring', 'snapshot', 'single-use'] as const) {
+      const { target } = await served({ cursor });
+      const { nextCursor } = await readPage(target, 'people');
+      await expect(readPage(target, 'todo', nextCursor)).rejects.toThrow('400');
+    }
+  });
+
+  test('a bad cursor gets what the switch says', async () => {
+    const { sandbox, target } = await served();
+    const first = await readPage(target, 'people');
+    const bad = 'v2/people?cursor=nobody-gave-this-out';
+    expect(JSON.parse((await get(target, bad)).text)).toMatchObject({ success: false, message: 'Bad Request' });
+    sandbox.behave({ badCursor: 'refuse-empty' });
+    expect(await get(target, bad)).toMatchObject({ status: 400, text: '' });
+    sandbox.behave({ badCursor: 'first-page' });
+    expect(await readPage(target, 'people', 'nobody-gave-this-out')).toEqual(first);
+    sandbox.behave({ badCursor: 'empty-page' });
+    expect(await readPage(target, 'people', 'nobody-gave-this-out')).toEqual({ records: [], nextCursor: null });
+  });
+
+  test('lists come in the order of the switch', async () => {
+    const { sandbox, target } = await served({ pageSize: 100 });
+    const byCreation = await walk(target, 'people');
+    expect(byCreation.map((record) => String(record['생성 날짜']))).toEqual(
+      byCreation.map((record) => String(record['생성 날짜'])).sort(),
+    );
+    sandbox.behave({ order: 'id' });
+    const byId = idsOf(await walk(target, 'people'));
+    expect(byId).toEqual(idsOf(byCreation).sort());
+    expect(byId).not.toEqual(idsOf(byCreation));
+    sandbox.behave({ order: 'last-change' });
+    const edited = sandbox.life.editPerson();
+    expect(idsOf(await walk(target, 'people'))[0]).toBe(edited);
+    sandbox.behave({ order: 'shuffled' });
+    const [one, two] = [idsOf(await walk(target, 'people')), idsOf(await walk(target, 'people'))];
+    expect(one).not.toEqual(two);
+    expect([...one].sort()).toEqual(byId);
+  });
+
+  test('overlapping pages repeat, and a repeated cursor leads nowhere', async () => {
+    const { sandbox, target } = await served({ overlap: 3 });
+    const first = await readPage(target, 'people');
+    expect(idsOf((await readPage(target, 'people', first.nextCursor)).records).slice(0, 3)).toEqual(
+      idsOf(first.records).slice(7),
+    );
+    sandbox.behave({ overlap: 0, mishaps: { 'repeated-cursor': always } });
+    expect((await readPage(target, 'people', first.nextCursor)).nextCursor).toBe(first.nextCursor);
+  });
+
+  test('a stale replica shows what was, and what it shows does not count as visible', async () => {
+    const { sandbox, target } = await served({ pageSize: 100, mishaps: { stale: always }, staleMs: 60_000 });
+    const before = await walk(target, 'people');
+    sandbox.life.editPerson(before[0]?.id, { position: '고문' });
+    expect(await walk(target, 'people')).toEqual(before);
+    expect(sandbox.journal.lines().find((line) => line.line === 'mutation')).toMatchObject({ visibleAt: null });
+    sandbox.behave({ mishaps: { stale: { times: 0 } } });
+    expect((await walk(target, 'people'))[0]?.['포지션']).toBe('고문');
+  });
+
+  test('the world changes after every page, and the record a cursor names goes', async () => {
+    const { sandbox, target } = await served({ churn: 2 });
+    await readPage(target, 'people');
+    await expect.poll(() => sandbox.world.mutations).toBe(2);
+    sandbox.behave({ churn: 0, mishaps: { 'cursor-row-deleted': always } });
+    const { records } = await readPage(target, 'people');
+    await expect.poll(() => sandbox.world.indexOf('people', records[9]?.id ?? '')).not.toBeNull();
+    await expect.poll(async () => idsOf(await walk(target, 'people'))).not.toContain(records[9]?.id);
+  });
+});
+
+describe('limits', () => {
+  test.each([
+    ['reason', { reason: '0.316초 후 재시도해주세요.' }],
+    ['message', { message: 'Too Many Requests: 0.316초 후 재시도해주세요.' }],
+    ['list', { reason: ['0.316초 후 재시도해주세요.'] }],
+    ['absurd', { reason: '864000.512초 후 재시도해주세요.' }],
+    ['none', { success: false, message: 'Too Many Requests' }],
+  ] as const)('a 429 with the hint "%s"', async (limitHint, said) => {
+    const { target } = await served({ limitHint, mishaps: { 'rate-limited': always } });
+    const { status, text } = await get(target, 'v2/people');
+    expect(status).toBe(429);
+    expect(JSON.parse(text)).toMatchObject(said);
+  });
+
+  test('a 429 with Retry-After, without a body, as a page', async () => {
+    const { sandbox, target } = await served({ limitHint: 'header', mishaps: { 'rate-limited': always } });
+    expect((await get(target, 'v2/people')).headers.get('retry-after')).toBe('1');
+    sandbox.behave({ limitHint: 'empty' });
+    expect(await get(target, 'v2/people')).toMatchObject({ status: 429, text: '' });
+    sandbox.behave({ limitHint: 'html' });
+    expect((await get(target, 'v2/people')).text).toMatch(/^<!DOCTYPE html>/);
+  });
+
+  test('with another client in the same window, requests that were within the limit alone are refused', () => {
+    const admitted = (foreignPerSecond: number): number => {
+      const window = new SlidingWindow();
+      const times = Array.from({ length: 160 }, (_, nth) => nth * 125);
+      return times.filter((at) => window.take(at, { ...composed([], {}), foreignPerSecond }) === 0).length;
+    };
+    expect(admitted(0)).toBe(160);
+    expect(admitted(6)).toBeLessThan(120);
+  });
+
+  test('the window slides: no ten seconds ever hold more than the limit', () => {
+    const window = new SlidingWindow();
+    const rules = { ...composed([], {}), limitRequests: 5, limitWindowMs: 1_000 };
+    const admitted = Array.from({ length: 600 }, (_, tick) => tick * 10).filter((at) => window.take(at, rules) === 0);
+    const most = Math.max(...admitted.map((from) => admitted.filter((at) => at >= from && at < from + 1_000).length));
+    expect(most).toBe(5);
+    expect(admitted.length).toBe(30);
+    expect(window.take(6_000, rules)).toBe(0);
+  });
+});
+
+describe('answers', () => {
+  test.each([
+    ['unauthorised', 401, 'Unauthorized'],
+    ['forbidden', 403, '203.0.113.7'],
+    ['html-404', 404, '<!DOCTYPE html>'],
+    ['html-502', 502, '<!DOCTYPE html>'],
+    ['json-500', 500, '"success":false'],
+    ['refused-200', 200, '"success":false'],
+    ['listless-200', 200, '{"success":true,"data":{}}'],
+  ] as const)('"%s" takes the place of the page', async (mishap, status, said) => {
+    const { target } = await served({ mishaps: { [mishap]: always } });
+    const got = await get(target, 'v2/people');
+    expect(got.status).toBe(status);
+    expect(got.text).toContain(said);
+  });
+
+  test('an empty 400, half a body, a cut connection', async () => {
+    const { sandbox, target } = await served({ mishaps: { 'empty-400': always } });
+    expect(await get(target, 'v2/people')).toMatchObject({ status: 400, text: '' });
+    sandbox.behave({ mishaps: { truncated: always } });
+    const { text } = await get(target, 'v2/people');
+    expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
+    sandbox.behave({ mishaps: { dropped: always } });
+    await expect(get(target, 'v2/people')).rejects.toThrow();
+  });
+
+  test('half a body shows nothing: the journal does not count it as visible', async () => {
+    const { sandbox, target } = await served({ pageSize: 100, mishaps: { truncated: always } });
+    sandbox.life.editPerson();
+    await get(target, 'v2/people');
+    expect(sandbox.journal.lines()).toMatchObject([{ line: 'mutation', visibleAt: null }]);
+  });
+
+  test('a stalled body comes in the end, an oversized one is padded, a compressed one says so', async () => {
+    const { sandbox, target } = await served({ mishaps: { stalled: always }, stallMs: 40, oversizedBytes: 200_000 });
+    const started = performance.now();
+    const page = await readPage(target, 'people');
+    expect(performance.now() - started).toBeGreaterThan(35);
+    sandbox.behave({ mishaps: { oversized: always } });
+    const { text } = await get(target, 'v2/people');
+    expect(text.length).toBeGreaterThan(200_000);
+    expect(JSON.parse(text)).toMatchObject({ data: { nextCursor: page.nextCursor } });
+    sandbox.behave({ mishaps: { gzip: always } });
+    const compressed = await get(target, 'v2/people');
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    expect(() => gunzipSync(compressed.text)).toThrow();
+    expect(JSON.parse(compressed.text)).toMatchObject({ data: { nextCursor: page.nextCursor } });
+  });
+
+  test('a token made anew kills the old one at once', async () => {
+    const { sandbox, target } = await served();
+    sandbox.reissueToken('second');
+    expect((await get(target, 'v2/people')).status).toBe(401);
+    expect((await get({ ...target, token: 'second' }, 'v2/people')).status).toBe(200);
+  });
+
+  test('a schedule strikes as often as it says and no more', async () => {
+    const { target } = await served({ mishaps: { 'json-500': { every: 3, after: 3, times: 2 } } });
+    const statuses: number[] = [];
+    for (let request = 1; request <= 13; request++) statuses.push((await get(target, 'v2/people')).status);
+    expect(statuses.flatMap((status, nth) => (status === 500 ? [nth + 1] : []))).toEqual([6, 9]);
+  });
+
+  test('a stalled answer does not hold up the end', async () => {
+    const { sandbox, target } = await served({ mishaps: { stalled: always }, stallMs: 600_000 });
+    const waiting = get(target, 'v2/people').then(
+      () => 'answered',
+      () => 'cut',
+    );
+    await expect.poll(() => sandbox.requests).toBe(1);
+    await sandbox.stop();
+    expect(await waiting).toBe('cut');
+  });
+});
+
+test('every fault switches something, under a name of its own', () => {
+  const calm = composed([], {});
+  for (const { behaviour } of Object.values(FAULTS)) expect(composed([], behaviour)).not.toEqual(calm);
+  expect(new Set(PROFILES.map(({ name }) => name)).size).toBe(PROFILES.length);
+});

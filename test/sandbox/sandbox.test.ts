@@ -1,0 +1,110 @@
+import { afterEach, expect, test } from 'vitest';
+import { LIST_NAMES } from '../../src/events/lists.js';
+import { FIELDS } from '../../src/server/read-api/fields.js';
+import type { SandboxOptions } from '../../src/sandbox/options.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { get, readPage, walk, walkAll, type Target } from '../support/read-api.js';
+
+const open: Sandbox[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
+});
+
+async function sandboxOf(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; target: Target }> {
+  const sandbox = createSandbox({ people: 120, limit: null, ...options });
+  open.push(sandbox);
+  return { sandbox, target: await sandbox.start() };
+}
+
+test('a walk of each list shows as many records as the workspace has, none twice', async () => {
+  const { sandbox, target } = await sandboxOf();
+  const lists = await walkAll(target);
+  for (const list of LIST_NAMES) {
+    expect(lists[list].length).toBe(sandbox.world.counts[list]);
+    expect(new Set(lists[list].map(({ id }) => id)).size).toBe(lists[list].length);
+  }
+  expect(sandbox.world.counts).toMatchObject({
+    people: 120,
+    organization: 24,
+    memo: 180,
+    todo: 180,
+    history: 480,
+    activity: 480,
+  });
+});
+
+test('every field of the table is on every record', async () => {
+  const { target } = await sandboxOf();
+  const lists = await walkAll(target);
+  for (const list of LIST_NAMES) {
+    const names = FIELDS[list].map(({ name }) => name).filter((name) => name !== 'leadId');
+    for (const record of lists[list]) expect(Object.keys(record)).toEqual(expect.arrayContaining(names));
+  }
+});
+
+test('the same seed gives the same bytes, another seed others', async () => {
+  const options = { people: 30, seed: 7 };
+  const bytes = async (seed: number): Promise<string> =>
+    (await get((await sandboxOf({ ...options, seed })).target, 'v2/people')).text;
+  const [first, again, other] = [await bytes(7), await bytes(7), await bytes(8)];
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+});
+
+test('an edit is on the next page that is read, and in the journal as visible from then on', async () => {
+  const { sandbox, target } = await sandboxOf();
+  const id = sandbox.life.editPerson(undefined, { position: '고문' });
+  const before = sandbox.journal.lines().filter((line) => line.line === 'mutation');
+  expect(before.map((line) => line.visibleAt)).toEqual([null]);
+  const person = (await walk(target, 'people')).find((record) => record.id === id);
+  expect(person?.['포지션']).toBe('고문');
+  expect(sandbox.journal.lines()).toMatchObject([
+    {
+      line: 'mutation',
+      kind: 'edit-person',
+      list: 'people',
+      id,
+      cause: 'direct',
+      visibleAt: expect.stringMatching(/Z$/) as string,
+    },
+    { line: 'walk', list: 'people' },
+  ]);
+});
+
+test('a completed todo takes its person and its organization along', async () => {
+  const { sandbox, target } = await sandboxOf();
+  const todo = (await walk(target, 'todo')).find((each) => each['완료'] === false && each['peopleId'] !== null);
+  const personBefore = (await walk(target, 'people')).find(({ id }) => id === todo?.['peopleId']);
+  sandbox.life.completeTodo(todo?.id);
+  const person = (await walk(target, 'people')).find(({ id }) => id === todo?.['peopleId']);
+  expect(person?.['완료 TODO']).toBe(Number(personBefore?.['완료 TODO']) + 1);
+  expect(person?.['미완료 TODO']).toBe(Number(personBefore?.['미완료 TODO']) - 1);
+  expect(person?.['수정 날짜']).toBe(personBefore?.['수정 날짜']);
+});
+
+test('the request over the limit is refused and told in seconds when to come back', async () => {
+  const { target } = await sandboxOf({ limit: { requests: 3, perMs: 10_000 } });
+  for (let request = 0; request < 3; request++) await readPage(target, 'people');
+  const { status, text } = await get(target, 'v2/people');
+  expect(status).toBe(429);
+  expect(JSON.parse(text)).toEqual({
+    success: false,
+    message: 'Too Many Requests',
+    reason: expect.stringMatching(/^\d\.\d{3}초 후 재시도해주세요\.$/) as string,
+  });
+});
+
+test('life goes on by itself at the asked rate', async () => {
+  const { sandbox } = await sandboxOf({ rate: 200 });
+  await expect.poll(() => sandbox.world.mutations).toBeGreaterThan(20);
+});
+
+test('a hundred steps of the seeded stream make the same mutations every time', () => {
+  const clock = { now: () => Date.UTC(2026, 1, 1), sleep: () => Promise.resolve() };
+  const lives = [1, 2].map(() => {
+    const sandbox = createSandbox({ people: 120, clock });
+    return { verbs: sandbox.step(100), lines: sandbox.journal.lines() };
+  });
+  expect(lives[0]?.lines.length).toBeGreaterThan(100);
+  expect(lives[1]).toEqual(lives[0]);
+});

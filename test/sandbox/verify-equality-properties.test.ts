@@ -1,0 +1,46 @@
+/** The judge has an equality of its own, on purpose. It must not differ from detection's, or one of them is wrong. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { canonicalText } from '../../src/detect/canonical.js';
+import type { RawValue } from '../../src/detect/raw.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { essence } from '../../src/sandbox/verify/same.js';
+
+const reference = fc.record(
+  { id: fc.constantFrom('1', '2'), name: fc.constantFrom('a', 'b'), tag: fc.constantFrom(null, [], 'x') },
+  { requiredKeys: ['id'] },
+);
+const entry = fc.record({ _id: fc.constantFrom('1', '2'), name: fc.constantFrom('a', 'b') }, { requiredKeys: ['_id'] });
+const value = fc.oneof(
+  fc.constantFrom(null, undefined, [], '', 0, '0', false),
+  reference,
+  fc.array(fc.oneof(reference, entry), { maxLength: 3 }),
+  fc.array(fc.constantFrom(null, [], 1, {}), { maxLength: 2 }),
+  fc.dictionary(fc.constantFrom('가', '가'.normalize('NFD'), 'b'), fc.constantFrom(null, 1, []), { maxKeys: 2 }),
+);
+const picture = fc.constantFrom(null, 'https://p/a?sig=1', 'https://p/a?sig=2', 'https://p/a#x', 'https://p/b');
+const record: fc.Arbitrary<RawValue> = fc
+  .record(
+    {
+      팀: value,
+      ['팀'.normalize('NFD')]: value,
+      담당자: value,
+      '프로필 사진': picture,
+      updatedAt: fc.constantFrom('1', '2'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((fields) => ({ id: 'r1', ...fields }));
+
+const says = (image: RawValue): string | null =>
+  essence({ ...image, id: 'r1' }, { ignore: new Set(), refNames: 'compared' });
+const text = (image: RawValue): string => canonicalText(image, compileRules('people'));
+
+test('verify: two images say the same to the judge exactly when detection finds no change between them', () => {
+  fc.assert(
+    fc.property(record, record, (a, b) => {
+      expect(says(a) === says(b)).toBe(text(a) === text(b));
+    }),
+    { numRuns: 3_000 },
+  );
+});

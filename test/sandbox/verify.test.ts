@@ -1,0 +1,226 @@
+import { expect, test } from 'vitest';
+import type { JournalLine } from '../../src/sandbox/journal/lines.js';
+import { parseEvents, parseJournal } from '../../src/sandbox/verify/read.js';
+import { scoreEvents } from '../../src/sandbox/verify/score.js';
+import { at, mutation, told, walk } from '../support/judged.js';
+
+const A = { 이름: 'A' };
+const B = { 이름: 'B' };
+const C = { 이름: 'C' };
+
+test('a change that was seen and told of is found, with its delay from change and from sight', () => {
+  const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 12 })];
+  const score = scoreEvents({ journal, events: [told({ before: A, after: B, second: 13 })] });
+  expect(score).toMatchObject({ expected: 1, found: 1, recall: 1, falseEvents: 0, missed: [] });
+  expect(score.delay).toEqual({ p50: 3_000, p99: 3_000, max: 3_000 });
+  expect(score.delaySinceVisible.max).toBe(1_000);
+});
+
+test('a change that was seen and not told of is missed, and named', () => {
+  const score = scoreEvents({
+    journal: [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 12 })],
+    events: [],
+  });
+  expect(score).toMatchObject({
+    expected: 1,
+    found: 0,
+    recall: 0,
+    missed: [{ list: 'people', id: 'p1', verb: 'updated', visibleAt: at(12) }],
+  });
+});
+
+test('what was overwritten before anyone looked is not expected, and the event across both is true', () => {
+  const journal = [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: null }),
+    mutation({ before: B, after: C, second: 11, seen: 12 }),
+  ];
+  const score = scoreEvents({ journal, events: [told({ before: A, after: C, second: 12 })] });
+  expect(score).toMatchObject({ expected: 1, found: 1, falseEvents: 0 });
+});
+
+test('what was undone before anyone looked is not expected, and an event about it is not false', () => {
+  const journal = [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: null }),
+    mutation({ before: B, after: A, second: 11, seen: 12 }),
+  ];
+  expect(scoreEvents({ journal, events: [] })).toMatchObject({ expected: 0, recall: 1 });
+  expect(scoreEvents({ journal, events: [told({ before: A, after: B, second: 10 })] })).toMatchObject({
+    falseEvents: 0,
+  });
+});
+
+test('an event that skips a state which was shown still tells of it: a crash may have coalesced them', () => {
+  const journal = [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: 11 }),
+    mutation({ before: B, after: A, second: 12, seen: 13 }),
+    mutation({ before: A, after: C, second: 14, seen: 15 }),
+  ];
+  expect(scoreEvents({ journal, events: [told({ before: A, after: C, second: 15 })] })).toMatchObject({
+    expected: 3,
+    found: 3,
+  });
+});
+
+test('a state that comes back is told of twice, each time at its own place', () => {
+  const journal = [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: 11 }),
+    mutation({ before: B, after: A, second: 12, seen: 13 }),
+    mutation({ before: A, after: B, second: 14, seen: 15 }),
+  ];
+  const events = [
+    told({ before: A, after: B, second: 11, sequence: 1 }),
+    told({ before: B, after: A, second: 13, sequence: 2 }),
+    told({ before: A, after: B, second: 15, sequence: 3 }),
+  ];
+  expect(scoreEvents({ journal, events })).toMatchObject({ expected: 3, found: 3, repeated: 0, delay: { max: 1_000 } });
+});
+
+test('a state that comes back within a millisecond or two, or is told of by a clock that is behind, is found at its own place', () => {
+  const journal = (...seen: (number | null)[]): JournalLine[] => [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: seen[0] ?? null }),
+    mutation({ before: B, after: A, second: 10.001, seen: seen[1] ?? null }),
+    mutation({ before: A, after: B, second: 10.002, seen: seen[2] ?? null }),
+  ];
+  const events = [10.003, 10.006, 10.009].map((second, index) =>
+    told({ before: index === 1 ? B : A, after: index === 1 ? A : B, second, sequence: index + 1 }),
+  );
+  const score = scoreEvents({ journal: journal(10.002, 10.005, 10.008), events });
+  expect(score).toMatchObject({ expected: 3, found: 3, repeated: 0 });
+
+  const [behind] = events;
+  const unseenAtFirst = scoreEvents({ journal: journal(null, null, 10.02), events: behind ? [behind] : [] });
+  expect(unseenAtFirst).toMatchObject({ expected: 1, found: 1, repeated: 0 });
+});
+
+test('a stale answer taken for a change is a false event: history does not run backwards', () => {
+  const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
+  const events = [told({ before: A, after: B, second: 11 }), told({ before: B, after: A, second: 12, sequence: 2 })];
+  expect(scoreEvents({ journal, events })).toMatchObject({
+    found: 1,
+    falseEvents: 1,
+    inventions: [{ reason: 'never-so', subject: 'p1' }],
+  });
+});
+
+test.each([
+  ['key order', { b: 1, a: 2 }, { a: 2, b: 1 }],
+  [
+    'refs in another order',
+    {
+      팀: [
+        { id: '1', name: 'x' },
+        { id: '2', name: 'y' },
+      ],
+    },
+    {
+      팀: [
+        { id: '2', name: 'y' },
+        { id: '1', name: 'x' },
+      ],
+    },
+  ],
+  ['null against absent', { a: 1, b: null }, { a: 1 }],
+  ['a new signature on a picture', { '프로필 사진': 'https://i/1?s=1' }, { '프로필 사진': 'https://i/1?s=2' }],
+  ['the change stamp alone', { a: 1, '수정 날짜': at(1) }, { a: 1, '수정 날짜': at(2) }],
+])('an update that differs only in %s is a false event', (_what, before, after) => {
+  const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
+  const score = scoreEvents({ journal, events: [told({ before, after, second: 12 })] });
+  expect(score).toMatchObject({ falseEvents: 1, inventions: [{ reason: 'nothing-changed' }] });
+});
+
+test('an update that only shows a new name of something renamed is neither found nor false', () => {
+  const renamed: JournalLine = { line: 'rename', at: at(5), id: 'u1', before: '김', after: '이' };
+  const [before, after] = [{ 담당자: { id: 'u1', name: '김' } }, { 담당자: { id: 'u1', name: '이' } }];
+  const events = [told({ before, after, second: 6 })];
+  expect(scoreEvents({ journal: [walk(0, 1), renamed], events })).toMatchObject({ falseEvents: 0, renames: 1 });
+  expect(scoreEvents({ journal: [walk(0, 1)], events })).toMatchObject({ falseEvents: 1, renames: 0 });
+});
+
+test('an event about a record that never changed is false', () => {
+  const score = scoreEvents({
+    journal: [walk(0, 1)],
+    events: [told({ type: 'crm.person.deleted', before: A, after: null, second: 3 })],
+  });
+  expect(score.inventions).toMatchObject([{ reason: 'unknown-record' }]);
+});
+
+test('what was first seen in the baseline is not expected', () => {
+  const journal = [mutation({ before: null, after: A, second: 1, seen: 2 }), walk(0, 3)];
+  expect(scoreEvents({ journal, events: [] })).toMatchObject({ expected: 0 });
+  expect(scoreEvents({ journal, events: [], since: 0 })).toMatchObject({
+    expected: 1,
+    byVerb: { created: { expected: 1, found: 0 } },
+  });
+});
+
+test('of a list that was never walked to its end nothing is expected, though others were', () => {
+  const changed = mutation({ before: A, after: B, second: 2, seen: 3 });
+  expect(scoreEvents({ journal: [changed, walk(0, 1, 'memo')], events: [] }).expected).toBe(0);
+  expect(scoreEvents({ journal: [changed, walk(0, 1)], events: [] }).expected).toBe(1);
+  // What was not read through the list API is not known to have a baseline.
+  expect(scoreEvents({ journal: [changed], events: [] }).expected).toBe(1);
+});
+
+test('a removal is expected once two walks have begun and ended after it', () => {
+  const gone = mutation({ before: A, after: null, second: 10, seen: 12 });
+  const once = [walk(0, 1), gone, walk(11, 12)];
+  const twice = [...once, walk(13, 14)];
+  expect(scoreEvents({ journal: once, events: [] }).expected).toBe(0);
+  expect(scoreEvents({ journal: twice, events: [] }).byVerb.deleted).toEqual({ expected: 1, found: 0 });
+  const events = [told({ type: 'crm.person.deleted', before: A, after: null, second: 14 })];
+  expect(scoreEvents({ journal: twice, events })).toMatchObject({ found: 1, falseEvents: 0 });
+  // Too early is not false: it was gone.
+  expect(scoreEvents({ journal: once, events })).toMatchObject({ expected: 0, falseEvents: 0 });
+});
+
+test('deliveries repeated, numbers out of order and numbers that never came are counted', () => {
+  const journal = [
+    walk(0, 1),
+    mutation({ before: A, after: B, second: 10, seen: 11 }),
+    mutation({ before: B, after: C, second: 12, seen: 13 }),
+  ];
+  const first = told({ before: A, after: B, second: 11, sequence: 1 });
+  const second = told({ before: B, after: C, second: 13, sequence: 2 });
+  expect(scoreEvents({ journal, events: [first, second, first] })).toMatchObject({
+    duplicates: 1,
+    orderViolations: 0,
+    sequenceGaps: 0,
+    found: 2,
+  });
+  expect(scoreEvents({ journal, events: [second, first] })).toMatchObject({ duplicates: 0, orderViolations: 1 });
+  const late = told({ before: B, after: C, second: 13, sequence: 5 });
+  expect(scoreEvents({ journal, events: [first, late] })).toMatchObject({ sequenceGaps: 3, orderViolations: 0 });
+  const again = told({ before: A, after: B, second: 14, sequence: 3, id: 'evt_again' });
+  expect(scoreEvents({ journal, events: [first, second, again] })).toMatchObject({ repeated: 1, falseEvents: 0 });
+});
+
+test('snapshots and derived events are not judged', () => {
+  const events = [
+    told({ type: 'crm.person.snapshot', before: null, after: A, second: 2 }),
+    told({ type: 'crm.todo.overdue', before: A, after: A, second: 2, id: 'evt_derived' }),
+  ];
+  expect(scoreEvents({ journal: [walk(0, 1)], events })).toMatchObject({ unjudged: 2, falseEvents: 0, recall: 1 });
+});
+
+test('a journal read from a file learns what was visible from the lines that follow', () => {
+  const changed = mutation({ before: A, after: B, second: 10, seen: null });
+  const seen = { line: 'visible', mutation: changed.mutation, list: 'people', id: 'p1', at: at(12) };
+  const text = [walk(0, 1), changed, seen].map((line) => JSON.stringify(line)).join('\n');
+  expect(scoreEvents({ journal: parseJournal(`${text}\n{"line":"mut`), events: [] })).toMatchObject({ expected: 1 });
+});
+
+test('events are read one per line, wrapped as logged, or in batches', () => {
+  const event = told({ before: A, after: B, second: 11 });
+  const text = [event, { logId: '1-0', event }, [event, event]].map((line) => JSON.stringify(line)).join('\n');
+  expect(parseEvents(text)).toMatchObject([event, event, event, event]);
+});
+
+test('a line that is none is named by its number, and its contents are not repeated', () => {
+  expect(() => parseEvents('\n{"secret":1}\n{}')).toThrow(/^Line 2 of the stream of events is not what it should be/);
+  expect(() => parseJournal('{"line":"walk"}\nnot json\n{}')).toThrow(/^Line 2 of the journal is not JSON/);
+});
