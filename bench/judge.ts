@@ -8,13 +8,13 @@ import { TrackedFields, schemaFrom } from '../src/detect/schema.js';
 import { noCounts } from '../src/sweep/counts.js';
 import { judgePage } from '../src/sweep/judge-page.js';
 import type { JudgeOptions } from '../src/sweep/judging.js';
-import type { RecordState, RecordWrite, SweepStore } from '../src/sweep/store.js';
+import type { SweptRecordState, RecordWrite, SweepStore } from '../src/sweep/store.js';
 import { person } from './support/person.js';
 
 const PAGE = 50;
 const [records = 2_000, rounds = 14] = process.argv.slice(2).map(Number);
 const rules = compileRules('people');
-const states = new Map<string, RecordState>();
+const states = new Map<string, SweptRecordState>();
 /** As Redis would answer: every state is a new object. */
 const store: Pick<SweepStore, 'digests' | 'records' | 'members'> = {
   digests: (_list, keys) => Promise.resolve(keys.map(() => null)),

@@ -68,13 +68,13 @@ export type { WebhookOptions } from './handlers/webhook/options.js';
 export { webhook } from './handlers/webhook/webhook.js';
 
 // What it speaks of.
+export type { CrmRecord, UncheckedRecord } from './crm/record.js';
 export { LIST_NAMES } from './events/lists.js';
 export type { ListName, ObjectName } from './events/lists.js';
 export type {
   ChangeClass,
   ChangeData,
   ChangeEvent,
-  CrmRecord,
   DetectedBy,
   EventData,
   EventType,
@@ -95,7 +95,7 @@ export type { Log } from './runtime/log.js';
 export type { Budget, BudgetLimits } from './api/budget.js';
 export { createReadApi } from './api/client.js';
 export type { ReadApiOptions } from './api/client.js';
-export type { Page, RawRecord, ReadApi } from './api/read-api.js';
+export type { Page, ReadApi } from './api/read-api.js';
 export { walkList } from './api/trail.js';
 
 // A workspace to try things on, and the judge of what was made of it.

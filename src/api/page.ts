@@ -6,7 +6,8 @@ import { describe } from '../errors.js';
 import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
 import type { ListName } from '../events/lists.js';
 import { ENDPOINT_OF } from './lists.js';
-import type { Page, RawRecord } from './read-api.js';
+import type { UncheckedRecord } from '../crm/record.js';
+import type { Page } from './read-api.js';
 import { jsonOf } from './words.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -59,10 +60,10 @@ function mayBeEmptyList(list: ListName, name: string): boolean {
   return (list === 'history' || list === 'activity') && !/error|warning|message/i.test(name);
 }
 
-function recordsOf(list: readonly unknown[], fail: Fail): readonly RawRecord[] {
+function recordsOf(list: readonly unknown[], fail: Fail): readonly UncheckedRecord[] {
   const odd = list.findIndex((element) => !isObject(element));
   if (odd !== -1) throw fail(`expected every element to be an object, found ${describe(list[odd])} at ${odd}`);
-  return list as readonly RawRecord[];
+  return list as readonly UncheckedRecord[];
 }
 
 /** Beside the list; looked for in the envelope too, because a cursor overlooked would end the list too early. */

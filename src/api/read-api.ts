@@ -1,12 +1,10 @@
+import type { UncheckedRecord } from '../crm/record.js';
 import type { ListName } from '../events/lists.js';
-
-/** An element of a list as it came. Whether it has an `id` is for detection to judge: history and activity may not. */
-export type RawRecord = Readonly<Record<string, unknown>>;
 
 /** One answer of a list endpoint (section 4 of the interface), checked: the list is there and holds objects. */
 export interface Page {
   readonly list: ListName;
-  readonly records: readonly RawRecord[];
+  readonly records: readonly UncheckedRecord[];
   /** The cursor of the next page; null when this answer ended the list (null, missing or empty cursor, or no records). */
   readonly nextCursor: string | null;
   /** Size of the body in bytes. */

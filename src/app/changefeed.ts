@@ -18,7 +18,7 @@ import { explainedLog } from '../runtime/explained-log.js';
 import { createMirror } from '../server/mirror/mirror.js';
 import { createReadApiServer } from '../server/read-api/server.js';
 import { createMirrorStore } from '../state/mirror-store.js';
-import { stampOf } from '../detect/fields.js';
+import { modifiedAtOf } from '../detect/fields.js';
 import { createLifecycle, type Lifecycle, type Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { openConnections } from '../runtime/redis-connections.js';
@@ -51,7 +51,7 @@ export type { Disabled } from '../dispatch/ports.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { Reloaded } from './fan-out.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
-export { keysOfForm } from '../detect/form.js';
+export { keysOfValueType as keysOfForm } from '../detect/form.js';
 export type { ListSweep, SweepCall } from './sweeper.js';
 export type { TodosCall, TodosReport, WorkspaceTodos } from '../todos/reports.js';
 export type { TodoCounts, TodoGroup } from '../todos/report.js';
@@ -312,7 +312,9 @@ function mirrorPart({ config: { serve, workspaces }, redis, keys, clock, log }: 
     workspaces.flatMap(({ name, lists }) => {
       const token = serve.tokens.get(name);
       const store = createMirrorStore(redis, keys, name);
-      return token === undefined ? [] : [[token, createMirror({ store, lists, clock, stampOf })] as const];
+      return token === undefined
+        ? []
+        : [[token, createMirror({ store, lists, clock, stampOf: modifiedAtOf })] as const];
     }),
   );
   const { host, port } = serve;

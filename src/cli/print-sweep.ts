@@ -27,7 +27,16 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
 }
 
 function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
-  const { mode, pages, counts, muted = {}, completedAt, held, heldCreations, silence } = summary;
+  const {
+    mode,
+    pages,
+    counts,
+    muted = {},
+    completedAt,
+    heldRemovals: held,
+    heldCreations,
+    staleness: silence,
+  } = summary;
   const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
   const warnings = [
     ...(held === undefined ? [] : [heldText(held)]),

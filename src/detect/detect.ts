@@ -7,9 +7,17 @@ import { diffFields } from '../crm/diff.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 import { ageOf, withinLag } from './age.js';
 import { canonicalFields } from './canonical.js';
-import { creationTimeOf, stampOf } from './fields.js';
-import { firstSight, instant, toEvent, type Happening } from './happening.js';
-import { bothSides, contentOf, lastEventAt, stampKnown, type Gone, type KnownRecord, type Suspect } from './known.js';
+import { creationTimeOf, modifiedAtOf } from './fields.js';
+import { firstSight, instant, buildRecordEvent, type ObservedChange } from './happening.js';
+import {
+  bothSides,
+  contentOf,
+  lastEventAt,
+  storedModifiedAt,
+  type Gone,
+  type StoredRecord,
+  type Doubt,
+} from './known.js';
 import type { Baseline, DetectInput, Observation } from './input.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { snapshotEvent } from './snapshot.js';
@@ -22,11 +30,11 @@ export type Detection =
   /** Nothing that counts: `mutedBy` names the rule; without one the record means what it meant. */
   | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
   /** Perhaps an older answer. Without `suspect` there is nothing to look at again: only the stamp is older. */
-  | { kind: 'stale'; sequence: number; event: null; suspect?: Suspect }
+  | { kind: 'stale'; sequence: number; event: null; suspect?: Doubt }
   | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
 
 /** Suspect answers that differ from look to look are believed at the third: nothing is held back for ever. */
-const LOOKS_THAT_CONVINCE = 3;
+const SIGHTINGS_THAT_CONVINCE = 3;
 
 export function detect(input: DetectInput): Detection {
   const { known, baseline } = input;
@@ -45,7 +53,7 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
     return { kind: 'baselined', sequence: sequence + 1, event: snapshotEvent(input, sequence + 1) };
   const since = Date.parse(baseline.since);
   const created = creationTimeOf(input.record);
-  const stamp = stampOf(input.record);
+  const stamp = modifiedAtOf(input.record);
   if (created !== null && Date.parse(created) >= since) {
     return { ...appeared(input, { verb: 'created' }), kind: 'baselined' };
   }
@@ -54,17 +62,17 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
   return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
 }
 
-function appeared(input: DetectInput, how: Partial<Happening> & Pick<Happening, 'verb'>): Detection {
+function appeared(input: DetectInput, how: Partial<ObservedChange> & Pick<ObservedChange, 'verb'>): Detection {
   const sequence = (input.known?.sequence ?? 0) + 1;
-  const event = toEvent(input, { ...firstSight(input), sequence, ...how });
+  const event = buildRecordEvent(input, { ...firstSight(input), sequence, ...how });
   return { kind: 'created', sequence, event };
 }
 
 /** A record that was reported as deleted. Just as it was, it may be a lagging replica's: that needs a second look. */
-function reappeared(input: DetectInput, known: KnownRecord, gone: Gone): Detection {
+function reappeared(input: DetectInput, known: StoredRecord, gone: Gone): Detection {
   const content = contentOf(canonicalFields(input.record, input.rules));
-  const age = ageOf(stampOf(input.record), stampKnown(known));
-  const isCertain = known.suspect?.certain === true && known.suspect.content === content;
+  const age = ageOf(modifiedAtOf(input.record), storedModifiedAt(known));
+  const isCertain = known.doubt?.certain === true && known.doubt.content === content;
   const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(known.earlier ?? [])].includes(content));
   const doubtful = isOld && !isCertain;
   const recent = withinLag(gone.at, input.observation.observedAt);
@@ -73,11 +81,11 @@ function reappeared(input: DetectInput, known: KnownRecord, gone: Gone): Detecti
   return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
 }
 
-function changed(input: DetectInput, known: KnownRecord): Detection {
+function changed(input: DetectInput, known: StoredRecord): Detection {
   const { record, rules, observation } = input;
   const [before, after] = bothSides(known, record, rules);
   const changes = diffFields(before, after);
-  const age = ageOf(stampOf(record), stampKnown(known));
+  const age = ageOf(modifiedAtOf(record), storedModifiedAt(known));
   if (changes.length === 0) return unmoved(input, known, age === 'older');
   const content = contentOf(after);
   const lagging = age !== 'newer' && observation.lagging === true;
@@ -94,20 +102,20 @@ function changed(input: DetectInput, known: KnownRecord): Detection {
  */
 function suspicion(
   observation: Observation,
-  { suspect }: KnownRecord,
+  { doubt: suspect }: StoredRecord,
   { content, recent }: { content: string; recent: boolean },
-): Suspect | null {
-  const first = { content, sweep: observation.sweep, looks: 1 };
+): Doubt | null {
+  const first = { content, sweep: observation.sweep, sightings: 1 };
   if (suspect === undefined) return first;
   // A record that stands on two pages of one sweep has not been looked at twice: both may come from one replica.
   if (suspect.sweep === observation.sweep) return { ...suspect, content };
   if (suspect.sweep !== observation.previousSweep) return first;
-  const looks = suspect.looks + 1;
-  if (!recent && (suspect.content === content || looks >= LOOKS_THAT_CONVINCE)) return null;
-  return { content, sweep: observation.sweep, looks };
+  const sightings = suspect.sightings + 1;
+  if (!recent && (suspect.content === content || sightings >= SIGHTINGS_THAT_CONVINCE)) return null;
+  return { content, sweep: observation.sweep, sightings };
 }
 
-function unmoved(input: DetectInput, known: KnownRecord, older: boolean): Detection {
+function unmoved(input: DetectInput, known: StoredRecord, older: boolean): Detection {
   const { record, rules } = input;
   const { sequence } = known;
   if (older) return { kind: 'stale', sequence, event: null };
@@ -116,7 +124,7 @@ function unmoved(input: DetectInput, known: KnownRecord, older: boolean): Detect
   if (muted !== undefined) {
     return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
   }
-  if (stampOf(record) === stampKnown(known)) return { kind: 'ignored', sequence, event: null };
+  if (modifiedAtOf(record) === storedModifiedAt(known)) return { kind: 'ignored', sequence, event: null };
   if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
   return { ...updated(input, known, []), kind: 'touched' };
 }
@@ -125,13 +133,13 @@ function mutingRule(rules: Rules, field: string): string {
   return rules.mutedBy(field.normalize('NFC')) ?? SCHEMA_RULE;
 }
 
-function updated(input: DetectInput, known: KnownRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
+function updated(input: DetectInput, known: StoredRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
   const { record, rules } = input;
-  const stamp = stampOf(record);
-  const stampMoved = stamp !== stampKnown(known);
+  const stamp = modifiedAtOf(record);
+  const stampMoved = stamp !== storedModifiedAt(known);
   const kind = changes.every(({ field }) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
   const sequence = known.sequence + 1;
-  const event = toEvent(input, {
+  const event = buildRecordEvent(input, {
     verb: 'updated',
     // A stamp that did not move is the time of some earlier change.
     time: (stampMoved ? instant(stamp) : null) ?? input.observation.observedAt,

@@ -5,7 +5,7 @@
  * the rows must be heard.
  */
 import type { SchemaChange } from '../events/types.js';
-import { ABSENT, isEmptyForm } from './form.js';
+import { ABSENT, isEmptyValueType } from './form.js';
 import { formsOfField, type SchemaTally } from './schema.js';
 import { workedOut } from './worked-out.js';
 
@@ -99,7 +99,7 @@ export function transitions(before: ReadonlyMap<string, string>, after: Readonly
 export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, drift: DriftTally): boolean {
   if (schema.rows < FEWEST_ROWS || setOf(drift.ordinary).has(field)) return false;
   // From nothing to nothing is noise where both are at home, even in a field on the move.
-  const saysNothing = isEmptyForm(from) && isEmptyForm(to);
+  const saysNothing = isEmptyValueType(from) && isEmptyValueType(to);
   if (!saysNothing && Object.hasOwn(drift.fields, field)) return true;
   const forms = formsOfField(schema, field);
   return (forms[to] ?? 0) <= NEXT_TO_NONE * schema.rows && rowsLike(from, forms) >= FEWEST_ROWS;
@@ -114,7 +114,7 @@ const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 /** A server that says "nothing" now as null and now by silence has one form there, not two half as common. */
 function rowsLike(form: string, forms: Readonly<Record<string, number>>): number {
-  return isEmptyForm(form) ? rowsIn(forms, Object.keys(forms).filter(isEmptyForm)) : (forms[form] ?? 0);
+  return isEmptyValueType(form) ? rowsIn(forms, Object.keys(forms).filter(isEmptyValueType)) : (forms[form] ?? 0);
 }
 
 export function tallied(drift: DriftTally, moved: readonly Transition[], schema: SchemaTally): DriftTally {
@@ -216,7 +216,7 @@ function rowsIn(counts: Readonly<Record<string, number>>, forms: readonly string
 export function movesOfSchema({ moved, moves, forms }: DriftField): PastDrift['moves'] {
   const all = steps(moves);
   const main = all.filter(({ rows }) => rows > NEXT_TO_NONE * moved);
-  const saysNothing = main.every(({ from, to }) => isEmptyForm(from) && isEmptyForm(to));
+  const saysNothing = main.every(({ from, to }) => isEmptyValueType(from) && isEmptyValueType(to));
   const destinations = new Set(main.map(({ to }) => to));
   const isOwn = ({ from, to, rows }: Step): boolean =>
     rows < NEARLY_ALL * (forms[from] ?? 0) && (saysNothing || (!destinations.has(to) && (forms[to] ?? 0) > 0));

@@ -56,7 +56,7 @@ export function isStampField(field: string): boolean {
   return STAMP_FIELDS.includes(field);
 }
 
-export function stampOf(record: Readonly<Record<string, unknown>>): string | null {
+export function modifiedAtOf(record: Readonly<Record<string, unknown>>): string | null {
   return firstText(record, STAMP_FIELDS);
 }
 

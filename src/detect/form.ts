@@ -15,7 +15,7 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?
 const CUT_TO_THE_MINUTE = /T\d{2}:\d{2}(:00(\.0+)?)?[^:\d.]/u;
 
 /** `null`, `boolean`, `number`, `string`, `timestamp`, `timestamp to the minute`, `{id, name}`, `list of {id, name}`, `empty list`, `list`, `object`. */
-export function formOf(value: unknown): string {
+export function valueTypeOf(value: unknown): string {
   if (value === undefined) return ABSENT;
   if (value === null) return 'null';
   if (Array.isArray(value)) return formOfList(value);
@@ -30,7 +30,7 @@ function formOfText(text: string): string {
 }
 
 function formOfList(items: readonly unknown[]): string {
-  const [first, ...others] = new Set(items.map(formOf));
+  const [first, ...others] = new Set(items.map(valueTypeOf));
   if (first === undefined) return 'empty list';
   return others.length === 0 ? `list of ${first}` : 'list';
 }
@@ -46,12 +46,12 @@ function keyText(key: string): string {
 }
 
 /** The keys of a form that names them: `{id, name}`. */
-export function keysOfForm(form: string): string[] {
+export function keysOfValueType(form: string): string[] {
   const words = form.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^, ][^,]*/gu) ?? [];
   return words.map((word) => (word.startsWith('"') ? (JSON.parse(word) as string) : word));
 }
 
 /** Null, absent and an empty list: forms that mean the same unless the rules say otherwise. */
-export function isEmptyForm(form: string): boolean {
+export function isEmptyValueType(form: string): boolean {
   return form === ABSENT || form === 'null' || form === 'empty list';
 }

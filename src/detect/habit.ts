@@ -9,7 +9,7 @@
  * changes around the clock is missed after a day.
  */
 
-export interface Habit {
+export interface UsualPause {
   /** ISO 8601: since when the list is watched. */
   since: string;
   /** Complete sweeps that saw something change. */
@@ -23,7 +23,7 @@ export interface Habit {
 }
 
 /** `unchanged`: silent far beyond its habit. `empty`: it had records, and shows none. */
-export interface Silence {
+export interface Staleness {
   kind: 'unchanged' | 'empty';
   /** ISO 8601. */
   since: string;
@@ -48,10 +48,13 @@ export interface WatchedSweep {
   /** ISO 8601: the end of the complete sweep before it; null for the first. */
   previousAt: string | null;
   /** What that one said. */
-  told: Silence | undefined;
+  told: Staleness | undefined;
 }
 
-export function habitAfter(before: Habit | undefined, { changed, at, previousAt, told }: WatchedSweep): Habit {
+export function usualPauseAfter(
+  before: UsualPause | undefined,
+  { changed, at, previousAt, told }: WatchedSweep,
+): UsualPause {
   if (before === undefined || previousAt === null)
     return { since: at, changes: 0, changedAt: at, pausesMs: [0, 0], month: at };
   if (!changed) return before;
@@ -79,10 +82,10 @@ export interface Shown {
   /** Records the complete sweep before it saw; null for the first. */
   seenBefore: number | null;
   /** What that one said. */
-  told: Silence | undefined;
+  told: Staleness | undefined;
 }
 
-export function silenceOf(habit: Habit, { at, seen, seenBefore, told }: Shown): Silence | undefined {
+export function stalenessOf(habit: UsualPause, { at, seen, seenBefore, told }: Shown): Staleness | undefined {
   const { since, changes, changedAt } = habit;
   const longestPauseMs = Math.max(...habit.pausesMs);
   if (seen === 0 && told?.kind === 'empty') return told;

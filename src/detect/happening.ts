@@ -1,16 +1,17 @@
 /** From what happened to the event that says so. With `images: false` events name records and fields, never contents. */
 import { buildEvent } from '../events/envelope.js';
-import type { ChangeClass, ChangeEvent, CrmRecord, DetectedBy, FieldChange, Verb } from '../events/types.js';
+import type { CrmRecord } from '../crm/record.js';
+import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../events/types.js';
 import { canonicalText } from './canonical.js';
 import { digestOf } from './digest.js';
 import { creationTimeOf } from './fields.js';
 import type { DetectInput, Observation } from './input.js';
-import type { RawValue } from './raw.js';
+import type { UncheckedRecord } from '../crm/record.js';
 
-export interface Happening {
+export interface ObservedChange {
   verb: Verb;
   time: string;
-  before: RawValue | null;
+  before: UncheckedRecord | null;
   changes: FieldChange[];
   class: ChangeClass;
   detectedBy: DetectedBy;
@@ -22,12 +23,12 @@ export interface Happening {
 export function firstSight({
   record,
   observation,
-}: Pick<DetectInput, 'record' | 'observation'>): Omit<Happening, 'verb' | 'sequence'> {
+}: Pick<DetectInput, 'record' | 'observation'>): Omit<ObservedChange, 'verb' | 'sequence'> {
   const time = instant(creationTimeOf(record)) ?? observation.observedAt;
   return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' };
 }
 
-export function toEvent(input: DetectInput, happening: Happening): ChangeEvent {
+export function buildRecordEvent(input: DetectInput, happening: ObservedChange): ChangeEvent {
   const { key, record, rules, observation, images = true } = input;
   const { verb, time, before, changes, ...rest } = happening;
   return buildEvent({
@@ -51,7 +52,7 @@ export function toEvent(input: DetectInput, happening: Happening): ChangeEvent {
 export interface Removal {
   key: string;
   /** The last image; null when none is kept. */
-  record: RawValue | null;
+  record: UncheckedRecord | null;
   sequence: number;
   mergedInto?: string | undefined;
 }
@@ -87,7 +88,7 @@ export function inEpoch(digest: string, { epoch }: Observation): string {
   return epoch === undefined ? digest : `${digest} ${epoch}`;
 }
 
-function withId(record: RawValue, key: string): CrmRecord {
+function withId(record: UncheckedRecord, key: string): CrmRecord {
   return 'id' in record ? (record as CrmRecord) : { id: key, ...record };
 }
 

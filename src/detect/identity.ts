@@ -2,7 +2,7 @@
 import { ChangefeedError, describe } from '../errors.js';
 import { canonicalText } from './canonical.js';
 import { digestOf } from './digest.js';
-import type { RawValue } from './raw.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from './rules.js';
 
 const CONTENT = 'content-';
@@ -15,7 +15,11 @@ const LONGEST_ID = 16_000;
  * are told apart by `occurrence`; the same content on another page is taken for the same row seen again.
  * @throws ChangefeedError CF_PAGE_MALFORMED when a record of a list that must carry ids (section 2) has none
  */
-export function recordKey(record: RawValue, rules: Rules, occurrence: (key: string) => number = () => 1): string {
+export function recordKey(
+  record: UncheckedRecord,
+  rules: Rules,
+  occurrence: (key: string) => number = () => 1,
+): string {
   const { id } = record;
   if (typeof id === 'string' && id !== '') return checkedLength(id, rules);
   const mayLackId = rules.list === 'history' || rules.list === 'activity';

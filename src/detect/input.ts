@@ -1,6 +1,6 @@
 /** What a decision is made from. */
-import type { KnownRecord } from './known.js';
-import type { RawValue } from './raw.js';
+import type { StoredRecord } from './known.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from './rules.js';
 
 export interface Observation {
@@ -21,9 +21,9 @@ export type Baseline = 'quiet' | 'emit' | { since: string };
 
 export interface DetectInput {
   key: string;
-  record: RawValue;
+  record: UncheckedRecord;
   /** Null when the record was never seen. */
-  known: KnownRecord | null;
+  known: StoredRecord | null;
   /** Not null while the list's first complete sweep is under way. */
   baseline: Baseline | null;
   rules: Rules;

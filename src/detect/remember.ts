@@ -1,17 +1,25 @@
 /** What is remembered of a record after a decision about it; null when there is nothing new to remember. */
 import { textOf } from './canonical.js';
 import type { Detection } from './detect.js';
-import { stampOf } from './fields.js';
+import { modifiedAtOf } from './fields.js';
 import type { DetectInput } from './input.js';
-import { bothSides, contentOf, earlierWith, printsOf, trailWith, type KnownRecord, type TrailEntry } from './known.js';
+import {
+  bothSides,
+  contentOf,
+  earlierWith,
+  fingerprintsOf,
+  withDecision,
+  type StoredRecord,
+  type Decision,
+} from './known.js';
 import type { Rules } from './rules.js';
 
-export function remember(input: DetectInput, detection: Detection): KnownRecord | null {
+export function remember(input: DetectInput, detection: Detection): StoredRecord | null {
   const { known, rules } = input;
   const trail = trailAfter(input, detection);
   if (detection.kind === 'stale') {
     if (known === null || detection.suspect === undefined) return null;
-    return { ...known, suspect: detection.suspect, ...trail };
+    return { ...known, doubt: detection.suspect, ...trail };
   }
   const earlier = known === null ? undefined : earlierAfter(input, known, rules);
   return { sequence: detection.sequence, ...imageOf(input), ...(earlier === undefined ? {} : { earlier }), ...trail };
@@ -19,34 +27,38 @@ export function remember(input: DetectInput, detection: Detection): KnownRecord 
 
 /** A record that was reported as deleted: its content goes, what is needed to know it again stays. */
 export function rememberGone(
-  known: KnownRecord,
-  at: Pick<TrailEntry, 'at' | 'sweep' | 'event'>,
+  known: StoredRecord,
+  at: Pick<Decision, 'at' | 'sweep' | 'event'>,
   rules: Rules,
-): KnownRecord {
+): StoredRecord {
   const [before] = bothSides(known, {}, rules);
-  const stamp = known.record === null ? (known.stamp ?? null) : stampOf(known.record);
+  const stamp = known.record === null ? (known.modifiedAt ?? null) : modifiedAtOf(known.record);
   return {
     sequence: known.sequence + 1,
     record: null,
-    gone: { at: at.at, stamp, content: contentOf(before) },
+    gone: { at: at.at, modifiedAt: stamp, content: contentOf(before) },
     ...(known.earlier === undefined ? {} : { earlier: known.earlier }),
-    trail: trailWith(known.trail, { ...at, what: 'deleted' }),
+    decisions: withDecision(known.decisions, { ...at, what: 'deleted' }),
   };
 }
 
 /** A record of another source, dropped without an event: its sequence alone stays. */
-export function droppedRecord({ sequence }: KnownRecord, at: string): KnownRecord {
-  return { sequence, record: null, gone: { at, stamp: null, content: '', dropped: true } };
+export function droppedRecord({ sequence }: StoredRecord, at: string): StoredRecord {
+  return { sequence, record: null, gone: { at, modifiedAt: null, content: '', dropped: true } };
 }
 
-function imageOf({ record, rules, images = true }: DetectInput): Pick<KnownRecord, 'record' | 'fields' | 'stamp'> {
+function imageOf({
+  record,
+  rules,
+  images = true,
+}: DetectInput): Pick<StoredRecord, 'record' | 'fields' | 'modifiedAt'> {
   if (images) return { record };
-  return { record: null, fields: printsOf(record, rules), stamp: stampOf(record) };
+  return { record: null, fields: fingerprintsOf(record, rules), modifiedAt: modifiedAtOf(record) };
 }
 
 function earlierAfter(
   { record, images = true }: DetectInput,
-  known: KnownRecord,
+  known: StoredRecord,
   rules: Rules,
 ): readonly string[] | undefined {
   // Contents are told apart in the terms they are kept in: after a switch of `images` the old digests say nothing.
@@ -56,25 +68,23 @@ function earlierAfter(
   return textOf(before) === textOf(after) ? known.earlier : earlierWith(known, contentOf(before));
 }
 
-function trailAfter({ known, observation }: DetectInput, detection: Detection): Pick<KnownRecord, 'trail'> {
+function trailAfter({ known, observation }: DetectInput, detection: Detection): Pick<StoredRecord, 'decisions'> {
   const entry = entryOf(detection);
-  if (entry === null) return known?.trail === undefined ? {} : { trail: known.trail };
+  if (entry === null) return known?.decisions === undefined ? {} : { decisions: known.decisions };
   const { observedAt: at, sweep } = observation;
-  return { trail: trailWith(known?.trail, { at, sweep, ...entry }) };
+  return { decisions: withDecision(known?.decisions, { at, sweep, ...entry }) };
 }
 
 /** Five decisions stay with a record: of one with 100,000 fields they would be larger than its image. */
 const FIELDS_NAMED = 100;
 
-function named(fields: readonly string[]): Pick<TrailEntry, 'fields' | 'furtherFields'> {
+function named(fields: readonly string[]): Pick<Decision, 'fields' | 'furtherFields'> {
   if (fields.length <= FIELDS_NAMED) return { fields };
   return { fields: fields.slice(0, FIELDS_NAMED), furtherFields: fields.length - FIELDS_NAMED };
 }
 
 /** Only what did something, or was kept from doing it, is worth telling. */
-function entryOf(
-  detection: Detection,
-): Pick<TrailEntry, 'what' | 'fields' | 'furtherFields' | 'rule' | 'event'> | null {
+function entryOf(detection: Detection): Pick<Decision, 'what' | 'fields' | 'furtherFields' | 'rule' | 'event'> | null {
   const { kind, event } = detection;
   if (event !== null) {
     const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;

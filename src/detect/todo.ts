@@ -5,8 +5,8 @@
 import { Temporal } from 'temporal-polyfill';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import { instant } from './happening.js';
-import { parsePrint, printsOf, shortDigest, type KnownRecord, type Print } from './known.js';
-import type { RawValue } from './raw.js';
+import { parseFingerprint, fingerprintsOf, shortDigest, type StoredRecord, type Fingerprint } from './known.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from './rules.js';
 
 /** One side of a change. Its texts can be compared with those of the other side, and with nothing else. */
@@ -19,18 +19,22 @@ export interface TodoSide {
 }
 
 /** Both sides of a change, in the same terms. */
-export function todoSides(known: KnownRecord, record: RawValue, rules: Rules): [before: TodoSide, after: TodoSide] {
+export function todoSides(
+  known: StoredRecord,
+  record: UncheckedRecord,
+  rules: Rules,
+): [before: TodoSide, after: TodoSide] {
   if (known.fields === undefined) return [todoSide(known.record ?? {}), todoSide(record)];
-  return [sideOfPrints(known.fields), sideOfPrints(printsOf(record, rules))];
+  return [sideOfPrints(known.fields), sideOfPrints(fingerprintsOf(record, rules))];
 }
 
-export function todoSide(record: RawValue): TodoSide {
+export function todoSide(record: UncheckedRecord): TodoSide {
   const due = dueText(record);
   return { done: isDone(record), due: instantOf(due) ?? due, owner: ownerOf(record)?.id ?? null };
 }
 
 /** The flag decides. Without it the date of completion does, where there is a place for one. */
-export function isDone(record: RawValue): boolean | null {
+export function isDone(record: UncheckedRecord): boolean | null {
   const flag = firstValue(record, TODO_FIELDS.done);
   if (typeof flag === 'boolean') return flag;
   const at = firstValue(record, TODO_FIELDS.doneAt);
@@ -38,21 +42,21 @@ export function isDone(record: RawValue): boolean | null {
 }
 
 /** ISO 8601; null when it is not done, or does not say when. */
-export function doneAtOf(record: RawValue): string | null {
+export function doneAtOf(record: UncheckedRecord): string | null {
   return instantOf(textOrNull(firstValue(record, TODO_FIELDS.doneAt)));
 }
 
-export function ownerOf(record: RawValue): { id: string; name: string } | null {
+export function ownerOf(record: UncheckedRecord): { id: string; name: string } | null {
   return referenceOf(firstValue(record, TODO_FIELDS.owner));
 }
 
-export function teamsOf(record: RawValue): { id: string; name: string }[] {
+export function teamsOf(record: UncheckedRecord): { id: string; name: string }[] {
   const teams = firstValue(record, TODO_FIELDS.teams);
   return Array.isArray(teams) ? teams.flatMap((team) => referenceOf(team) ?? []) : [];
 }
 
 /** ISO 8601. */
-export function createdAtOf(record: RawValue): string | null {
+export function createdAtOf(record: UncheckedRecord): string | null {
   return instantOf(creationTimeOf(record));
 }
 
@@ -66,7 +70,7 @@ function referenceOf(value: unknown): { id: string; name: string } | null {
  * The moment a todo's time is over, ms; null when it is due at no time. A date without a time of day (seen in the wild as
  * midnight in the workspace's time zone) is over with its day. Days begin when the zone's calendar says: one may have 23 hours.
  */
-export function deadlineOf(record: RawValue, timeZone: string): number | null {
+export function deadlineOf(record: UncheckedRecord, timeZone: string): number | null {
   const text = dueText(record);
   if (text === null) return null;
   if (/^\d{4}-\d{2}-\d{2}$/u.test(text)) return endOfDay(text, timeZone);
@@ -88,7 +92,7 @@ function startOfNext(day: Temporal.ZonedDateTime): number {
   return day.add({ days: 1 }).startOfDay().epochMilliseconds;
 }
 
-function dueText(record: RawValue): string | null {
+function dueText(record: UncheckedRecord): string | null {
   return textOrNull(firstValue(record, TODO_FIELDS.due));
 }
 
@@ -106,14 +110,14 @@ function instantOf(text: string | null): string | null {
 const TRUE = shortDigest('true');
 
 function sideOfPrints(prints: Readonly<Record<string, string>>): TodoSide {
-  const find = (fields: readonly string[]): Print | undefined => {
-    const found = fields.flatMap((field) => prints[field] ?? []).map(parsePrint);
+  const find = (fields: readonly string[]): Fingerprint | undefined => {
+    const found = fields.flatMap((field) => prints[field] ?? []).map(parseFingerprint);
     return found.find(({ meaning }) => meaning !== null) ?? found[0];
   };
   const flag = find(TODO_FIELDS.done);
   const at = find(TODO_FIELDS.doneAt);
   return {
-    done: flag?.form === 'boolean' ? flag.meaning === TRUE : at === undefined ? null : at.meaning !== null,
+    done: flag?.valueType === 'boolean' ? flag.meaning === TRUE : at === undefined ? null : at.meaning !== null,
     due: find(TODO_FIELDS.due)?.meaning ?? null,
     owner: undefined,
   };

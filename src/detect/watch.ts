@@ -8,7 +8,7 @@ import { deriveTodoEvents } from './derive.js';
 import type { DetectInput } from './input.js';
 import type { TodoWatch } from './rules.js';
 import { deadlineOf, doneAtOf, isDone, todoSide, todoSides } from './todo.js';
-import type { RawValue } from './raw.js';
+import type { UncheckedRecord } from '../crm/record.js';
 
 export const TIMER_KINDS = ['due_soon', 'overdue'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
@@ -52,7 +52,7 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
 
 /** A todo that is not open, or does not say so, has none. Once it is over it is not due soon any more. */
 export function timersOf(
-  record: RawValue,
+  record: UncheckedRecord,
   { timeZone, dueSoonMs }: TodoWatch,
   { nowMs, quiet }: { nowMs: number; quiet: boolean },
 ): readonly TimerChange[] {

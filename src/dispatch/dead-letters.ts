@@ -46,9 +46,9 @@ export interface ListOptions extends DeadLetterFilter {
 
 export class DeadLetters {
   readonly #queues: Queues;
-  readonly #gate: Pick<RecordGate, 'drop' | 'revive'>;
+  readonly #gate: Pick<RecordGate, 'drop' | 'reenter'>;
 
-  constructor(queues: Queues, gate: Pick<RecordGate, 'drop' | 'revive'>) {
+  constructor(queues: Queues, gate: Pick<RecordGate, 'drop' | 'reenter'>) {
     this.#queues = queues;
     this.#gate = gate;
   }
@@ -81,8 +81,8 @@ export class DeadLetters {
       // between the worker gives it one; the other way round its lane would wait for a job that nobody has tried again.
       const entry = entryOf(job.data);
       // Without a death of ours written on it, its run would not know of that place.
-      if (entry.lane === null || !historyOf(job).revived) return;
-      await this.#gate.revive(queue.name, entry, { token: null, life: lifeOf(job) });
+      if (entry.group === null || !historyOf(job).revived) return;
+      await this.#gate.reenter(queue.name, entry, { token: null, life: lifeOf(job) });
     });
   }
 

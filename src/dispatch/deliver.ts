@@ -59,6 +59,6 @@ async function wakeHeads<Entered extends Entry>(added: readonly Placed<Entered>[
   const behind = added.filter(({ standing }) => standing.standing === 'behind' || !standing.fresh);
   if (behind.length === 0) return;
   const now = await enter(behind, way);
-  const heads = now.filter(({ standing, entry }) => standing.standing === 'head' && entry.lane !== null);
+  const heads = now.filter(({ standing, entry }) => standing.standing === 'head' && entry.group !== null);
   await Promise.all(heads.map(({ entry }) => promoteParked(way.queue, entry.eventId)));
 }

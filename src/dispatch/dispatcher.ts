@@ -10,10 +10,10 @@ import type {
   Connect,
   Delivery,
   Disabled,
-  FeedStore,
+  BackfillStore,
   HealthStore,
   LogReader,
-  PlaceStore,
+  OffsetStore,
   RecordGate,
   SnapshotSource,
 } from './ports.js';
@@ -26,9 +26,9 @@ export interface DispatcherOptions {
   connect: Connect;
   keys: QueueKeys;
   log: LogReader;
-  places: PlaceStore;
+  places: OffsetStore;
   gate: RecordGate;
-  feeds: FeedStore;
+  feeds: BackfillStore;
   source: SnapshotSource;
   health: HealthStore;
   subscriptions: readonly Subscription[];

@@ -10,7 +10,8 @@ import { meaningOf, readFields, type CanonicalFields, type Comparison } from '..
 import { changesByName, diffFields } from '../crm/diff.js';
 import { listOf, mergedEventId, workspaceOf } from '../events/envelope.js';
 import type { ListName } from '../events/lists.js';
-import type { ChangeData, ChangeEvent, CrmRecord, FieldChange } from '../events/types.js';
+import type { CrmRecord } from '../crm/record.js';
+import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 
 export interface Merge {
   /** How many of the events belong to it, from the first on. */

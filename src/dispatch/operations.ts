@@ -2,7 +2,7 @@
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { DeadLetters } from './dead-letters.js';
-import type { Disabled, FeedStore, HealthStore, LogReader, PlaceStore, RecordGate } from './ports.js';
+import type { Disabled, BackfillStore, HealthStore, LogReader, OffsetStore, RecordGate } from './ports.js';
 import { openQueues, type Queues, type QueuesOptions } from './queues.js';
 import { disable, enable, enforce, noteMissing } from './switch.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
@@ -11,8 +11,8 @@ export interface OperationsOptions extends QueuesOptions {
   gate: RecordGate;
   health: HealthStore;
   log: LogReader;
-  places: PlaceStore;
-  feeds: FeedStore;
+  places: OffsetStore;
+  feeds: BackfillStore;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   clock?: Clock;

@@ -21,7 +21,7 @@ export interface LogReader {
 }
 
 /** How far each subscription has read each workspace's log. */
-export interface PlaceStore {
+export interface OffsetStore {
   get(workspace: string, subscription: string): Promise<string | null>;
   set(workspace: string, subscription: string, logId: string): Promise<void>;
   /** Gives a new subscription its first place, once whoever asks first; the place it has by now is the answer. */
@@ -35,7 +35,7 @@ export interface Entry {
   /** The id of its job: the event's, with the replay's behind it if one sent it. */
   eventId: string;
   /** The record whose events keep their order; null when the subscription does not ask for any. */
-  lane: string | null;
+  group: string | null;
 }
 
 export interface Standing {
@@ -53,17 +53,17 @@ export interface Claim extends Entry {
    */
   holder: string;
   /** A dead letter that is tried again: it goes to the end of its lane. */
-  revived: boolean;
+  retried: boolean;
   /** Sent beside the log: it was given its place in the lane when it was entered. */
-  beside?: boolean;
+  backfilled?: boolean;
   /** Where a revived one stands, as `revive` told. */
-  place?: string;
+  position?: string;
 }
 
 /** An event sent beside the log, with its number within its feed: texts that grow. */
 export type MarkedEntry = Entry & { mark: string };
 
-export type Revival = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
+export type Reentry = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
 
 export type Turn =
   | { outcome: 'go' }
@@ -75,7 +75,7 @@ export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken
 export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
 
 /** What a lane's head takes along. */
-export interface Company {
+export interface Followers {
   /** Job ids of the events right behind the head, in order. */
   followers: readonly string[];
 }
@@ -95,12 +95,12 @@ export interface RecordGate {
   /** Puts events, in the order of the log, at the end of their lanes; says of each where it stands. */
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
   /** Puts events of a feed (a replay, a snapshot) at the end of their lanes, in the order given; says of each where it stands. */
-  enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
+  enterBackfill(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
   /**
    * Gives a dead letter that is tried again its place in its lane: once per life. Asked for by whoever had it tried again
    * (token null), so that of several the order is kept; or by whoever runs it, and holds its job by this token.
    */
-  revive(subscription: string, entry: Entry, by: { token: string | null; life: number }): Promise<Revival>;
+  reenter(subscription: string, entry: Entry, by: { token: string | null; life: number }): Promise<Reentry>;
   /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
   /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
@@ -113,9 +113,9 @@ export interface RecordGate {
    * Fixes what is merged into the head: the followers leave, and from the same moment its job carries `delivery`. It stays
    * the head.
    */
-  merge(subscription: string, claim: Claim, merge: Company & { delivery: Delivery }): Promise<Hold>;
+  merge(subscription: string, claim: Claim, merge: Followers & { delivery: Delivery }): Promise<Hold>;
   /** The head and the followers are handled: all of them leave at once. */
-  leaveTogether(subscription: string, claim: Claim, company: Company): Promise<Leave>;
+  leaveTogether(subscription: string, claim: Claim, company: Followers): Promise<Leave>;
   /** A dead letter is dropped: if it held its lane, the lane moves on. Answers the event then at the head. */
   drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
   pending(subscription: string, workspace: string): Promise<Pending>;
@@ -141,7 +141,7 @@ export interface OnceStore {
  * What a subscription has to be sent beside the log, kept until it is: each task is one text under a name. Texts are
  * replaced by comparison, so that of two processes at the same task one goes on and the other looks again.
  */
-export interface FeedStore {
+export interface BackfillStore {
   /** All tasks of a subscription. */
   tasks(subscription: string): Promise<ReadonlyMap<string, string>>;
   /** Lays a task down, unless there is one of this name. */
@@ -174,7 +174,7 @@ export interface StagedChunk {
 }
 
 /** How far the reading of a list's images is. Good for one life of the Redis server: its cursors die with it. */
-export interface ScanPlace {
+export interface ScanPosition {
   cursor: string;
   server: string;
 }
@@ -182,7 +182,7 @@ export interface ScanPlace {
 /** Some records of a list and the end of the log, as they were at the same moment. */
 export interface Scan {
   /** Null when these were the last. */
-  next: ScanPlace | null;
+  next: ScanPosition | null;
   tail: string;
   /** No `event` where the record is gone. What has no image is only counted. */
   records: readonly { key: string; event: ChangeEvent | null }[];
@@ -199,7 +199,7 @@ export type ListReadiness = 'ready' | 'waiting' | 'off' | 'imageless';
 export interface SnapshotSource {
   readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
   /** A step through the records of a list; each comes at least once over all steps. */
-  scan(workspace: string, list: ListName, from: ScanPlace | null): Promise<Scan>;
+  scan(workspace: string, list: ListName, from: ScanPosition | null): Promise<Scan>;
 }
 
 export interface WorkspaceTraces {
@@ -270,14 +270,14 @@ export interface Delivery {
   workspace: string;
   logId: string;
   /** As it was when the event was entered: a changed `order` holds for events read from then on. */
-  lane: string | null;
+  group: string | null;
   /** The replay that sent it, if one did. */
   replay?: string;
   /**
    * With `settle`: it has been decided what is merged into `event`, which may carry an id of its own by now. This is the
    * id it was entered under, by which its job is called.
    */
-  settled?: string;
+  mergedUnder?: string;
   /** Present: it is the first a new subscription hears of the record (`start: 'snapshot'`). */
   snapshot?: true;
 }

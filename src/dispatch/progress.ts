@@ -3,16 +3,16 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { FeedStore, HealthStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
+import type { BackfillStore, HealthStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
 import { isSnapshotUnderWay } from './snapshot.js';
 
 export interface ProgressOptions {
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   log: LogReader;
-  places: PlaceStore;
+  places: OffsetStore;
   gate: RecordGate;
-  feeds: FeedStore;
+  feeds: BackfillStore;
   source: SnapshotSource;
   health: HealthStore;
   clock: Clock;

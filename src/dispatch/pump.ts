@@ -12,8 +12,8 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { deliver } from './deliver.js';
-import type { Delivery, FeedStore, LogReader, PlaceStore, RecordGate, SnapshotSource } from './ports.js';
-import { entryOf, laneOf } from './queue-layout.js';
+import type { Delivery, BackfillStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
+import { entryOf, groupOf } from './queue-layout.js';
 import { stepReplay } from './replay.js';
 import { Snapshot } from './snapshot.js';
 import type { LogBell } from './wake.js';
@@ -28,9 +28,9 @@ export interface PumpOptions {
   selects: (event: ChangeEvent) => boolean;
   queue: Queue<Delivery>;
   log: Pick<LogReader, 'read' | 'tail'>;
-  places: PlaceStore;
+  places: OffsetStore;
   gate: RecordGate;
-  feeds: FeedStore;
+  feeds: BackfillStore;
   source: SnapshotSource;
   bell: LogBell;
   logger: Log;
@@ -147,7 +147,7 @@ export class Pump {
     const outgoing = batch
       .filter(({ event }) => selects(event))
       .map(({ event, logId }) => {
-        const delivery = { event, workspace, logId, lane: laneOf({ workspace, event }, subscription) };
+        const delivery = { event, workspace, logId, group: groupOf({ workspace, event }, subscription) };
         return { delivery, entry: entryOf(delivery) };
       });
     await deliver(outgoing, { queue, enter: (entries) => gate.enter(subscription.name, workspace, entries) });

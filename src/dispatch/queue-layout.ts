@@ -62,7 +62,7 @@ export function keptJobs({ ageMs, events }: DeadLetterRetention): {
 }
 
 /** The lane of an event: its record, if the subscription keeps the order per record. */
-export function laneOf(
+export function groupOf(
   { workspace, event }: Pick<Delivery, 'workspace' | 'event'>,
   { order }: Subscription,
 ): string | null {
@@ -71,8 +71,8 @@ export function laneOf(
 }
 
 export function entryOf(delivery: Delivery): Entry {
-  const { workspace, logId, lane } = delivery;
-  return { workspace, logId, lane, eventId: jobIdOf(delivery) };
+  const { workspace, logId, group: lane } = delivery;
+  return { workspace, logId, group: lane, eventId: jobIdOf(delivery) };
 }
 
 /** Sent by a replay or a snapshot: its place in the lane is not that of the log. */
@@ -81,6 +81,6 @@ export function isBeside({ replay, snapshot }: Delivery): boolean {
 }
 
 /** A replayed event is a job of its own beside the first one, which BullMQ may still know. */
-export function jobIdOf({ event, replay, settled: entered = event.id }: Delivery): string {
+export function jobIdOf({ event, replay, mergedUnder: entered = event.id }: Delivery): string {
   return replay === undefined ? entered : `${entered}.${replay}`;
 }

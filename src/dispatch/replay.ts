@@ -14,8 +14,8 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { deliver, type Outgoing } from './deliver.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { Delivery, FeedStore, LogReader, MarkedEntry, PlaceStore, RecordGate } from './ports.js';
-import { entryOf, laneOf } from './queue-layout.js';
+import type { Delivery, BackfillStore, LogReader, MarkedEntry, OffsetStore, RecordGate } from './ports.js';
+import { entryOf, groupOf } from './queue-layout.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -43,9 +43,9 @@ export interface ReplayDeps {
   subscription: Subscription;
   workspaces: readonly string[];
   log: Pick<LogReader, 'read'>;
-  places: PlaceStore;
+  places: OffsetStore;
   gate: RecordGate;
-  feeds: FeedStore;
+  feeds: BackfillStore;
   clock?: Clock;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
@@ -158,7 +158,7 @@ async function step(
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
   const outgoing = sentAgain(wanted, task, subscription);
   const feed = `${task.id}:${task.workspace}`;
-  await deliver(outgoing, { queue, enter: (entries) => gate.enterBeside(subscription.name, feed, entries) });
+  await deliver(outgoing, { queue, enter: (entries) => gate.enterBackfill(subscription.name, feed, entries) });
   const next: ReplayTask = {
     ...task,
     after: wanted.at(-1)?.logId ?? task.after,
@@ -179,8 +179,8 @@ function sentAgain(
   return batch
     .filter(({ event }) => selects(event))
     .map(({ event, logId }) => {
-      const lane = laneOf({ workspace, event }, subscription);
-      const delivery: Delivery = { event, workspace, logId, lane, replay: id };
+      const lane = groupOf({ workspace, event }, subscription);
+      const delivery: Delivery = { event, workspace, logId, group: lane, replay: id };
       return { delivery, entry: { ...entryOf(delivery), mark: markOf(logId) } };
     });
 }

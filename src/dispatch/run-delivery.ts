@@ -76,13 +76,13 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
     ...entryOf(job.data),
     // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
     holder: `${token}/${job.attemptsStarted}`,
-    revived: history.revived,
-    beside: isBeside(job.data),
+    retried: history.revived,
+    backfilled: isBeside(job.data),
   };
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.
-  if (claim.lane === null) return proceed(going, context);
-  if (claim.revived) claim.place = await placeOf(going, context);
+  if (claim.group === null) return proceed(going, context);
+  if (claim.retried) claim.position = await placeOf(going, context);
   const turn = await context.gate.turn(context.subscription.name, claim);
   if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
   if (turn.outcome === 'wait') return park(going, context);
@@ -105,7 +105,7 @@ async function settled(going: Going, context: RunContext): Promise<void> {
 }
 
 async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
-  const revival = await gate.revive(subscription.name, claim, { token, life: lifeOf(job) });
+  const revival = await gate.reenter(subscription.name, claim, { token, life: lifeOf(job) });
   if (revival.outcome === 'placed') return revival.place;
   throw takenOver(subscription, job);
 }
@@ -225,7 +225,7 @@ async function die(going: Going, context: RunContext, failure: FailedAttempt): P
 async function hold({ job, claim }: Going, { gate, subscription }: RunContext): Promise<void> {
   // Without an order nobody waits for it.
   const held =
-    claim.lane === null ? await gate.leave(subscription.name, claim) : await gate.hold(subscription.name, claim);
+    claim.group === null ? await gate.leave(subscription.name, claim) : await gate.hold(subscription.name, claim);
   if (held.outcome === 'taken-over') throw takenOver(subscription, job);
 }
 

@@ -40,7 +40,7 @@ export type Settled =
 /** Asked when the job has its turn. `go`: its data is now what shall be handled. */
 export async function settle(options: SettleOptions): Promise<Settled> {
   const { job, claim, history, subscription, gate, store, clock } = options;
-  if (subscription.settle === undefined || claim.lane === null || isDecided(job, history)) return { outcome: 'go' };
+  if (subscription.settle === undefined || claim.group === null || isDecided(job, history)) return { outcome: 'go' };
   if (!isOpen(job.data.event)) return decide([], options);
   const ids = await gate.followers(subscription.name, claim, MOST_MERGED - 1);
   const untilMs = await stillAt(ids, options, subscription.settle);
@@ -50,7 +50,7 @@ export async function settle(options: SettleOptions): Promise<Settled> {
 
 /** A dead letter that is tried again is what it was. So is what was tried before `settle` was switched on. */
 function isDecided({ data }: Job<Delivery>, { attempt, dying, revived, ridden }: JobHistory): boolean {
-  return data.settled !== undefined || attempt > 1 || dying !== null || revived || ridden !== null;
+  return data.mergedUnder !== undefined || attempt > 1 || dying !== null || revived || ridden !== null;
 }
 
 async function stillAt(
@@ -71,7 +71,9 @@ async function decide(
 ): Promise<Settled> {
   const { data } = job;
   // A replay is told apart from what came by itself, and from another replay.
-  const other = parked.findIndex(({ delivery }) => delivery.replay !== data.replay || delivery.settled !== undefined);
+  const other = parked.findIndex(
+    ({ delivery }) => delivery.replay !== data.replay || delivery.mergedUnder !== undefined,
+  );
   const candidates = other === -1 ? parked : parked.slice(0, other);
   const events: [ChangeEvent, ...ChangeEvent[]] = [data.event, ...candidates.map(({ delivery }) => delivery.event)];
   const { taken, event } = mergeChanges(events, { comparisonOf });
@@ -83,7 +85,7 @@ async function decide(
     await removeParked(store, followers);
     return { outcome: 'nothing', next: left.next };
   }
-  const delivery: Delivery = { ...data, event, settled: data.event.id };
+  const delivery: Delivery = { ...data, event, mergedUnder: data.event.id };
   const held = await gate.merge(subscription.name, claim, { followers, delivery });
   if (held.outcome === 'taken-over') return held;
   job.data = delivery;

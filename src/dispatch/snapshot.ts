@@ -25,15 +25,15 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { deliver } from './deliver.js';
 import { compileSelection } from './match.js';
-import type { Delivery, FeedStore, RecordGate, ScanPlace, SnapshotSource } from './ports.js';
-import { entryOf, laneOf } from './queue-layout.js';
+import type { Delivery, BackfillStore, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
+import { entryOf, groupOf } from './queue-layout.js';
 
 export interface SnapshotOptions {
   workspace: string;
   subscription: Subscription;
   queue: Queue<Delivery>;
   gate: RecordGate;
-  feeds: FeedStore;
+  feeds: BackfillStore;
   source: SnapshotSource;
   logger: Log;
   clock: Clock;
@@ -44,7 +44,7 @@ interface SnapshotTask {
   /** Lists whose images are still to be read. */
   left: readonly ListName[];
   /** The list being read, and from where on. */
-  reading: { list: ListName; from: ScanPlace | null } | null;
+  reading: { list: ListName; from: ScanPosition | null } | null;
   /** There may be events in the staging. */
   staged: boolean;
   /** Events sent. */
@@ -146,7 +146,7 @@ export class Snapshot {
     return null;
   }
 
-  async #scan(task: SnapshotTask & { reading: { list: ListName; from: ScanPlace | null } }, from: string) {
+  async #scan(task: SnapshotTask & { reading: { list: ListName; from: ScanPosition | null } }, from: string) {
     const { workspace, subscription, source, feeds, clock } = this.#options;
     const { list } = task.reading;
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
@@ -194,11 +194,11 @@ export class Snapshot {
     const { workspace, subscription, queue, gate, feeds } = this.#options;
     const events = (await feeds.staged(subscription.name, workspace)).map((json) => JSON.parse(json) as ChangeEvent);
     const outgoing = events.map((event, index) => {
-      const lane = laneOf({ workspace, event }, subscription);
-      const delivery: Delivery = { event, workspace, logId: place, lane, snapshot: true };
+      const lane = groupOf({ workspace, event }, subscription);
+      const delivery: Delivery = { event, workspace, logId: place, group: lane, snapshot: true };
       return { delivery, entry: { ...entryOf(delivery), mark: String(task.sent + index).padStart(12, '0') } };
     });
-    await deliver(outgoing, { queue, enter: (entries) => gate.enterBeside(subscription.name, task.id, entries) });
+    await deliver(outgoing, { queue, enter: (entries) => gate.enterBackfill(subscription.name, task.id, entries) });
     const to = JSON.stringify({ ...task, staged: false, sent: task.sent + events.length } satisfies SnapshotTask);
     await feeds.unstage(subscription.name, workspace, { name: this.#name, from, to });
   }

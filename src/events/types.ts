@@ -1,7 +1,5 @@
+import type { CrmRecord } from '../crm/record.js';
 import type { ListName, ObjectName } from './lists.js';
-
-/** A record as the API sent it: `id` and whatever fields the workspace has. Korean keys are kept as they are spelled. */
-export type CrmRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
 export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed';
 /** What follows from a todo's change, or from its time having come. */

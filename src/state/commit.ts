@@ -20,7 +20,17 @@ type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
 
 export async function commitPage(room: StoreRoom, list: ListName, commit: PageCommit): Promise<CommitResult> {
-  const { token, checkpoint, summary, writes, events = [], members, dropParts = [], hold = [], unhold = [] } = commit;
+  const {
+    token,
+    checkpoint,
+    summary,
+    writes,
+    events = [],
+    members,
+    dropParts = [],
+    quarantine: hold = [],
+    release: unhold = [],
+  } = commit;
   const { keys, workspace } = room;
   const changes: FieldChange[] = [
     ...(members === null || members === undefined ? [] : [setMembers(members)]),

@@ -1,7 +1,7 @@
 /** What is to be sent to a subscription beside the log, and how far that is: one hash of tasks, and a snapshot's chunk. */
 import type { Redis } from 'ioredis';
 import { describe } from '../errors.js';
-import type { FeedStore, StagedChunk, TaskStep } from '../dispatch/ports.js';
+import type { BackfillStore, StagedChunk, TaskStep } from '../dispatch/ports.js';
 import { unexpectedAnswer } from './answer.js';
 import type { Keys } from './keys.js';
 import { loadScript } from './scripts.js';
@@ -16,7 +16,7 @@ interface Step extends TaskStep {
   chunk?: StagedChunk;
 }
 
-export class RedisFeedStore implements FeedStore {
+export class RedisFeedStore implements BackfillStore {
   readonly #redis: Redis;
   readonly #keys: Keys;
 

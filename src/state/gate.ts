@@ -8,7 +8,7 @@ import { ChangefeedError, describe } from '../errors.js';
 import { gather } from '../runtime/gather.js';
 import type {
   Claim,
-  Company,
+  Followers,
   Delivery,
   Entry,
   Hold,
@@ -16,7 +16,7 @@ import type {
   MarkedEntry,
   Pending,
   RecordGate,
-  Revival,
+  Reentry,
   Standing,
   Turn,
 } from '../dispatch/ports.js';
@@ -55,7 +55,7 @@ export class RedisRecordGate implements RecordGate {
 
   async enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]> {
     const { lanes, pending, entered } = this.#keys;
-    const args = entries.flatMap(({ lane, logId, eventId }) => [lane ?? '', placeOf(logId), eventId]);
+    const args = entries.flatMap(({ group: lane, logId, eventId }) => [lane ?? '', placeOf(logId), eventId]);
     const answer = await enterScript.run(
       this.#redis,
       [lanes(subscription), pending(subscription), entered(subscription)],
@@ -64,23 +64,23 @@ export class RedisRecordGate implements RecordGate {
     return standingsOf(enterScript, answer, entries.length);
   }
 
-  async enterBeside(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]> {
+  async enterBackfill(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]> {
     const { lanes, pending, entered, revived, feedMark } = this.#keys;
     const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription)), feedMark(subscription, feed)];
-    const args = entries.flatMap(({ workspace, lane, logId, eventId, mark }) => {
+    const args = entries.flatMap(({ workspace, group: lane, logId, eventId, mark }) => {
       return [workspace, lane ?? '', placeOf(logId), eventId, mark];
     });
     const answer = await againScript.run(this.#redis, keys, [MARK_KEPT_MS, entries.length, ...args]);
     return standingsOf(againScript, answer, entries.length);
   }
 
-  async revive(
+  async reenter(
     subscription: string,
     entry: Entry,
     { token, life }: { token: string | null; life: number },
-  ): Promise<Revival> {
+  ): Promise<Reentry> {
     const { lanes, pending, entered, revived, job, jobLock } = this.#keys;
-    const { workspace, lane, logId, eventId } = entry;
+    const { workspace, group: lane, logId, eventId } = entry;
     const keys = [...[lanes, pending, entered, revived].map((key) => key(subscription))];
     keys.push(job(subscription, eventId), jobLock(subscription, eventId));
     const args = [workspace, lane ?? '', placeOf(logId), eventId, token ?? '', life];
@@ -99,14 +99,14 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async hold(subscription: string, claim: Claim): Promise<Hold> {
-    const { workspace, lane, logId, place, eventId, holder } = claim;
+    const { workspace, group: lane, logId, position: place, eventId, holder } = claim;
     const args = [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, origin(claim)];
     const word = await holdScript.run(this.#redis, this.#laneKeys(subscription), args);
     if (word === 'held' || word === 'taken-over') return { outcome: word };
     throw unexpectedAnswer(holdScript, describe(word));
   }
 
-  async followers(subscription: string, { lane, eventId }: Claim, most: number): Promise<string[]> {
+  async followers(subscription: string, { group: lane, eventId }: Claim, most: number): Promise<string[]> {
     if (lane === null) return [];
     const range = [`[${lane}${SEPARATOR}`, `(${lane}${AFTER_SEPARATOR}`] as const;
     const members = await this.#redis.zrangebylex(this.#keys.lanes(subscription), ...range, 'LIMIT', 0, most + 1);
@@ -117,7 +117,7 @@ export class RedisRecordGate implements RecordGate {
   async merge(
     subscription: string,
     claim: Claim,
-    { followers, delivery }: Company & { delivery: Delivery },
+    { followers, delivery }: Followers & { delivery: Delivery },
   ): Promise<Hold> {
     const [word] = await this.#along(subscription, claim, [JSON.stringify(delivery), ...followers]);
     if (word === 'merged') return { outcome: 'held' };
@@ -125,7 +125,7 @@ export class RedisRecordGate implements RecordGate {
     throw unexpectedAnswer(alongScript, describe(word));
   }
 
-  async leaveTogether(subscription: string, claim: Claim, { followers }: Company): Promise<Leave> {
+  async leaveTogether(subscription: string, claim: Claim, { followers }: Followers): Promise<Leave> {
     const [word, next = ''] = await this.#along(subscription, claim, ['', ...followers]);
     if (word === 'left') return { outcome: 'left', next: next === '' ? null : next };
     if (word === 'taken-over') return { outcome: 'taken-over' };
@@ -133,13 +133,16 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async #along(subscription: string, claim: Claim, args: readonly string[]): Promise<string[]> {
-    const { workspace, lane, eventId, holder } = claim;
+    const { workspace, group: lane, eventId, holder } = claim;
     const keys = [...this.#laneKeys(subscription), this.#keys.job(subscription, eventId)];
     const answer = await alongScript.run(this.#redis, keys, [workspace, lane ?? '', eventId, holder, ...args]);
     return wordsOf(alongScript, answer, 2);
   }
 
-  async drop(subscription: string, { workspace, lane, logId, eventId }: Entry): Promise<{ next: string | null }> {
+  async drop(
+    subscription: string,
+    { workspace, group: lane, logId, eventId }: Entry,
+  ): Promise<{ next: string | null }> {
     if (lane === null) return { next: null };
     const args = [workspace, lane, placeOf(logId), eventId];
     const answer = await dropScript.run(this.#redis, this.#laneKeys(subscription), args);
@@ -198,7 +201,7 @@ export class RedisRecordGate implements RecordGate {
 
   async #ask(script: Script, keys: readonly string[], claims: readonly Claim[]): Promise<[string, string][]> {
     const args = claims.flatMap((claim) => {
-      const { workspace, lane, logId, place, eventId, holder } = claim;
+      const { workspace, group: lane, logId, position: place, eventId, holder } = claim;
       return [workspace, lane ?? '', place ?? placeOf(logId), eventId, holder, origin(claim)];
     });
     const words = wordsOf(script, await script.run(this.#redis, keys, [claims.length, ...args]), claims.length * 2);
@@ -207,7 +210,7 @@ export class RedisRecordGate implements RecordGate {
 }
 
 /** How the scripts are told where an event's place comes from. */
-function origin({ revived, beside = false }: Claim): '0' | '1' | '2' {
+function origin({ retried: revived, backfilled: beside = false }: Claim): '0' | '1' | '2' {
   if (revived) return '1';
   return beside ? '2' : '0';
 }

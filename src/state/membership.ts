@@ -69,7 +69,7 @@ export function strays({ before, changed }: Pick<Membership, 'before' | 'changed
 
 export async function acceptRemovals({ redis, keys, workspace }: StoreRoom, list: ListName): Promise<number> {
   const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
-  const held = readSummary(json)?.held;
+  const held = readSummary(json)?.heldRemovals;
   if (held === undefined) return 0;
   await redis.hset(keys.sweep(workspace, list), 'removalsAcceptedAt', held.at);
   return held.count;

@@ -7,18 +7,18 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ChangefeedError } from '../errors.js';
-import type { RecordState } from '../sweep/store.js';
+import type { SweptRecordState } from '../sweep/store.js';
 import { DICTIONARY } from './packing-dictionary.js';
 
-type Rest = Omit<RecordState, 'digest' | 'sequence' | 'image'>;
+type Rest = Omit<SweptRecordState, 'digest' | 'sequence' | 'image'>;
 
-export function packRecord({ digest, sequence, image, ...rest }: RecordState): Buffer {
+export function packRecord({ digest, sequence, image, ...rest }: SweptRecordState): Buffer {
   const head = JSON.stringify([digest, sequence, image !== null, rest]);
   const packed = deflateRawSync(image === null ? head : `${head}\n${image}`, { level: 6, dictionary: DICTIONARY });
   return Buffer.concat([Buffer.from('2'), packed]);
 }
 
-export function unpackRecord(packed: Buffer): RecordState {
+export function unpackRecord(packed: Buffer): SweptRecordState {
   const version = packed.toString('latin1', 0, 1);
   if (version === '2') return unpackVersion2(packed.subarray(1));
   if (version === '1') return unpackVersion1(packed.toString('utf8'));
@@ -36,7 +36,7 @@ export function unpackWaiting(packed: Buffer): string | null {
   return unpackRecord(packed).image;
 }
 
-function unpackVersion2(packed: Buffer): RecordState {
+function unpackVersion2(packed: Buffer): SweptRecordState {
   const text = inflated(packed);
   const cut = text.indexOf('\n');
   const [digest, sequence, hasImage, rest] = JSON.parse(cut === -1 ? text : text.slice(0, cut)) as [
@@ -57,7 +57,7 @@ function inflated(packed: Buffer): string {
 }
 
 /** Version 1: `1<digest> <sequence> <record's JSON>`. */
-function unpackVersion1(packed: string): RecordState {
+function unpackVersion1(packed: string): SweptRecordState {
   const match = /^1(\S+) (\d+) (.*)$/su.exec(packed);
   if (match === null) throw unreadable('A stored record of form "1" is damaged.');
   return { digest: match[1] ?? '', sequence: Number(match[2]), image: match[3] ?? '', counted: false };

@@ -1,9 +1,9 @@
 /** How far each subscription has read each workspace's log: one hash per workspace. */
 import type { Redis } from 'ioredis';
-import type { PlaceStore } from '../dispatch/ports.js';
+import type { OffsetStore } from '../dispatch/ports.js';
 import type { Keys } from './keys.js';
 
-export class RedisPlaceStore implements PlaceStore {
+export class RedisPlaceStore implements OffsetStore {
   readonly #redis: Redis;
   readonly #keys: Keys;
 

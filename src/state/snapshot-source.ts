@@ -1,7 +1,7 @@
 /** The detector's memory, step by step, for subscriptions that begin with a snapshot. Only looks. */
 import type { Redis } from 'ioredis';
-import type { ListReadiness, Scan, ScanPlace, SnapshotSource } from '../dispatch/ports.js';
-import type { RawValue } from '../detect/raw.js';
+import type { ListReadiness, Scan, ScanPosition, SnapshotSource } from '../dispatch/ports.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from '../detect/rules.js';
 import { snapshotEvent } from '../detect/snapshot.js';
 import { BEFORE_ALL } from '../events/log-id.js';
@@ -46,7 +46,7 @@ export function createSnapshotSource({ redis, keys, clock, list: configured }: S
       for (const [key, packed] of look.records) {
         const { image, gone, sequence } = unpackRecord(packed);
         if (image !== null) {
-          const record = JSON.parse(image) as RawValue;
+          const record = JSON.parse(image) as UncheckedRecord;
           records.push({ key, event: snapshotEvent({ key, record, rules, observation }, sequence) });
         } else if (gone !== undefined) records.push({ key, event: null });
         else withoutImage += 1;
@@ -64,7 +64,7 @@ interface Look extends Pick<Scan, 'next' | 'tail'> {
 
 async function lookAt(
   { redis, keys }: Pick<SnapshotSourceDeps, 'redis' | 'keys'>,
-  { workspace, list, from }: { workspace: string; list: ListName; from: ScanPlace | null },
+  { workspace, list, from }: { workspace: string; list: ListName; from: ScanPosition | null },
 ): Promise<Look> {
   const touched = [keys.records(workspace, list), keys.log(workspace), keys.sweep(workspace, list)];
   const place = from ?? { cursor: BEGINNING, server: '' };

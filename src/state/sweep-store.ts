@@ -77,7 +77,10 @@ function leases({ redis, keys, workspace }: StoreRoom): Pick<SweepStore, 'acquir
   };
 }
 
-type Remembered = Pick<SweepStore, 'digests' | 'records' | 'heldKeys' | 'held' | 'schema' | 'schemaSequences'>;
+type Remembered = Pick<
+  SweepStore,
+  'digests' | 'records' | 'quarantinedKeys' | 'quarantined' | 'schema' | 'schemaSequences'
+>;
 
 function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
   return {
@@ -90,12 +93,12 @@ function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
         return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes)));
       });
     },
-    async heldKeys(list) {
+    async quarantinedKeys(list) {
       const names = await redis.hkeys(keys.walk(workspace, list));
       const held = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
       return held.sort();
     },
-    async held(list, wanted) {
+    async quarantined(list, wanted) {
       return await inChunks(wanted, async (chunk) => {
         const names = chunk.map((key) => `h ${key}`);
         const packed = await redis.hmgetBuffer(keys.walk(workspace, list), ...names);

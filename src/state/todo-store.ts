@@ -1,6 +1,6 @@
 /** The timers of todos, and what is remembered of them, as the todo monitor needs it. */
 import type { Redis } from 'ioredis';
-import type { KnownRecord } from '../detect/known.js';
+import type { StoredRecord } from '../detect/known.js';
 import type { TodoWatch } from '../detect/rules.js';
 import type { TimerKind } from '../detect/watch.js';
 import type { RememberedTodo, Timer, TodoStore } from '../todos/store.js';
@@ -66,7 +66,7 @@ function remembered(version: Buffer): RememberedTodo {
   const { digest: _, counted: _counted, image, ...memory } = unpackRecord(version);
   return {
     version,
-    known: { ...memory, record: image === null ? null : (JSON.parse(image) as KnownRecord['record']) },
+    known: { ...memory, record: image === null ? null : (JSON.parse(image) as StoredRecord['record']) },
   };
 }
 

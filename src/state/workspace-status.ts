@@ -74,7 +74,7 @@ async function readListStatus(
     intervalMs,
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
-    silence: state.lastSweep?.silence ?? null,
+    silence: state.lastSweep?.staleness ?? null,
     heldRemovals: heldRemovals(state.lastSweep),
     heldCreations: heldCreations(state.lastSweep),
     sweeping:
@@ -97,7 +97,7 @@ function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> 
 }
 
 function heldRemovals(summary: SweepSummary | null): ListStatus['heldRemovals'] {
-  const held = summary?.held;
+  const held = summary?.heldRemovals;
   return held === undefined ? null : { count: held.count, of: held.of, since: held.at };
 }
 

@@ -13,7 +13,7 @@ export function noCounts(): SweepCounts {
     touched: 0,
     ignored: 0,
     stale: 0,
-    held: 0,
+    quarantined: 0,
     withheld: 0,
     deleted: 0,
     missing: 0,
@@ -32,7 +32,7 @@ export function counted(counts: SweepCounts, kind: CountedKind): SweepCounts {
 
 /** A record seen before in this sweep: it counts again only under what happened to it since. */
 export function countedAgain(counts: SweepCounts, kind: CountedKind): SweepCounts {
-  const happened: readonly CountedKind[] = ['created', 'edited', 'refreshed', 'held'];
+  const happened: readonly CountedKind[] = ['created', 'edited', 'refreshed', 'quarantined'];
   return happened.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
 }
 

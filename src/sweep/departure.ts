@@ -75,7 +75,7 @@ function resumed(checkpoint: Checkpoint, { allowed }: WalkStart): Checkpoint {
 }
 
 /** What is left of a sweep that saw every page needs no cursor: it is finished however old it is. */
-function isAlive({ startedAt, settling }: Checkpoint, now: number): boolean {
+function isAlive({ startedAt, finishing: settling }: Checkpoint, now: number): boolean {
   return settling === true || now - Date.parse(startedAt) < CHECKPOINT_LIFE_MS;
 }
 
@@ -87,7 +87,7 @@ export async function recollect(
 ): Promise<SweepMemory> {
   const [schema, held, strays] = await Promise.all([
     store.schema(list),
-    store.heldKeys(list),
+    store.quarantinedKeys(list),
     store.members(list, STRAYS),
   ]);
   const seen = new Set<string>();

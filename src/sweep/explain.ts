@@ -1,5 +1,5 @@
 /** One record's story: what is remembered of it, where it stands, and the last decisions about it. Only looks. */
-import type { Gone, Suspect, TrailEntry } from '../detect/known.js';
+import type { Gone, Doubt, Decision } from '../detect/known.js';
 import { STRAYS, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../events/lists.js';
@@ -20,25 +20,25 @@ export interface RecordStory {
   missing: Missing | null;
   gone: Gone | null;
   /** It was shown as it used to be: the next sweep decides. */
-  suspect: Suspect | null;
+  suspect: Doubt | null;
   /** Waits for what its list's schema turns out to be. */
   waits: boolean;
   /** Its fields under the rules: which are compared, which are not and by which rule. */
   compared: string[];
   leftOut: { field: string; rule: string }[];
   /** The last decisions, the oldest first. Empty for a record that has only ever been the same. */
-  trail: readonly TrailEntry[];
+  trail: readonly Decision[];
   lastSweep: Pick<SweepSummary, 'sweepId' | 'completedAt'> | null;
 }
 
 export async function explainRecord(
-  store: Pick<SweepStore, 'records' | 'membership' | 'heldKeys' | 'load'>,
+  store: Pick<SweepStore, 'records' | 'membership' | 'quarantinedKeys' | 'load'>,
   { list, id, rules }: { list: ListName; id: string; rules: Rules },
 ): Promise<RecordStory> {
   const [[state = null], membership, held, { state: listState }] = await Promise.all([
     store.records(list, [id]),
     store.membership(list),
-    store.heldKeys(list),
+    store.quarantinedKeys(list),
     store.load(list),
   ]);
   const [page = null] = [...membership.before].find(([at, keys]) => at !== STRAYS && keys.includes(id)) ?? [];
@@ -53,14 +53,14 @@ export async function explainRecord(
     page,
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
-    suspect: state?.suspect ?? null,
+    suspect: state?.doubt ?? null,
     waits: held.includes(id),
     compared: fields.filter((field) => rules.compares(field)),
     leftOut: fields.flatMap((field) => {
       const rule = rules.mutedBy(field);
       return rule === null ? [] : [{ field, rule }];
     }),
-    trail: state?.trail ?? [],
+    trail: state?.decisions ?? [],
     lastSweep: lastSweep === null ? null : { sweepId: lastSweep.sweepId, completedAt: lastSweep.completedAt },
   };
 }

@@ -2,10 +2,10 @@
  * One page against what is remembered: which records differ, and what is to be written for them. Cheap first: a record
  * whose text hashes as before costs one digest and its share of one read; only the others are loaded and compared.
  */
-import type { RawRecord } from '../api/read-api.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf } from '../detect/age.js';
-import { stampOf } from '../detect/fields.js';
-import { stampKnown } from '../detect/known.js';
+import { modifiedAtOf } from '../detect/fields.js';
+import { storedModifiedAt } from '../detect/known.js';
 import { noDrift } from '../detect/drift.js';
 import { digestOf } from '../detect/digest.js';
 import { recordKey } from '../detect/identity.js';
@@ -21,7 +21,7 @@ import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js
 
 /** What a page changes, and what the sweep knows after it. */
 export interface Judgement {
-  changes: Required<Pick<PageCommit, 'writes' | 'hold' | 'unhold' | 'schema' | 'members' | 'dropParts'>>;
+  changes: Required<Pick<PageCommit, 'writes' | 'quarantine' | 'release' | 'schema' | 'members' | 'dropParts'>>;
   reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations'>;
 }
 
@@ -159,7 +159,7 @@ class PageTally {
     this.#drift = judged.drift;
     this.#count(key, judged.kind);
     if (judged.mutedBy !== undefined && !again) this.#muted = mutedOnce(this.#muted, judged.mutedBy);
-    if (judged.kind === 'held') {
+    if (judged.kind === 'quarantined') {
       this.#hold.push([key, text]);
       memory.held.add(key);
     } else if (judged.kind !== 'stale') this.#release(key);
@@ -174,8 +174,8 @@ class PageTally {
     return {
       changes: {
         writes: this.#writes,
-        hold: this.#hold,
-        unhold: this.#unhold,
+        quarantine: this.#hold,
+        release: this.#unhold,
         schema: this.#schema,
         members,
         dropParts,
@@ -205,7 +205,7 @@ class PageTally {
 }
 
 /** A record that stands twice on one page counts once: its first copy. */
-export function seenRecords(records: readonly RawRecord[], rules: Rules): SeenRecord[] {
+export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): SeenRecord[] {
   const occurrences = new Map<string, number>();
   const occurrence = (key: string): number => {
     const count = (occurrences.get(key) ?? 0) + 1;
@@ -222,8 +222,8 @@ export function seenRecords(records: readonly RawRecord[], rules: Rules): SeenRe
   return [...byKey.values()];
 }
 
-function isOlder(record: RawRecord, state: RecordWrite['state'] | null): boolean {
-  return state !== null && ageOf(stampOf(record), stampKnown(knownRecord(state))) === 'older';
+function isOlder(record: UncheckedRecord, state: RecordWrite['state'] | null): boolean {
+  return state !== null && ageOf(modifiedAtOf(record), storedModifiedAt(knownRecord(state))) === 'older';
 }
 
 function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {

@@ -1,11 +1,11 @@
 /** One record that differs from what is remembered: an event, a wait, or silence; and what is to be remembered of it. */
-import type { RawRecord } from '../api/read-api.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import { detect, type DetectInput, type Detection } from '../detect/detect.js';
 import { followers, isUnusual, tallied, transitions, type DriftTally, type Transition } from '../detect/drift.js';
 import { ageOf } from '../detect/age.js';
-import { stampOf } from '../detect/fields.js';
-import { isEmptyForm } from '../detect/form.js';
-import { formsKnown, formsOf, stampKnown, type KnownRecord } from '../detect/known.js';
+import { modifiedAtOf } from '../detect/fields.js';
+import { isEmptyValueType } from '../detect/form.js';
+import { storedValueTypes, valueTypesOf, storedModifiedAt, type StoredRecord } from '../detect/known.js';
 import { remember } from '../detect/remember.js';
 import { watchTodo } from '../detect/watch.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
@@ -13,11 +13,11 @@ import { addToDelta, type SchemaDelta } from '../detect/schema.js';
 import { workedOut } from '../detect/worked-out.js';
 import type { CountedKind } from './counts.js';
 import type { JudgeOptions } from './judging.js';
-import type { RecordState, RecordWrite } from './store.js';
+import type { SweptRecordState, RecordWrite } from './store.js';
 
 export interface SeenRecord {
   key: string;
-  record: RawRecord;
+  record: UncheckedRecord;
   text: string;
   digest: string;
 }
@@ -39,7 +39,11 @@ export interface JudgedRecord {
   mutedBy?: string | undefined;
 }
 
-export function judgeRecord(seen: SeenRecord, state: RecordState | null, options: JudgeRecordOptions): JudgedRecord {
+export function judgeRecord(
+  seen: SeenRecord,
+  state: SweptRecordState | null,
+  options: JudgeRecordOptions,
+): JudgedRecord {
   const { rules, again, memory, baseline } = options;
   const known = state === null ? null : knownRecord(state);
   const moved = known === null || known.gone !== undefined || baseline !== null ? [] : movedFields(known, seen, rules);
@@ -58,16 +62,16 @@ export function judgeRecord(seen: SeenRecord, state: RecordState | null, options
 
   const counts = !again && known !== null;
   const drift = counts ? tallied(options.drift, unusual, memory.schema) : options.drift;
-  if (isChange(detection) && canWait(unusual, options)) return { kind: 'held', drift, write: null };
-  addToDelta(options.schemaDelta, countedForms(state, known, rules), formsOf(seen.record, rules), memory.tracked);
+  if (isChange(detection) && canWait(unusual, options)) return { kind: 'quarantined', drift, write: null };
+  addToDelta(options.schemaDelta, countedForms(state, known, rules), valueTypesOf(seen.record, rules), memory.tracked);
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
   return { kind: detection.kind, drift, write: writeOf(seen, state, input, detection), mutedBy };
 }
 
 /** A record that came back, and is believed by now: were the doubt forgotten, it would begin again with every sweep that withholds. */
-function stillCertain(key: string, state: RecordState | null): RecordWrite | null {
-  if (state?.suspect === undefined || state.suspect.certain === true) return null;
-  return { key, state: { ...state, suspect: { ...state.suspect, certain: true } }, event: null };
+function stillCertain(key: string, state: SweptRecordState | null): RecordWrite | null {
+  if (state?.doubt === undefined || state.doubt.certain === true) return null;
+  return { key, state: { ...state, doubt: { ...state.doubt, certain: true } }, event: null };
 }
 
 function isChange({ kind }: Detection): boolean {
@@ -76,7 +80,7 @@ function isChange({ kind }: Detection): boolean {
 
 function isOlder({ record, known, observation }: DetectInput): boolean {
   if (known === null || observation.lagging === true) return true;
-  return ageOf(stampOf(record), stampKnown(known)) === 'older';
+  return ageOf(modifiedAtOf(record), storedModifiedAt(known)) === 'older';
 }
 
 /** A change that may be the schema's rather than the record's own. */
@@ -86,17 +90,17 @@ function canWait(
 ): boolean {
   // Without images there is nothing to wait in: what waits would be people's data.
   if (!rules.collapse || !images) return false;
-  return unusual.some(({ from, to }) => !rules.nullIsAbsent || !(isEmptyForm(from) && isEmptyForm(to)));
+  return unusual.some(({ from, to }) => !rules.nullIsAbsent || !(isEmptyValueType(from) && isEmptyValueType(to)));
 }
 
-function movedFields(known: KnownRecord, { record }: SeenRecord, rules: Rules): Transition[] {
-  const moved = transitions(formsKnown(known, rules), formsOf(record, rules));
+function movedFields(known: StoredRecord, { record }: SeenRecord, rules: Rules): Transition[] {
+  const moved = transitions(storedValueTypes(known, rules), valueTypesOf(record, rules));
   return moved.filter(({ field }) => rules.compares(field));
 }
 
 export function inputOf(
   { key, record }: SeenRecord,
-  known: KnownRecord | null,
+  known: StoredRecord | null,
   { baseline, rules, observation, images }: Pick<JudgeOptions, 'baseline' | 'rules' | 'observation' | 'images'>,
 ): DetectInput {
   return { key, record, known, baseline, rules, observation, images };
@@ -105,7 +109,7 @@ export function inputOf(
 /** What is to be written after a decision; null when there is nothing new to remember. */
 export function writeOf(
   { key, text, digest }: SeenRecord,
-  state: RecordState | null,
+  state: SweptRecordState | null,
   input: DetectInput,
   detection: Detection,
 ): RecordWrite | null {
@@ -124,19 +128,19 @@ export function writeOf(
 
 /** The forms that the tally of the schema holds for a record. */
 export function countedForms(
-  state: RecordState | null,
-  known: KnownRecord | null,
+  state: SweptRecordState | null,
+  known: StoredRecord | null,
   rules: Rules,
 ): ReadonlyMap<string, string> | null {
   if (state === null || known === null || known.gone !== undefined || state.counted === false) return null;
-  return formsKnown(known, rules);
+  return storedValueTypes(known, rules);
 }
 
-export function knownRecord(state: RecordState): KnownRecord {
+export function knownRecord(state: SweptRecordState): StoredRecord {
   return workedOut(loaded, state, () => {
     const { digest: _, counted: _counted, image, ...memory } = state;
-    return { ...memory, record: image === null ? null : (JSON.parse(image) as RawRecord) };
+    return { ...memory, record: image === null ? null : (JSON.parse(image) as UncheckedRecord) };
   });
 }
 
-const loaded = new WeakMap<RecordState, KnownRecord>();
+const loaded = new WeakMap<SweptRecordState, StoredRecord>();

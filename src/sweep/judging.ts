@@ -1,5 +1,5 @@
 /** What the records of a page are judged by. */
-import type { RawRecord } from '../api/read-api.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import type { CreationGuard } from '../detect/creation.js';
 import type { Baseline, Observation } from '../detect/detect.js';
 import type { PastDrift } from '../detect/drift.js';
@@ -23,7 +23,7 @@ export interface SweepMemory {
 }
 
 export interface JudgeOptions {
-  records: readonly RawRecord[];
+  records: readonly UncheckedRecord[];
   checkpoint: Checkpoint;
   memory: SweepMemory;
   rules: Rules;

@@ -7,7 +7,7 @@ import type { Page } from '../api/read-api.js';
 import type { Trail } from '../api/trail.js';
 import type { HeldCreations } from '../detect/creation.js';
 import { isOrdinary, withoutOrdinary } from '../detect/drift.js';
-import type { Silence } from '../detect/habit.js';
+import type { Staleness } from '../detect/habit.js';
 import { MOST_FIELDS } from '../detect/schema.js';
 import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../events/lists.js';
@@ -88,7 +88,7 @@ async function walkOnce(
   // What the last sweep of another source has left says nothing about this one.
   const lastSweep = departed.takesOver === true ? null : stored.state.lastSweep;
   let checkpoint = departed;
-  while (checkpoint.settling !== true) {
+  while (checkpoint.finishing !== true) {
     const taken = await takePage(deps, options, { checkpoint, trail, token, memory, lastSweep });
     const { counts } = checkpoint;
     if (taken.outcome === 'walk again') return { ...taken, counts };
@@ -100,7 +100,7 @@ async function walkOnce(
       cursor: nextCursor,
       firstPage: trail.firstPage,
     };
-    if (nextCursor === null) checkpoint = { ...checkpoint, settling: true };
+    if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
     const held = checkpoint.creations?.held;
     const accepted = held === undefined ? 0 : await allowedByPerson(deps.store, list, lastSweep);
     // Accepted while this sweep was under way.
@@ -109,7 +109,7 @@ async function walkOnce(
     const summary = isSettled(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
     const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
     unfenced(list, await deps.store.commitPage(list, commit));
-    report(deps, options, { reached: checkpoint, stored, ended: checkpoint.settling === true });
+    report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
     if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
     checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
@@ -140,8 +140,8 @@ function withWarning(
   { list }: SweepOptions,
   { summary, lastSweep }: { summary: SweepSummary; lastSweep: SweepSummary | null },
 ): SweepSummary {
-  const { silence, sweepId } = summary;
-  if (silence !== undefined && silence.kind !== lastSweep?.silence?.kind) {
+  const { staleness: silence, sweepId } = summary;
+  if (silence !== undefined && silence.kind !== lastSweep?.staleness?.kind) {
     const facts = { workspace, list, since: silence.since, longestPauseMs: silence.longestPauseMs, sweep: sweepId };
     log.warn(facts, WARNINGS[silence.kind]);
   }
@@ -151,7 +151,7 @@ function withWarning(
 const WARNINGS = {
   unchanged: 'list silent far beyond its habit: is the token still allowed to see it?',
   empty: 'list shows no records any more: is the token still allowed to see it?',
-} as const satisfies Record<Silence['kind'], string>;
+} as const satisfies Record<Staleness['kind'], string>;
 
 /** Records wait no longer than it takes to know that their fields are ordinary. */
 async function releaseOrdinary(
@@ -160,7 +160,7 @@ async function releaseOrdinary(
   { memory, ...position }: Omit<Position, 'trail'>,
 ): Promise<Checkpoint> {
   const { checkpoint, lastSweep } = position;
-  const { drift, settling } = checkpoint;
+  const { drift, finishing: settling } = checkpoint;
   if (settling === true || memory.held.size === 0 || drift === undefined) return checkpoint;
   if (!isOrdinary(drift, lastSweep?.counts.seen ?? 0)) return checkpoint;
   memory.held.clear();

@@ -1,9 +1,9 @@
 /** Lets go of the records that waited: what the schema did to them is silent now, what is their own becomes their event. */
-import type { RawRecord } from '../api/read-api.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import { detect } from '../detect/detect.js';
 import { digestOf } from '../detect/digest.js';
 import { followers, transitions } from '../detect/drift.js';
-import { formsKnown, formsOf, isSchemaUndone } from '../detect/known.js';
+import { storedValueTypes, valueTypesOf, isSchemaUndone } from '../detect/known.js';
 import { withoutFields } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema.js';
 import { mutedOnce, type CountedKind } from './counts.js';
@@ -11,7 +11,7 @@ import { countedForms, inputOf, knownRecord, writeOf } from './judge-record.js';
 import { observationOf } from './observation.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
-import type { Checkpoint, PageCommit, RecordState, RecordWrite, SweepCounts } from './store.js';
+import type { Checkpoint, PageCommit, SweptRecordState, RecordWrite, SweepCounts } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -19,7 +19,7 @@ const RECORDS_PER_STEP = 100;
 export async function settleHeld(deps: SweepDeps, options: SweepOptions, waiting: Settling): Promise<Checkpoint> {
   const { store } = deps;
   const { list } = options;
-  const keys = await store.heldKeys(list);
+  const keys = await store.quarantinedKeys(list);
   let { checkpoint } = waiting;
   // They belong to another source: what became of them there is no change of this one.
   if (checkpoint.takesOver === true && keys.length > 0) {
@@ -30,7 +30,7 @@ export async function settleHeld(deps: SweepDeps, options: SweepOptions, waiting
   }
   for (let at = 0; at < keys.length; at += RECORDS_PER_STEP) {
     const chunk = keys.slice(at, at + RECORDS_PER_STEP);
-    const [states, texts] = await Promise.all([store.records(list, chunk), store.held(list, chunk)]);
+    const [states, texts] = await Promise.all([store.records(list, chunk), store.quarantined(list, chunk)]);
     const released = chunk.flatMap((key, index) =>
       release({ key, text: texts[index] ?? null, state: states[index] ?? null }, deps, options, {
         ...waiting,
@@ -59,7 +59,7 @@ interface Released {
 }
 
 function release(
-  { key, text, state }: { key: string; text: string | null; state: RecordState | null },
+  { key, text, state }: { key: string; text: string | null; state: SweptRecordState | null },
   deps: SweepDeps,
   options: SweepOptions,
   { checkpoint, lastSweep, tracked }: Settling,
@@ -68,10 +68,10 @@ function release(
   if (text === null) return [];
   const { drifted = [] } = checkpoint.decided ?? {};
   const undecided = new Set(checkpoint.decided?.undecided);
-  const record = JSON.parse(text) as RawRecord;
+  const record = JSON.parse(text) as UncheckedRecord;
   const known = state === null ? null : knownRecord(state);
-  const forms = formsOf(record, rules);
-  const moved = known === null ? [] : transitions(formsKnown(known, rules), forms);
+  const forms = valueTypesOf(record, rules);
+  const moved = known === null ? [] : transitions(storedValueTypes(known, rules), forms);
   // May be in the middle of a change of the schema: waits for one more sweep.
   if (moved.some(({ field }) => undecided.has(field))) return [];
 
@@ -91,7 +91,7 @@ function release(
 function together(
   released: readonly Released[],
   checkpoint: Checkpoint,
-): { commit: Pick<PageCommit, 'writes' | 'unhold' | 'schema'>; reached: Checkpoint } {
+): { commit: Pick<PageCommit, 'writes' | 'release' | 'schema'>; reached: Checkpoint } {
   const schema: SchemaDelta = new Map();
   let { counts, muted = {} } = checkpoint;
   for (const one of released) {
@@ -102,7 +102,7 @@ function together(
   return {
     commit: {
       writes: released.flatMap(({ write }) => (write === null ? [] : [write])),
-      unhold: released.map(({ key }) => key),
+      release: released.map(({ key }) => key),
       schema,
     },
     reached: { ...checkpoint, counts, muted },
@@ -111,5 +111,5 @@ function together(
 
 /** One that waited counts as what it turned out to be. One that waited since the sweep before was not counted in this one. */
 function countedAs(counts: SweepCounts, kind: CountedKind): SweepCounts {
-  return { ...counts, held: Math.max(0, counts.held - 1), [kind]: counts[kind] + 1 };
+  return { ...counts, quarantined: Math.max(0, counts.quarantined - 1), [kind]: counts[kind] + 1 };
 }

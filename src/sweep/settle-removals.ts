@@ -22,7 +22,7 @@ import { countedForms, knownRecord } from './judge-record.js';
 import { observationOf } from './observation.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import { unfenced, type Settling } from './settling.js';
-import { GONE, type Checkpoint, type Membership, type RecordState, type RecordWrite } from './store.js';
+import { GONE, type Checkpoint, type Membership, type SweptRecordState, type RecordWrite } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -99,7 +99,7 @@ async function withoutNewcomers(
   return old;
 }
 
-function isNewcomer(state: RecordState | null, at: string): boolean {
+function isNewcomer(state: SweptRecordState | null, at: string): boolean {
   if (state === null) return false;
   const known = knownRecord(state);
   return withinLag(appearedAt(known), at) || withinLag(creationTimeOf(known.record ?? {}), at);

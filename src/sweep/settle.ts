@@ -4,7 +4,7 @@
  * after a crash; the last one closes the sweep.
  */
 import { decideDrift, noDrift } from '../detect/drift.js';
-import { habitAfter, silenceOf } from '../detect/habit.js';
+import { usualPauseAfter, stalenessOf } from '../detect/habit.js';
 import { isoTime } from '../runtime/clock.js';
 import type { SweepMemory } from './judging.js';
 import type { SweepDeps, SweepOptions } from './options.js';
@@ -20,7 +20,7 @@ const PAGES_PER_STEP = 200;
 
 /** Nothing follows: the same members on the same pages, nobody waits, nobody is missing. */
 export function isSettled(checkpoint: Checkpoint, memory: SweepMemory, lastSweep: SweepSummary | null): boolean {
-  const { settling, changedPages, drift, pages } = checkpoint;
+  const { finishing: settling, changedPages, drift, pages } = checkpoint;
   if (settling !== true || lastSweep === null || changedPages !== 0) return false;
   if (memory.held.size > 0 || memory.strays) return false;
   const { drifted = [], counts } = lastSweep;
@@ -56,9 +56,13 @@ export function summarise(
 ): SweepSummary {
   const { sweepId, startedAt, mode, pages, counts, muted = {}, decided, source, creations } = checkpoint;
   const changed = isAlive(counts, muted);
-  const ended = { at: completedAt, told: lastSweep?.silence };
-  const habit = habitAfter(lastSweep?.habit, { ...ended, changed, previousAt: lastSweep?.completedAt ?? null });
-  const silence = silenceOf(habit, { ...ended, seen: counts.seen, seenBefore: lastSweep?.counts.seen ?? null });
+  const ended = { at: completedAt, told: lastSweep?.staleness };
+  const habit = usualPauseAfter(lastSweep?.usualPause, {
+    ...ended,
+    changed,
+    previousAt: lastSweep?.completedAt ?? null,
+  });
+  const silence = stalenessOf(habit, { ...ended, seen: counts.seen, seenBefore: lastSweep?.counts.seen ?? null });
   return {
     sweepId,
     startedAt,
@@ -72,8 +76,8 @@ export function summarise(
     ...(decided?.begun === undefined || Object.keys(decided.begun).length === 0 ? {} : { begun: decided.begun }),
     ...(creations?.held === undefined ? {} : { heldCreations: creations.held }),
     ...(source === undefined ? {} : { source }),
-    habit,
-    ...(silence === undefined ? {} : { silence }),
+    usualPause: habit,
+    ...(silence === undefined ? {} : { staleness: silence }),
   };
 }
 

@@ -10,7 +10,7 @@ import { incompleteSweep } from './incomplete.js';
 import { knownRecord, type SeenRecord } from './judge-record.js';
 import { seenRecords } from './judge-page.js';
 import type { SweepDeps, SweepOptions } from './options.js';
-import type { RecordState, StoredSweep, SweepStore } from './store.js';
+import type { SweptRecordState, StoredSweep, SweepStore } from './store.js';
 
 /** Of the records of a page: so many must be known, with the same contents. */
 const SAME_SHARE = 0.8;
@@ -91,7 +91,7 @@ async function countSame(
 }
 
 /** Another text of the same contents: another order of keys, a new signature in a picture's address. */
-function isAlike({ record }: SeenRecord, state: RecordState | null, rules: Rules): boolean {
+function isAlike({ record }: SeenRecord, state: SweptRecordState | null, rules: Rules): boolean {
   if (state === null || state.gone !== undefined) return false;
   const [before, after] = bothSides(knownRecord(state), record, withEveryField(rules));
   return contentOf(before) === contentOf(after);

@@ -1,8 +1,8 @@
 /** What a sweep needs to remember, as a port: the room that knows Redis implements it. */
 import type { CreationTally, HeldCreations } from '../detect/creation.js';
 import type { DriftTally, OpenDrift, PastDrift } from '../detect/drift.js';
-import type { Habit, Silence } from '../detect/habit.js';
-import type { KnownRecord } from '../detect/known.js';
+import type { UsualPause, Staleness } from '../detect/habit.js';
+import type { StoredRecord } from '../detect/known.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema.js';
 import type { TimerChange } from '../detect/watch.js';
@@ -34,7 +34,7 @@ export interface SweepCounts {
   /** Perhaps an older answer: no event until the next sweep sees it again. */
   stale: number;
   /** Moved in a way that may be a change of the schema: waits for the end of the sweep, at most of the next. */
-  held: number;
+  quarantined: number;
   /** New, and one of so many that they are withheld: neither stored nor reported. */
   withheld: number;
   /** Reported as deleted by this sweep. Not seen, of course. */
@@ -62,7 +62,7 @@ export interface Checkpoint {
   /** A baseline that yields no events, whatever the configuration says: the state before it was lost. */
   quiet?: true;
   /** True when every page is committed, and what follows from them together is not yet. */
-  settling?: true;
+  finishing?: true;
   /** Rule → records it kept quiet. */
   muted?: Readonly<Record<string, number>>;
   drift?: DriftTally;
@@ -102,7 +102,7 @@ export interface SweepSummary extends OpenDrift {
   /** Rule → records it kept quiet. */
   muted?: Readonly<Record<string, number>>;
   /** Removals that wait for a person (`accept-removals`). */
-  held?: HeldRemovals;
+  heldRemovals?: HeldRemovals;
   /** New records that wait for a person (`accept-creations`). */
   heldCreations?: HeldCreations;
   /** Normalised base URL that the list was read from: its baseline is bound to it. Left out by an older release. */
@@ -110,13 +110,13 @@ export interface SweepSummary extends OpenDrift {
   /** Fields reported as a change of the schema, by this sweep or lately. */
   drifted?: readonly PastDrift[];
   /** How long the list is used to standing still; absent in what an older release wrote. */
-  habit?: Habit;
+  usualPause?: UsualPause;
   /** The list is silent far beyond its habit, or shows no records any more. */
-  silence?: Silence;
+  staleness?: Staleness;
 }
 
 /** A record as it is remembered. */
-export interface RecordState extends Omit<KnownRecord, 'record'> {
+export interface SweptRecordState extends Omit<StoredRecord, 'record'> {
   /** Digest of the record's serialised text, as it came; `GONE` when it was reported as deleted. */
   digest: string;
   /** The record's JSON, as it came; null when digests alone are kept, or the record is gone. */
@@ -130,7 +130,7 @@ export const GONE = 'gone';
 
 export interface RecordWrite {
   key: string;
-  state: RecordState;
+  state: SweptRecordState;
   event: ChangeEvent | null;
   /** What follows from the event. */
   derived?: readonly ChangeEvent[];
@@ -157,9 +157,9 @@ export interface PageCommit {
   /** Members that were noted for parts of this page, by their places (`placeOfPart`): the page's own are complete now. */
   dropParts?: readonly number[];
   /** Records that wait: key → the record's JSON. */
-  hold?: readonly (readonly [key: string, json: string])[];
+  quarantine?: readonly (readonly [key: string, json: string])[];
   /** Records that wait no longer. */
-  unhold?: readonly string[];
+  release?: readonly string[];
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
@@ -201,14 +201,14 @@ export interface SweepStore {
   load(list: ListName): Promise<StoredSweep>;
   /** Digests of the records known under these keys; null where none is. Cheap: no images. */
   digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
-  records(list: ListName, keys: readonly string[]): Promise<(RecordState | null)[]>;
+  records(list: ListName, keys: readonly string[]): Promise<(SweptRecordState | null)[]>;
   /** The members of a page in the last complete sweep, sorted; null where there was no such page. */
   members(list: ListName, page: number): Promise<string[] | null>;
   membership(list: ListName): Promise<Membership>;
   /** Keys of the records that wait. */
-  heldKeys(list: ListName): Promise<string[]>;
+  quarantinedKeys(list: ListName): Promise<string[]>;
   /** Their JSON. */
-  held(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
+  quarantined(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   schema(list: ListName): Promise<SchemaTally>;
   /** Events about these fields so far. */
   schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;

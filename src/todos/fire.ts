@@ -45,7 +45,7 @@ interface Moment extends Omit<FireOptions, 'clock'> {
 
 async function fireOne(timer: Timer, todo: RememberedTodo | null, moment: Moment): Promise<'told' | 'gone' | 'stays'> {
   // The look that should confirm it showed something else, and perhaps something old: the next one decides.
-  if (todo?.known.suspect?.sweep === moment.last.sweepId) return 'stays';
+  if (todo?.known.doubt?.sweep === moment.last.sweepId) return 'stays';
   const event = todo !== null && isOpen(todo) ? timerEvent(timer, todo, moment) : null;
   const outcome = await moment.store.fire(timer, todo, event);
   // One that moved has been given its new moment; it is found there, or by the next look.

@@ -1,6 +1,6 @@
 /** What todos come to: how many are open, due, over and done, for whom, and how long they take. Pure. */
 import { Temporal } from 'temporal-polyfill';
-import type { RawValue } from '../detect/raw.js';
+import type { UncheckedRecord } from '../crm/record.js';
 import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../detect/todo.js';
 
 /** Of the todos that are in the list now. */
@@ -51,7 +51,7 @@ export class TodoTally {
     this.#today = dayOf(period);
   }
 
-  add(todo: RawValue): void {
+  add(todo: UncheckedRecord): void {
     const facts = this.#factsOf(todo);
     const teams = teamsOf(todo);
     for (const sum of [
@@ -67,7 +67,7 @@ export class TodoTally {
     return { total: this.#total.counts(), people: this.#people.list(), teams: this.#teams.list() };
   }
 
-  #factsOf(todo: RawValue): Facts {
+  #factsOf(todo: UncheckedRecord): Facts {
     const { sinceMs, nowMs, timeZone } = this.#period;
     const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;
     const done = isDone(todo);

@@ -1,5 +1,5 @@
 /** What the todo monitor needs to remember of one workspace, as a port: the room that knows Redis implements it. */
-import type { KnownRecord } from '../detect/known.js';
+import type { StoredRecord } from '../detect/known.js';
 import type { TodoWatch } from '../detect/rules.js';
 import type { TimerChange, TimerKind } from '../detect/watch.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -14,7 +14,7 @@ export interface Timer {
 
 /** A todo as it is remembered. `version` is any other as soon as anything is learnt about it. */
 export interface RememberedTodo {
-  readonly known: KnownRecord;
+  readonly known: StoredRecord;
   readonly version: Buffer;
 }
 

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { typesText } from '../../src/cli/schema-types.js';
-import { formsOf } from '../../src/detect/known.js';
+import { valueTypesOf } from '../../src/detect/known.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { TrackedFields, addToDelta, listSchema, schemaFrom, type SchemaDelta } from '../../src/detect/schema.js';
 import type { ListName } from '../../src/events/lists.js';
@@ -12,7 +12,7 @@ type Row = Readonly<Record<string, unknown>>;
 function typesOf(rows: readonly Row[], list: ListName = 'people'): string {
   const tally: SchemaDelta = new Map();
   const tracked = new TrackedFields(schemaFrom([]));
-  for (const row of rows) addToDelta(tally, null, formsOf(row, compileRules(list)), tracked);
+  for (const row of rows) addToDelta(tally, null, valueTypesOf(row, compileRules(list)), tracked);
   return typesText(list, listSchema(schemaFrom(tally)));
 }
 

@@ -115,7 +115,11 @@ describe('creations: the command line', () => {
       const { sweeps } = JSON.parse((await run('sweep', '--json')).stdout) as {
         sweeps: ({ list: ListName; events: number } & SweepSummary)[];
       };
-      return sweeps.map(({ events, heldCreations, held }) => [events, heldCreations?.count ?? 0, held?.count ?? 0]);
+      return sweeps.map(({ events, heldCreations, heldRemovals: held }) => [
+        events,
+        heldCreations?.count ?? 0,
+        held?.count ?? 0,
+      ]);
     };
     await run('sweep');
     await ours.sandbox.stop();

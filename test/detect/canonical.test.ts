@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalFields, canonicalText } from '../../src/detect/canonical.js';
 import { diffFields } from '../../src/crm/diff.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 
-const text = (record: RawValue, options?: FieldRules): string => canonicalText(record, compileRules('people', options));
-const fieldsOf = (record: RawValue) => canonicalFields(record, compileRules('people'));
+const text = (record: UncheckedRecord, options?: FieldRules): string =>
+  canonicalText(record, compileRules('people', options));
+const fieldsOf = (record: UncheckedRecord) => canonicalFields(record, compileRules('people'));
 const holding = (value: unknown): string => text({ 값: value });
 
 describe('the canonical text', () => {
@@ -118,7 +119,7 @@ describe('the address of a picture', () => {
 });
 
 describe('a difference', () => {
-  const diff = (before: RawValue, after: RawValue) => diffFields(fieldsOf(before), fieldsOf(after));
+  const diff = (before: UncheckedRecord, after: UncheckedRecord) => diffFields(fieldsOf(before), fieldsOf(after));
 
   it('names what came, went and moved, sorted by name, with the values as they were sent', () => {
     const [one, two] = [{ id: 't1' }, { id: 't2' }];

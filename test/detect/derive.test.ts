@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { KnownRecord } from '../../src/detect/known.js';
-import { printsOf } from '../../src/detect/known.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { StoredRecord } from '../../src/detect/known.js';
+import { fingerprintsOf } from '../../src/detect/known.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { NO_TIMERS, watchTodo, type Watched } from '../../src/detect/watch.js';
 import { inputOf, look, observation } from '../support/one-look.js';
@@ -14,7 +14,7 @@ const DUE = '2026-03-01T17:00:00.000Z';
 const LATER = '2026-03-02T06:00:00.000Z';
 const kim = { id: 'u1', name: '김' };
 const lee = { id: 'u2', name: '이' };
-const OPEN: RawValue = {
+const OPEN: UncheckedRecord = {
   id: 't1',
   이름: '전화',
   완료: false,
@@ -29,14 +29,18 @@ interface Seen {
   event: ChangeEvent | null;
 }
 
-function seen(record: RawValue, given: Parameters<typeof look>[0] | object = {}): Seen {
+function seen(record: UncheckedRecord, given: Parameters<typeof look>[0] | object = {}): Seen {
   const all = { rules, record, ...given };
   const { detection } = look(all);
   return { watched: watchTodo(inputOf(all), detection), event: detection.event };
 }
 
-const known = (record: RawValue): KnownRecord => ({ sequence: 3, record, dueSince: '2026-02-01T00:00:00.000Z' });
-const moved = (fields: RawValue, from: RawValue = OPEN): Seen =>
+const known = (record: UncheckedRecord): StoredRecord => ({
+  sequence: 3,
+  record,
+  dueSince: '2026-02-01T00:00:00.000Z',
+});
+const moved = (fields: UncheckedRecord, from: UncheckedRecord = OPEN): Seen =>
   seen({ ...from, ...fields, '수정 날짜': '2026-03-01T11:00:05.000Z' }, { known: known(from) });
 const verbs = ({ watched }: Seen): string[] => watched.derived.map(({ type }) => type);
 const at = (text: string): number => Date.parse(text);
@@ -94,7 +98,7 @@ describe('what follows from a change of a todo', () => {
   });
 
   it('rescheduled names beginning and end, in either spelling, and nothing else', () => {
-    const names = (fields: RawValue, from: RawValue): (string | undefined)[] =>
+    const names = (fields: UncheckedRecord, from: UncheckedRecord): (string | undefined)[] =>
       moved(fields, from).watched.derived.flatMap(({ data }) => data.changes.map(({ field }) => field));
     const written = { '시작 날짜': LATER, '마지막 날짜': LATER, 이름: '방문' };
     expect(names(written, { ...OPEN, '시작 날짜': DUE })).toEqual(['마지막 날짜', '시작 날짜']);
@@ -137,10 +141,10 @@ describe('what follows from a change of a todo', () => {
   });
 
   it('one that came back says nothing of what it was meanwhile', () => {
-    const gone: KnownRecord = {
+    const gone: StoredRecord = {
       sequence: 4,
       record: null,
-      gone: { at: '2026-02-01T00:00:00.000Z', stamp: '2026-01-01T00:00:00.000Z', content: 'other' },
+      gone: { at: '2026-02-01T00:00:00.000Z', modifiedAt: '2026-01-01T00:00:00.000Z', content: 'other' },
     };
     const back = seen({ ...OPEN, 완료: true }, { known: gone });
     expect(back.event?.data.reappeared).toBe(true);
@@ -148,11 +152,11 @@ describe('what follows from a change of a todo', () => {
   });
 
   it('prints tell of completion and dates as images do, and of persons nothing', () => {
-    const prints: KnownRecord = {
+    const prints: StoredRecord = {
       sequence: 3,
       record: null,
-      fields: printsOf(OPEN, rules),
-      stamp: '2026-03-01T10:00:05.000Z',
+      fields: fingerprintsOf(OPEN, rules),
+      modifiedAt: '2026-03-01T10:00:05.000Z',
     };
     const record = { ...OPEN, 완료: true, '마지막 날짜': LATER, 담당자: lee, '수정 날짜': '2026-03-01T11:00:05.000Z' };
     const { watched, event } = seen(

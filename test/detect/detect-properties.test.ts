@@ -2,23 +2,23 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canonicalFields, canonicalText } from '../../src/detect/canonical.js';
 import { diffFields } from '../../src/crm/diff.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 
 const rules = () => compileRules('people');
 const ref = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd'), name: fc.string() });
 const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), ref, fc.uniqueArray(ref, { selector: ({ id }) => id }));
 const key = fc.oneof(fc.constantFrom('이름', '담당자', '팀', '프로필 사진', '수정 날짜', '딜 개수'), fc.string());
-const record: fc.Arbitrary<RawValue> = fc.dictionary(key, value).map((fields) => ({ ...fields, id: 'r1' }));
+const record: fc.Arbitrary<UncheckedRecord> = fc.dictionary(key, value).map((fields) => ({ ...fields, id: 'r1' }));
 
 /** The same meaning, said otherwise: keys turned round, sets of references shuffled, nulls added. */
-function rephrase(original: RawValue, salt: string): RawValue {
+function rephrase(original: UncheckedRecord, salt: string): UncheckedRecord {
   const turned = Object.entries(original).reverse();
   const shuffled = turned.map(([name, held]) => [
     name,
     Array.isArray(held) && held.every(isRef) ? held.toReversed() : held,
   ]);
-  return { ...Object.fromEntries(shuffled), ...(salt in original ? {} : { [salt]: null }) } as RawValue;
+  return { ...Object.fromEntries(shuffled), ...(salt in original ? {} : { [salt]: null }) } as UncheckedRecord;
 }
 
 const isRef = (item: unknown): boolean => typeof item === 'object' && item !== null && 'id' in item && 'name' in item;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { creationTimeOf, stampOf } from '../../src/detect/fields.js';
-import { formsOf } from '../../src/detect/known.js';
+import { creationTimeOf, modifiedAtOf } from '../../src/detect/fields.js';
+import { valueTypesOf } from '../../src/detect/known.js';
 import { compileRules } from '../../src/detect/rules.js';
 
 const time = '2026-03-01T10:00:00.000Z';
@@ -9,23 +9,21 @@ const other = '2026-03-02T10:00:00.000Z';
 describe("a record's own times", () => {
   it('are found under every name that real bodies use, in either composition', () => {
     for (const name of ['수정 날짜', 'updatedAt', '수정 날짜'.normalize('NFD')])
-      expect(stampOf({ [name]: time })).toBe(time);
+      expect(modifiedAtOf({ [name]: time })).toBe(time);
     for (const name of ['생성 날짜', 'createdAt', 'date']) expect(creationTimeOf({ [name]: time })).toBe(time);
   });
 
   it('are the written name first, and the next where that one says nothing', () => {
-    expect(stampOf({ updatedAt: other, '수정 날짜': time })).toBe(time);
+    expect(modifiedAtOf({ updatedAt: other, '수정 날짜': time })).toBe(time);
     expect(creationTimeOf({ date: other, createdAt: time })).toBe(time);
     for (const nothing of [null, '', 7, undefined])
-      expect(stampOf({ '수정 날짜': nothing, updatedAt: time })).toBe(time);
+      expect(modifiedAtOf({ '수정 날짜': nothing, updatedAt: time })).toBe(time);
   });
 
   it('are null where no name holds a text', () => {
-    expect([stampOf({ date: time }), creationTimeOf({ updatedAt: time }), stampOf({ updatedAt: 1 })]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect([modifiedAtOf({ date: time }), creationTimeOf({ updatedAt: time }), modifiedAtOf({ updatedAt: 1 })]).toEqual(
+      [null, null, null],
+    );
   });
 });
 
@@ -67,7 +65,7 @@ describe('what the system keeps by itself', () => {
 
 describe('the other spelling of a todo field', () => {
   const names = (record: object, list: 'todo' | 'memo' = 'todo') => [
-    ...formsOf(record as Record<string, unknown>, compileRules(list)).keys(),
+    ...valueTypesOf(record as Record<string, unknown>, compileRules(list)).keys(),
   ];
 
   it('is the written name', () => {

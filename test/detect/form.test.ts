@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formOf, isEmptyForm, keysOfForm } from '../../src/detect/form.js';
+import { valueTypeOf, isEmptyValueType, keysOfValueType } from '../../src/detect/form.js';
 
 describe('the form of a value', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('the form of a value', () => {
     [{ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1 }, '{a, b, c, d, e, f, g, h}'],
     [{ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1 }, 'object'],
   ])('%j is %s', (value, form) => {
-    expect(formOf(value)).toBe(form);
+    expect(valueTypeOf(value)).toBe(form);
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('the form of a value', () => {
     '2026-03-01T10:00:59.000-0900',
     '2026-03-01T10:00:00.001+00:00',
   ])('%s is a timestamp', (text) => {
-    expect(formOf(text)).toBe('timestamp');
+    expect(valueTypeOf(text)).toBe('timestamp');
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('the form of a value', () => {
     '2026-03-01T10:00:00+09:00',
     '2026-03-01T10:00:00.0-0900',
   ])('%s is a timestamp to the minute', (text) => {
-    expect(formOf(text)).toBe('timestamp to the minute');
+    expect(valueTypeOf(text)).toBe('timestamp to the minute');
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('the form of a value', () => {
     '2026-03-01T10:00:00+ab:00',
     '2026-03-01T10:00:00+09:ab',
   ])('%s is a text like any other', (text) => {
-    expect(formOf(text)).toBe('string');
+    expect(valueTypeOf(text)).toBe('string');
   });
 });
 
@@ -89,14 +89,14 @@ describe('the form of an object', () => {
     [['', ' a', 'b '], '{"", " a", b }'],
     [['q"', '{', '}', '\\', 'a\tb', '\\"'], String.raw`{\, "\\\"", "a\tb", "q\"", "{", "}"}`],
   ])('tells the keys %j, whatever they hold, and they are read from it again', (keys, form) => {
-    expect(formOf(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(form);
-    expect(keysOfForm(form)).toEqual([...keys].sort());
+    expect(valueTypeOf(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(form);
+    expect(keysOfValueType(form)).toEqual([...keys].sort());
   });
 });
 
 describe('a form that means that nothing is there', () => {
   it('is absent, null or an empty list, and no other', () => {
     const forms = ['absent', 'null', 'empty list', 'string', 'list', '{}', ''];
-    expect(forms.filter(isEmptyForm)).toEqual(['absent', 'null', 'empty list']);
+    expect(forms.filter(isEmptyValueType)).toEqual(['absent', 'null', 'empty list']);
   });
 });

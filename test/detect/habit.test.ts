@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { habitAfter, silenceOf, type Habit, type Silence } from '../../src/detect/habit.js';
+import { usualPauseAfter, stalenessOf, type UsualPause, type Staleness } from '../../src/detect/habit.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -13,8 +13,8 @@ function watched(
   changesAt: (hour: number) => boolean,
   isLookedAt: (hour: number) => boolean = () => true,
 ) {
-  let habit: Habit | undefined;
-  let silence: Silence | undefined;
+  let habit: UsualPause | undefined;
+  let silence: Staleness | undefined;
   let previousAt: string | null = null;
   const said: { hour: number; pauseHours: number }[] = [];
   let pending = false;
@@ -22,8 +22,8 @@ function watched(
     pending ||= changesAt(hour);
     if (!isLookedAt(hour)) continue;
     const at = iso(MONDAY + hour * HOUR);
-    habit = habitAfter(habit, { changed: pending, at, previousAt, told: silence });
-    const now = silenceOf(habit, { at, seen: 5, seenBefore: previousAt === null ? null : 5, told: silence });
+    habit = usualPauseAfter(habit, { changed: pending, at, previousAt, told: silence });
+    const now = stalenessOf(habit, { at, seen: 5, seenBefore: previousAt === null ? null : 5, told: silence });
     if (now !== undefined && silence === undefined) said.push({ hour, pauseHours: now.longestPauseMs / HOUR });
     [silence, previousAt, pending] = [now, at, false];
   }
@@ -93,26 +93,32 @@ describe("a list's habit", () => {
 });
 
 describe('a list that shows no records any more', () => {
-  const habit: Habit = { since: iso(MONDAY), changes: 0, changedAt: iso(MONDAY), pausesMs: [0, 0], month: iso(MONDAY) };
+  const habit: UsualPause = {
+    since: iso(MONDAY),
+    changes: 0,
+    changedAt: iso(MONDAY),
+    pausesMs: [0, 0],
+    month: iso(MONDAY),
+  };
   const at = iso(MONDAY + DAY);
 
   it('is told at once, since when, and until it shows one', () => {
-    const first = silenceOf(habit, { at, seen: 0, seenBefore: 3, told: undefined });
+    const first = stalenessOf(habit, { at, seen: 0, seenBefore: 3, told: undefined });
     expect(first).toEqual({ kind: 'empty', since: at, longestPauseMs: 0 });
     const next = iso(MONDAY + 2 * DAY);
-    expect(silenceOf(habit, { at: next, seen: 0, seenBefore: 0, told: first })).toEqual(first);
-    expect(silenceOf(habit, { at: next, seen: 1, seenBefore: 0, told: first })).toBeUndefined();
+    expect(stalenessOf(habit, { at: next, seen: 0, seenBefore: 0, told: first })).toEqual(first);
+    expect(stalenessOf(habit, { at: next, seen: 1, seenBefore: 0, told: first })).toBeUndefined();
   });
 
   it('is nothing to tell where it never had any', () => {
-    expect(silenceOf(habit, { at, seen: 0, seenBefore: null, told: undefined })).toBeUndefined();
-    expect(silenceOf(habit, { at, seen: 0, seenBefore: 0, told: undefined })).toBeUndefined();
+    expect(stalenessOf(habit, { at, seen: 0, seenBefore: null, told: undefined })).toBeUndefined();
+    expect(stalenessOf(habit, { at, seen: 0, seenBefore: 0, told: undefined })).toBeUndefined();
   });
 });
 
 describe('what one sweep teaches', () => {
   const at = (days: number): string => iso(MONDAY + days * DAY);
-  const known = (more: Partial<Habit> = {}): Habit => ({
+  const known = (more: Partial<UsualPause> = {}): UsualPause => ({
     since: at(0),
     changes: 30,
     changedAt: at(10),
@@ -120,15 +126,19 @@ describe('what one sweep teaches', () => {
     month: at(0),
     ...more,
   });
-  const told: Silence = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
-  const changed = (before: Habit, day: number, more: Partial<Parameters<typeof habitAfter>[1]> = {}): Habit =>
-    habitAfter(before, { changed: true, at: at(day), previousAt: at(day), told: undefined, ...more });
+  const told: Staleness = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
+  const changed = (
+    before: UsualPause,
+    day: number,
+    more: Partial<Parameters<typeof usualPauseAfter>[1]> = {},
+  ): UsualPause =>
+    usualPauseAfter(before, { changed: true, at: at(day), previousAt: at(day), told: undefined, ...more });
 
   it('is where it begins, when no sweep came before it or none left a habit', () => {
-    const begun: Habit = { since: at(15), changes: 0, changedAt: at(15), pausesMs: [0, 0], month: at(15) };
+    const begun: UsualPause = { since: at(15), changes: 0, changedAt: at(15), pausesMs: [0, 0], month: at(15) };
     const sweep = { changed: true, at: at(15), told: undefined };
-    expect(habitAfter(undefined, { ...sweep, previousAt: at(14) })).toEqual(begun);
-    expect(habitAfter(known(), { ...sweep, previousAt: null })).toEqual(begun);
+    expect(usualPauseAfter(undefined, { ...sweep, previousAt: at(14) })).toEqual(begun);
+    expect(usualPauseAfter(known(), { ...sweep, previousAt: null })).toEqual(begun);
   });
 
   it('is the whole pause when nobody called it a silence, and twice what was known, or a day, when somebody did', () => {
@@ -145,7 +155,7 @@ describe('what one sweep teaches', () => {
   });
 
   it('is enough to know a silence by from twenty changes and two weeks on', () => {
-    const said = (habit: Habit) => silenceOf(habit, { at: at(40), seen: 5, seenBefore: 5, told: undefined });
+    const said = (habit: UsualPause) => stalenessOf(habit, { at: at(40), seen: 5, seenBefore: 5, told: undefined });
     const enough = known({ changes: 20, changedAt: at(14), pausesMs: [0, 0] });
     expect(said(enough)).toEqual({ kind: 'unchanged', since: at(14), longestPauseMs: 0 });
     expect(said({ ...enough, changes: 19 })).toBeUndefined();

@@ -5,57 +5,60 @@ import {
   bothSides,
   contentOf,
   earlierWith,
-  formsKnown,
-  formsOf,
+  storedValueTypes,
+  valueTypesOf,
   isSchemaUndone,
   lastEventAt,
-  parsePrint,
-  printsOf,
-  stampKnown,
-  trailWith,
-  type KnownRecord,
-  type TrailEntry,
+  parseFingerprint,
+  fingerprintsOf,
+  storedModifiedAt,
+  withDecision,
+  type StoredRecord,
+  type Decision,
 } from '../../src/detect/known.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 
 const rules = () => compileRules('todo');
-const printed = (record: RawValue, by = rules()): KnownRecord => ({
+const printed = (record: UncheckedRecord, by = rules()): StoredRecord => ({
   sequence: 1,
   record: null,
-  fields: printsOf(record, by),
+  fields: fingerprintsOf(record, by),
 });
-const differ = (known: KnownRecord, record: RawValue, by = rules()): boolean => {
+const differ = (known: StoredRecord, record: UncheckedRecord, by = rules()): boolean => {
   const [before, after] = bothSides(known, record, by);
   return contentOf(before) !== contentOf(after);
 };
 
 describe('a print', () => {
   it('tells its version, both its digests and its form, however many words that has', () => {
-    expect(parsePrint('2 AAAAAAAAAAA = list of {id, name}')).toEqual({
+    expect(parseFingerprint('2 AAAAAAAAAAA = list of {id, name}')).toEqual({
       version: '2',
       meaning: 'AAAAAAAAAAA',
       exact: null,
       form: 'list of {id, name}',
     });
-    expect(parsePrint('2 AAAAAAAAAAA BBBBBBBBBBB object')).toMatchObject({ exact: 'BBBBBBBBBBB', form: 'object' });
-    expect(parsePrint('2 - = empty list')).toMatchObject({ meaning: null, exact: null, form: 'empty list' });
+    expect(parseFingerprint('2 AAAAAAAAAAA BBBBBBBBBBB object')).toMatchObject({
+      exact: 'BBBBBBBBBBB',
+      form: 'object',
+    });
+    expect(parseFingerprint('2 - = empty list')).toMatchObject({ meaning: null, exact: null, form: 'empty list' });
   });
 
   it('of the first form had one digest', () => {
     const first = { version: '1', meaning: 'AAAAAAAAAAA', exact: null, form: 'list of {id, name}' };
-    expect(parsePrint('1 AAAAAAAAAAA list of {id, name}')).toEqual(first);
+    expect(parseFingerprint('1 AAAAAAAAAAA list of {id, name}')).toEqual(first);
   });
 
   it('that is cut off says nothing', () => {
-    expect(parsePrint('')).toEqual({ version: '', meaning: null, exact: null, form: '' });
+    expect(parseFingerprint('')).toEqual({ version: '', meaning: null, exact: null, form: '' });
   });
 
   it('has a second digest where a nothing further in would tell it apart', () => {
-    const of = (비고: unknown): string => printsOf({ 비고 }, rules())['비고']!;
+    const of = (비고: unknown): string => fingerprintsOf({ 비고 }, rules())['비고']!;
     expect(of({ a: 1 })).toMatch(/^2 [\w-]{11} = \{a\}$/u);
     expect(of({ a: 1, b: null })).toMatch(/^2 [\w-]{11} [\w-]{11} \{a, b\}$/u);
-    expect(parsePrint(of({ a: 1, b: null })).meaning).toBe(parsePrint(of({ a: 1 })).meaning);
+    expect(parseFingerprint(of({ a: 1, b: null })).meaning).toBe(parseFingerprint(of({ a: 1 })).meaning);
     const strict = compileRules('todo', { nullIsAbsent: false });
     expect(differ(printed({ 비고: { a: 1, b: null } }), { 비고: { a: 1 } }, strict)).toBe(true);
     expect(differ(printed({ 비고: { a: 1, b: null } }), { 비고: { a: 1 } })).toBe(false);
@@ -72,7 +75,7 @@ describe('the prints of a record', () => {
   };
 
   it('hold of each field a digest and a form under its written name, and nothing of its value', () => {
-    expect(printsOf({ ...record, '수정 날짜': '2026-03-01T00:00:00.001Z' }, rules())).toEqual({
+    expect(fingerprintsOf({ ...record, '수정 날짜': '2026-03-01T00:00:00.001Z' }, rules())).toEqual({
       id: expect.stringMatching(/^2 [\w-]{11} = string$/u) as string,
       '시작 날짜': expect.stringMatching(/^2 [\w-]{11} = timestamp to the minute$/u) as string,
       팀: '2 - = empty list',
@@ -83,32 +86,32 @@ describe('the prints of a record', () => {
   });
 
   it('hold a field that rules leave out as well, so that other rules can be judged later', () => {
-    expect(printsOf(record, compileRules('todo', { ignore: ['*'] }))).toEqual(printsOf(record, rules()));
+    expect(fingerprintsOf(record, compileRules('todo', { ignore: ['*'] }))).toEqual(fingerprintsOf(record, rules()));
   });
 
   it('hold the same where the rules tell nothings apart, so that these rules can be switched', () => {
     const strict = compileRules('todo', { nullIsAbsent: false });
-    expect(printsOf(record, strict)).toEqual(printsOf(record, rules()));
+    expect(fingerprintsOf(record, strict)).toEqual(fingerprintsOf(record, rules()));
     expect(differ(printed({ ...record, 비고: [] }), record, strict)).toBe(true);
     expect(differ(printed({ ...record, 비고: [] }), record)).toBe(false);
   });
 
   it('say which forms there were, as the record itself does', () => {
-    expect(formsKnown(printed(record), rules())).toEqual(formsOf(record, rules()));
-    expect(formsKnown({ sequence: 1, record }, rules())).toEqual(formsOf(record, rules()));
-    expect(Object.fromEntries(formsOf({ ...record, gone: undefined }, rules()))).toEqual({
+    expect(storedValueTypes(printed(record), rules())).toEqual(valueTypesOf(record, rules()));
+    expect(storedValueTypes({ sequence: 1, record }, rules())).toEqual(valueTypesOf(record, rules()));
+    expect(Object.fromEntries(valueTypesOf({ ...record, gone: undefined }, rules()))).toEqual({
       id: 'string',
       '시작 날짜': 'timestamp to the minute',
       팀: 'empty list',
       비고: 'null',
       담당자: '{id, name}',
     });
-    expect(formsKnown({ sequence: 1, record: null }, rules())).toEqual(new Map());
+    expect(storedValueTypes({ sequence: 1, record: null }, rules())).toEqual(new Map());
   });
 
   it.each(['__proto__', 'constructor'])('hold a field called %s like any other', (name) => {
     const odd = Object.fromEntries([['id', 'x'] as const, [name, 'a'] as const]);
-    expect(Object.keys(printsOf(odd, rules()))).toEqual(['id', name]);
+    expect(Object.keys(fingerprintsOf(odd, rules()))).toEqual(['id', name]);
     expect(differ(printed(odd), Object.fromEntries([...Object.entries(odd), [name, 'b']]))).toBe(true);
   });
 });
@@ -138,7 +141,7 @@ describe('two images of a record', () => {
   });
 
   it('are the same as long as some print is of another canonical form: it says nothing', () => {
-    const other = { ...printed(record), fields: { ...printsOf(record, rules()), 제목: '0 AAAAAAAAAAA string' } };
+    const other = { ...printed(record), fields: { ...fingerprintsOf(record, rules()), 제목: '0 AAAAAAAAAAA string' } };
     expect(differ(other, { ...record, 제목: 'b' })).toBe(false);
     const longer = { ...printed(record), fields: { 제목: '12 AAAAAAAAAAA string' } };
     expect(differ(longer, { ...record, 제목: 'b' })).toBe(false);
@@ -155,18 +158,23 @@ describe('the stamp that is remembered', () => {
   const stamp = '2026-03-01T00:00:00.000Z';
 
   it("is the image's own; beside prints, and of a deleted record, the one kept", () => {
-    expect(stampKnown({ sequence: 1, record: { '수정 날짜': stamp }, stamp: 'other' })).toBe(stamp);
-    expect(stampKnown({ sequence: 1, record: null, fields: {}, stamp })).toBe(stamp);
-    expect(stampKnown({ sequence: 1, record: null })).toBeNull();
-    expect(stampKnown({ sequence: 1, record: null, stamp: 'other', gone: { at: 'x', stamp, content: 'c' } })).toBe(
-      stamp,
-    );
+    expect(storedModifiedAt({ sequence: 1, record: { '수정 날짜': stamp }, modifiedAt: 'other' })).toBe(stamp);
+    expect(storedModifiedAt({ sequence: 1, record: null, fields: {}, modifiedAt: stamp })).toBe(stamp);
+    expect(storedModifiedAt({ sequence: 1, record: null })).toBeNull();
+    expect(
+      storedModifiedAt({
+        sequence: 1,
+        record: null,
+        modifiedAt: 'other',
+        gone: { at: 'x', modifiedAt: stamp, content: 'c' },
+      }),
+    ).toBe(stamp);
   });
 });
 
 describe('the contents before', () => {
   it('are the last three that differ, the newest first', () => {
-    const known = (earlier?: string[]): KnownRecord => ({ sequence: 1, record: {}, ...(earlier && { earlier }) });
+    const known = (earlier?: string[]): StoredRecord => ({ sequence: 1, record: {}, ...(earlier && { earlier }) });
     expect(earlierWith(known(), 'a')).toEqual(['a']);
     expect(earlierWith(known(['b', 'c', 'd']), 'a')).toEqual(['a', 'b', 'c']);
     expect(earlierWith(known(['b', 'a', 'd']), 'a')).toEqual(['a', 'b', 'd']);
@@ -177,11 +185,11 @@ describe('a change of the schema is undone', () => {
   const before = { id: 'a', 추천인: 'u' };
   const now = { id: 'a' };
   const moved = { at: 'x', sweep: 's', what: 'muted', rule: 'schema' } as const;
-  const left = (more: Partial<KnownRecord> = {}): KnownRecord => ({
+  const left = (more: Partial<StoredRecord> = {}): StoredRecord => ({
     sequence: 1,
     record: now,
     earlier: [contentOf(canonicalFields(before, rules()))],
-    trail: [moved],
+    decisions: [moved],
     ...more,
   });
 
@@ -193,9 +201,9 @@ describe('a change of the schema is undone', () => {
 
   it('but not where anything else was decided of it since, or it moved by an event', () => {
     const touched = { at: 'y', sweep: 't', what: 'touched', rule: 'touch' } as const;
-    expect(isSchemaUndone(left({ trail: [moved, touched] }), before, rules())).toBe(false);
-    expect(isSchemaUndone(left({ trail: [] }), before, rules())).toBe(false);
-    const { trail: _trail, ...without } = left();
+    expect(isSchemaUndone(left({ decisions: [moved, touched] }), before, rules())).toBe(false);
+    expect(isSchemaUndone(left({ decisions: [] }), before, rules())).toBe(false);
+    const { decisions: _trail, ...without } = left();
     expect(isSchemaUndone(without, before, rules())).toBe(false);
   });
 
@@ -208,7 +216,7 @@ describe('a change of the schema is undone', () => {
 });
 
 describe('the trail of decisions', () => {
-  const entry = (what: TrailEntry['what'], more: Partial<TrailEntry> = {}): TrailEntry => ({
+  const entry = (what: Decision['what'], more: Partial<Decision> = {}): Decision => ({
     at: '2026-03-01T00:00:00.000Z',
     sweep: 's1',
     what,
@@ -218,17 +226,17 @@ describe('the trail of decisions', () => {
 
   it('keeps the last five', () => {
     const events = Array.from({ length: 7 }, (_, n) => entry('edited', { event: `evt_${n}` }));
-    const kept = events.reduce<readonly TrailEntry[]>((trail, one) => trailWith(trail, one), []);
+    const kept = events.reduce<readonly Decision[]>((trail, one) => withDecision(trail, one), []);
     expect(kept).toEqual(events.slice(2));
-    expect(trailWith(undefined, events[0]!)).toEqual([events[0]]);
+    expect(withDecision(undefined, events[0]!)).toEqual([events[0]]);
   });
 
   it('counts the same silence up instead of repeating it, with the time of the last', () => {
     const events = [entry('created', { event: 'evt_1' }), entry('edited', { event: 'evt_2' })];
     const once = [...events, entry('muted', { rule: 'only' })];
-    const twice = trailWith(once, entry('muted', { rule: 'only', ...later }));
+    const twice = withDecision(once, entry('muted', { rule: 'only', ...later }));
     expect(twice).toEqual([...events, entry('muted', { rule: 'only', ...later, times: 2 })]);
-    expect(trailWith(twice, entry('muted', { rule: 'only' })).at(-1)?.times).toBe(3);
+    expect(withDecision(twice, entry('muted', { rule: 'only' })).at(-1)?.times).toBe(3);
   });
 
   it.each([
@@ -238,7 +246,7 @@ describe('the trail of decisions', () => {
     ['a silence after an event', entry('touched', { event: 'evt_1' }), entry('touched')],
     ['two events', entry('edited', { event: 'evt_1' }), entry('edited', { event: 'evt_2' })],
   ])('tells %s apart', (_what, first, second) => {
-    expect(trailWith([first], second)).toEqual([first, second]);
+    expect(withDecision([first], second)).toEqual([first, second]);
   });
 
   it('knows when the last event was, and when the record was first seen or seen again', () => {
@@ -249,7 +257,7 @@ describe('the trail of decisions', () => {
       entry('edited', { ...at(3), event: 'evt_3' }),
       entry('muted', { ...at(4), rule: 'only' }),
     ];
-    const known = (of: TrailEntry[]): KnownRecord => ({ sequence: 1, record: {}, trail: of });
+    const known = (of: Decision[]): StoredRecord => ({ sequence: 1, record: {}, decisions: of });
     expect([lastEventAt(known(trail)), appearedAt(known(trail))]).toEqual([at(3).at, at(2).at]);
     expect(appearedAt(known(trail.slice(0, 1)))).toBe(at(1).at);
     expect([lastEventAt(known(trail.slice(3))), appearedAt(known(trail.slice(2)))]).toEqual([null, null]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mergeMentions, survivorOf } from '../../src/detect/merge.js';
-import type { ChangeEvent, CrmRecord } from '../../src/events/types.js';
+import type { CrmRecord } from '../../src/crm/record.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 
 const told = (after: CrmRecord | null, type = 'crm.person_activity.created', subject = after?.id ?? 'x') =>
   ({ type, subject, data: { after } }) as unknown as ChangeEvent;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KnownRecord } from '../../src/detect/known.js';
-import { printsOf } from '../../src/detect/known.js';
+import type { StoredRecord } from '../../src/detect/known.js';
+import { fingerprintsOf } from '../../src/detect/known.js';
 import { rememberGone } from '../../src/detect/remember.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { look, observation, personAt } from '../support/one-look.js';
@@ -9,7 +9,7 @@ const rules = () => compileRules('people');
 const { observedAt: at, sweep } = observation;
 const digest = expect.stringMatching(/^[\w-]{11}$/u) as string;
 const event = expect.stringMatching(/^evt_/u) as string;
-const known = (given: Partial<KnownRecord> = {}): KnownRecord => ({ sequence: 4, record: personAt(5), ...given });
+const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 4, record: personAt(5), ...given });
 
 describe('what is remembered of a record', () => {
   it('after its first event: the image and the decision', () => {
@@ -26,7 +26,7 @@ describe('what is remembered of a record', () => {
 
   it('after a baseline that speaks: that it was created', () => {
     const { next } = look({ record: personAt(5), baseline: 'emit' });
-    expect(next?.trail).toStrictEqual([{ at, sweep, what: 'created', event }]);
+    expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'created', event }]);
   });
 
   it('after a change: the new image, a digest of the one before, and which fields', () => {
@@ -38,14 +38,14 @@ describe('what is remembered of a record', () => {
       trail: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
     });
     const refreshed = look({ known: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
-    expect(refreshed?.trail).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
+    expect(refreshed?.decisions).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
   });
 
   it('remember: of very many fields in one change the decision names some and counts the others', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [`field ${String(n).padStart(4, '0')}`, n]),
     );
-    const [decision] = look({ known: known(), record: personAt(6, many) }).next?.trail ?? [];
+    const [decision] = look({ known: known(), record: personAt(6, many) }).next?.decisions ?? [];
     expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
     expect(decision?.fields).toHaveLength(100);
   });
@@ -59,7 +59,7 @@ describe('what is remembered of a record', () => {
       trail: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
     });
     const touched = look({ known: known(), record: personAt(6) }).next;
-    expect(touched?.trail).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
+    expect(touched?.decisions).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
   });
 
   it('after a touch that is wanted: that it was touched, by an event without fields', () => {
@@ -70,13 +70,13 @@ describe('what is remembered of a record', () => {
       5,
       'timestamp',
     ]);
-    expect(next?.trail).toStrictEqual([{ at, sweep, what: 'touched', event }]);
+    expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'touched', event }]);
   });
 
   it('after an answer that means what is known: the new image, the old trail, the old contents', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     const record = { ...personAt(5), 비고: null };
-    expect(look({ known: known({ earlier: ['x'], trail }), record }).next).toStrictEqual({
+    expect(look({ known: known({ earlier: ['x'], decisions: trail }), record }).next).toStrictEqual({
       sequence: 4,
       record,
       earlier: ['x'],
@@ -99,17 +99,17 @@ describe('what is remembered of a record', () => {
       record: personAt(5, { 이름: '새이름' }),
       rules: { ...rules(), compares: () => false, mutedBy: () => null },
     });
-    expect(next?.trail).toMatchObject([{ what: 'muted', rule: 'schema' }]);
+    expect(next?.decisions).toMatchObject([{ what: 'muted', rule: 'schema' }]);
   });
 });
 
 describe('without images', () => {
-  const fields = (record: Record<string, unknown>) => printsOf(record, rules());
-  const printed = (more: Partial<KnownRecord> = {}): KnownRecord => ({
+  const fields = (record: Record<string, unknown>) => fingerprintsOf(record, rules());
+  const printed = (more: Partial<StoredRecord> = {}): StoredRecord => ({
     sequence: 4,
     record: null,
     fields: fields(personAt(5)),
-    stamp: '2026-03-01T10:05:05.000Z',
+    modifiedAt: '2026-03-01T10:05:05.000Z',
     ...more,
   });
 
@@ -140,7 +140,11 @@ describe('a record that is reported as deleted', () => {
   it('leaves its sequence, stamp and contents as digests, and nothing else of its content', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     expect(
-      rememberGone(known({ earlier: ['x'], trail, suspect: { content: 'y', sweep: 's', looks: 1 } }), step, rules()),
+      rememberGone(
+        known({ earlier: ['x'], decisions: trail, doubt: { content: 'y', sweep: 's', sightings: 1 } }),
+        step,
+        rules(),
+      ),
     ).toStrictEqual({
       sequence: 5,
       record: null,
@@ -151,15 +155,19 @@ describe('a record that is reported as deleted', () => {
   });
 
   it('leaves the same where prints were all there was', () => {
-    const fields = printsOf(personAt(5), rules());
-    const gone = rememberGone({ sequence: 1, record: null, fields, stamp: '2026-03-01T10:05:05.000Z' }, step, rules());
+    const fields = fingerprintsOf(personAt(5), rules());
+    const gone = rememberGone(
+      { sequence: 1, record: null, fields, modifiedAt: '2026-03-01T10:05:05.000Z' },
+      step,
+      rules(),
+    );
     expect(gone).toStrictEqual({
       sequence: 2,
       record: null,
       gone: { at, stamp: '2026-03-01T10:05:05.000Z', content: digest },
       trail: [{ ...step, what: 'deleted' }],
     });
-    expect(rememberGone({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.stamp).toBeNull();
+    expect(rememberGone({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.modifiedAt).toBeNull();
   });
 
   it('is a record like any other when it is back, and says that it reappeared', () => {

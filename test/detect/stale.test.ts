@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { KnownRecord } from '../../src/detect/known.js';
+import type { StoredRecord } from '../../src/detect/known.js';
 import { rememberGone } from '../../src/detect/remember.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { look, personAt, type Look } from '../support/one-look.js';
 
-const known = (given: Partial<KnownRecord> = {}): KnownRecord => ({ sequence: 4, record: personAt(5), ...given });
+const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 4, record: personAt(5), ...given });
 
 /** Looks at several answers in a row, each in a complete sweep of its own, each with what the look before remembered. */
-function looks(first: KnownRecord, answers: (Look['record'] | Look)[]): string[] {
+function looks(first: StoredRecord, answers: (Look['record'] | Look)[]): string[] {
   let remembered = first;
   return answers.map((answer, index) => {
     const given = ('record' in answer && 'observation' in answer ? answer : { record: answer }) as Look;
@@ -22,7 +22,7 @@ function looks(first: KnownRecord, answers: (Look['record'] | Look)[]): string[]
 }
 
 /** What is remembered after A and then B were told, B being what is known; stamps stand still. */
-function afterTwo(): { record: (name: string) => Look['record']; known: KnownRecord } {
+function afterTwo(): { record: (name: string) => Look['record']; known: StoredRecord } {
   const record = (name: string) => personAt(5, { 이름: name });
   const { next } = look({ known: { sequence: 1, record: record('A') }, record: record('B') });
   return { record, known: next! };
@@ -60,9 +60,9 @@ describe('an answer that is older by its stamp', () => {
   });
 
   it('keeps the looks of the sweeps before, however often one sweep shows it', () => {
-    const suspect = { content: 'x', sweep: 'people-2', looks: 2 };
-    const { detection } = look({ known: known({ suspect }), record: personAt(4, { 이름: '옛이름' }) });
-    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', looks: 2 } });
+    const suspect = { content: 'x', sweep: 'people-2', sightings: 2 };
+    const { detection } = look({ known: known({ doubt: suspect }), record: personAt(4, { 이름: '옛이름' }) });
+    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', sightings: 2 } });
   });
 
   it('is believed at the third look when it differs from look to look', () => {
@@ -73,7 +73,7 @@ describe('an answer that is older by its stamp', () => {
   it('is forgotten when what we know is shown again', () => {
     const old = personAt(4, { 이름: '옛이름' });
     const { next } = look({
-      known: known({ suspect: { content: 'x', sweep: 'people-1', looks: 1 } }),
+      known: known({ doubt: { content: 'x', sweep: 'people-1', sightings: 1 } }),
       record: personAt(5),
     });
     expect(next).toEqual({ sequence: 4, record: personAt(5) });
@@ -87,21 +87,25 @@ describe('an answer that is older by its stamp', () => {
   });
 
   it('is not believed at any look while what we know was learnt less than 10 s ago', () => {
-    const recent = known({ trail: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }] });
+    const recent = known({
+      decisions: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }],
+    });
     const old = personAt(4, { 이름: '옛이름' });
     const later = { record: old, observation: { observedAt: '2026-03-01T12:00:05.000Z' } };
     expect(looks(recent, [old, old, old, old, later])).toEqual(['stale', 'stale', 'stale', 'stale', 'edited']);
   });
 
   it('counts looks that did not convince, so that the first one after the lag does', () => {
-    const recent = known({ trail: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }] });
+    const recent = known({
+      decisions: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }],
+    });
     const { next } = look({ known: recent, record: personAt(4, { 이름: 'A' }), observation: { sweep: 's1' } });
     const { detection } = look({
       known: next,
       record: personAt(4, { 이름: 'B' }),
       observation: { sweep: 's2', previousSweep: 's1' },
     });
-    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 's2', looks: 2 } });
+    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 's2', sightings: 2 } });
   });
 });
 
@@ -115,7 +119,7 @@ describe('an answer whose stamp does not tell', () => {
   it('is believed at the second look although what we know is new: a lag shows itself by an older stamp', () => {
     const { record, known: afterB } = afterTwo();
     const trail = [{ at: '2026-03-01T11:59:59.000Z', sweep: 's', what: 'edited', event: 'evt_1' } as const];
-    expect(looks({ ...afterB, trail }, [record('A'), record('A')])).toEqual(['stale', 'edited']);
+    expect(looks({ ...afterB, decisions: trail }, [record('A'), record('A')])).toEqual(['stale', 'edited']);
   });
 
   it('is believed at once when its stamp is newer, although the content is an old one', () => {
@@ -135,7 +139,9 @@ describe('an answer from a replica that another record has given away', () => {
   });
 
   it('is not believed at any look while what we know was learnt less than 10 s ago', () => {
-    const recent = known({ trail: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }] });
+    const recent = known({
+      decisions: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }],
+    });
     const changed = lagging(personAt(5, { 이름: '새이름' }));
     expect(looks(recent, [changed, changed, changed])).toEqual(['stale', 'stale', 'stale']);
   });
@@ -143,7 +149,7 @@ describe('an answer from a replica that another record has given away', () => {
 
 describe('a record that was reported as deleted', () => {
   const seen = personAt(5);
-  const gone = (at: string): KnownRecord => {
+  const gone = (at: string): StoredRecord => {
     const { next } = look({ known: { sequence: 1, record: personAt(5, { 이름: 'A' }) }, record: seen });
     return rememberGone(next!, { at, sweep: 's0', event: 'evt_2' }, compileRules('people'));
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { printsOf, type KnownRecord } from '../../src/detect/known.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import { fingerprintsOf, type StoredRecord } from '../../src/detect/known.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import {
   createdAtOf,
@@ -119,9 +119,13 @@ describe('one side of a change', () => {
 
 describe('both sides of a change', () => {
   const rules = compileRules('todo');
-  const whole = (record: RawValue): KnownRecord => ({ sequence: 1, record });
-  const printed = (record: RawValue): KnownRecord => ({ sequence: 1, record: null, fields: printsOf(record, rules) });
-  const done = (before: KnownRecord, after: RawValue): (boolean | null)[] =>
+  const whole = (record: UncheckedRecord): StoredRecord => ({ sequence: 1, record });
+  const printed = (record: UncheckedRecord): StoredRecord => ({
+    sequence: 1,
+    record: null,
+    fields: fingerprintsOf(record, rules),
+  });
+  const done = (before: StoredRecord, after: UncheckedRecord): (boolean | null)[] =>
     todoSides(before, after, rules).map((side) => side.done);
 
   it('of a record kept whole are what its image and the answer say', () => {

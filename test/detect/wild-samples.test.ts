@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readPage } from '../../src/api/page.js';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { detect } from '../../src/detect/detect.js';
 import { recordKey } from '../../src/detect/identity.js';
 import { compileRules } from '../../src/detect/rules.js';
@@ -15,7 +15,7 @@ function pageOf(name: string, list: ListName) {
 }
 
 const observation = { workspace: 'acme', sweep: 's', observedAt: '2026-03-03T00:00:00.000Z' };
-const kindOf = (list: ListName, before: RawRecord, after: RawRecord): string => {
+const kindOf = (list: ListName, before: UncheckedRecord, after: UncheckedRecord): string => {
   const rules = compileRules(list);
   const key = recordKey(after, rules);
   const known = { sequence: 0, record: before };
@@ -43,7 +43,7 @@ describe('bodies as seen in the wild', () => {
   });
 
   it('a todo means the same in both spellings, and an edit is found across them', () => {
-    const [todo] = pageOf('todo', 'todo').records as [RawRecord];
+    const [todo] = pageOf('todo', 'todo').records as [UncheckedRecord];
     const { '시작 날짜': start, '마지막 날짜': end, '완료 날짜': done, ...rest } = todo;
     const respelled = { ...rest, 시작일: start, 종료일: end, 완료일: done };
     expect(kindOf('todo', todo, respelled)).not.toMatch(/edited|refreshed/);
@@ -51,7 +51,7 @@ describe('bodies as seen in the wild', () => {
   });
 
   it('a person whose counters alone move is refreshed, one whose RecordId moves as well is edited', () => {
-    const [person] = pageOf('people', 'people').records as [RawRecord];
+    const [person] = pageOf('people', 'people').records as [UncheckedRecord];
     expect(kindOf('people', person, { ...person, '전체 TODO': 4 })).toBe('refreshed');
     expect(kindOf('people', person, { ...person, '전체 TODO': 4, 등급: 'B' })).toBe('edited');
   });

@@ -39,13 +39,13 @@ describe('dead letters', () => {
     const third = new Promise<void>((resolve) => (late = resolve));
     const [, two, three] = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }).id);
     const slow = wrapGate(gate, {
-      async revive(subscription, entry, by) {
+      async reenter(subscription, entry, by) {
         if (entry.eventId === two && by.token !== null) await third;
-        return await gate.revive(subscription, entry, by);
+        return await gate.reenter(subscription, entry, by);
       },
       async turn(subscription, claim) {
         const turn = await gate.turn(subscription, claim);
-        if (claim.eventId === three && claim.revived) late();
+        if (claim.eventId === three && claim.retried) late();
         return turn;
       },
     });

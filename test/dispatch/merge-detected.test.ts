@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { detect } from '../../src/detect/detect.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 import { mergeChanges } from '../../src/dispatch/merge-changes.js';
 import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
@@ -39,8 +39,8 @@ const image = fc.record(
 );
 
 /** Newer stamps and other sweeps, so that no answer is doubted. */
-function step(from: RawValue, to: RawValue, { list, rules, sequence }: Step): ChangeEvent | null {
-  const at = (minute: number): RawValue => ({ '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
+function step(from: UncheckedRecord, to: UncheckedRecord, { list, rules, sequence }: Step): ChangeEvent | null {
+  const at = (minute: number): UncheckedRecord => ({ '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
   const { event } = detect({
     key: 'r1',
     record: { id: 'r1', ...to, ...at(sequence) },

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (name: string): RawRecord => ({ id: 'p1', 이름: name });
+const person = (name: string): UncheckedRecord => ({ id: 'p1', 이름: name });
 
 describe('a list is swept by one process at a time', () => {
   const redis = useRedis();

@@ -1,8 +1,8 @@
 /** The CRM of a run: a sandbox that lives as the scenario says, and what of it a client is shown. */
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import type { ListName } from '../../src/events/lists.js';
-import type { CrmRecord } from '../../src/events/types.js';
+import type { CrmRecord } from '../../src/crm/record.js';
 import type { Behaviour } from '../../src/sandbox/behaviour/behaviour.js';
 import { settled } from '../../src/sandbox/behaviour/dress.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
@@ -54,7 +54,7 @@ export class ModelCrm {
     if (id !== undefined && looks > 0) this.#hiding ??= { id, looks };
   }
 
-  asShown(records: readonly RawRecord[]): readonly RawRecord[] {
+  asShown(records: readonly UncheckedRecord[]): readonly UncheckedRecord[] {
     const hiding = this.#hiding?.id;
     // Not the last one of a page: an empty page would be the end of the list.
     if (hiding === undefined || records.length < 2 || !records.some(({ id }) => id === hiding)) return records;

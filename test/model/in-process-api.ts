@@ -3,7 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { compose, type FetchPage } from '../../src/api/layers.js';
 import { noAnswer, type Asked } from '../../src/api/failure.js';
 import { readPage } from '../../src/api/page.js';
-import type { Page, RawRecord, ReadApi } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
+import type { Page, ReadApi } from '../../src/api/read-api.js';
 import { withRetry } from '../../src/api/with-retry.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -18,7 +19,7 @@ export interface InProcessApi {
   fate: Fate;
   attempts: number;
   /** What a page looks like to this client: records left out, or without their ids. */
-  shown: (list: ListName, records: readonly RawRecord[]) => readonly RawRecord[];
+  shown: (list: ListName, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];
 }
 
 export function inProcessApi({ sandbox, clock, fate, attempts, shown }: InProcessApi): ReadApi {

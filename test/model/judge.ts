@@ -2,10 +2,11 @@
  * Holds a run against the sandbox's journal, and says in sentences what is wrong with it. Shares nothing with the detector:
  * the truth is what the world says, and when two records say the same is decided by the judge of `verify`.
  */
-import { formsKnown } from '../../src/detect/known.js';
+import { storedValueTypes } from '../../src/detect/known.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { TrackedFields, addToDelta, schemaFrom } from '../../src/detect/schema.js';
-import type { ChangeEvent, CrmRecord } from '../../src/events/types.js';
+import type { CrmRecord } from '../../src/crm/record.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { DRIFT_FIELDS } from '../../src/sandbox/behaviour/dress.js';
 import type { MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
@@ -94,7 +95,7 @@ function tallyOf({ list }: Story['scenario'], known: Story['end']['known']): unk
   const delta = new Map<string, number>();
   const [rules, tracked] = [compileRules(list), new TrackedFields(schemaFrom([]))];
   for (const state of known.values()) {
-    if (state.gone === undefined) addToDelta(delta, null, formsKnown(knownRecord(state), rules), tracked);
+    if (state.gone === undefined) addToDelta(delta, null, storedValueTypes(knownRecord(state), rules), tracked);
   }
   const { rows, fields } = schemaFrom(delta);
   return sorted(rows, fields);

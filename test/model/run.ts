@@ -1,14 +1,15 @@
 /** Runs a scenario on a real Redis: one list, swept by processes that die, stall and come back, until all is quiet. */
 import type { Redis } from 'ioredis';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/errors.js';
-import type { ChangeEvent, CrmRecord } from '../../src/events/types.js';
+import type { CrmRecord } from '../../src/crm/record.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList, type SweepOptions, type SweepResult } from '../../src/sweep/runner.js';
-import type { RecordState, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import type { SweptRecordState, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, Fate, fatefulRedis, type Doom } from './fate.js';
 import { inProcessApi } from './in-process-api.js';
@@ -122,7 +123,7 @@ class Run {
     const [entries, membership, held, stored, schema, known] = await Promise.all([
       this.#room.redis.xrange(this.#room.keys.log(this.#room.workspace), '-', '+'),
       this.#store.membership(list),
-      this.#store.heldKeys(list),
+      this.#store.quarantinedKeys(list),
       this.#store.load(list),
       this.#store.schema(list),
       this.#known(),
@@ -179,8 +180,8 @@ class Run {
     const { list, attempts, withoutIds } = this.#scenario;
     const { redis, keys, workspace, sabotage } = this.#room;
     const fate = new Fate(doom);
-    const last = new Map<string, RawRecord>();
-    const shown = (_list: string, all: readonly RawRecord[]): readonly RawRecord[] => {
+    const last = new Map<string, UncheckedRecord>();
+    const shown = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
       const records = this.#crm.asShown(all);
       for (const record of records) last.set(String(record['id']), record);
       return withoutIds ? records.map(({ id: _, ...record }) => record) : records;
@@ -234,7 +235,7 @@ class Run {
   }
 
   /** The store, with every event noted that is about to be written. */
-  #heard(store: SweepStore, last: ReadonlyMap<string, RawRecord>): SweepStore {
+  #heard(store: SweepStore, last: ReadonlyMap<string, UncheckedRecord>): SweepStore {
     const note = (event: ChangeEvent | null): void => {
       if (event !== null) this.#meant.push({ event, shown: (last.get(event.subject) ?? null) as CrmRecord | null });
     };
@@ -251,7 +252,7 @@ class Run {
     };
   }
 
-  async #known(): Promise<Map<string, RecordState>> {
+  async #known(): Promise<Map<string, SweptRecordState>> {
     const { redis, keys, workspace } = this.#room;
     const { list } = this.#scenario;
     const names = await redis.hkeys(keys.records(workspace, list));

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalText } from '../../src/detect/canonical.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { essence } from '../../src/sandbox/verify/same.js';
 
@@ -19,7 +19,7 @@ const value = fc.oneof(
   fc.dictionary(fc.constantFrom('가', '가'.normalize('NFD'), 'b'), fc.constantFrom(null, 1, []), { maxKeys: 2 }),
 );
 const picture = fc.constantFrom(null, 'https://p/a?sig=1', 'https://p/a?sig=2', 'https://p/a#x', 'https://p/b');
-const record: fc.Arbitrary<RawValue> = fc
+const record: fc.Arbitrary<UncheckedRecord> = fc
   .record(
     {
       팀: value,
@@ -32,9 +32,9 @@ const record: fc.Arbitrary<RawValue> = fc
   )
   .map((fields) => ({ id: 'r1', ...fields }));
 
-const says = (image: RawValue): string | null =>
+const says = (image: UncheckedRecord): string | null =>
   essence({ ...image, id: 'r1' }, { ignore: new Set(), refNames: 'compared' });
-const text = (image: RawValue): string => canonicalText(image, compileRules('people'));
+const text = (image: UncheckedRecord): string => canonicalText(image, compileRules('people'));
 
 test('verify: two images say the same to the judge exactly when detection finds no change between them', () => {
   fc.assert(

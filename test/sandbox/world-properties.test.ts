@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
-import type { CrmRecord } from '../../src/events/types.js';
+import type { CrmRecord } from '../../src/crm/record.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 
 type Lists = Record<ListName, CrmRecord[]>;

@@ -8,11 +8,11 @@ const test = useRedis();
 const SUB = 'ops';
 const entry = (n: number): Entry => ({
   workspace: 'acme',
-  lane: 'a',
+  group: 'a',
   logId: `1700000000000-${n}`,
   eventId: `evt_${n}`,
 });
-const first: Claim = { ...entry(1), holder: 'w1/1', revived: false };
+const first: Claim = { ...entry(1), holder: 'w1/1', retried: false };
 const retrier = { token: null, life: 1 };
 
 /** The first event of a lane has died; its job is as given. */
@@ -28,27 +28,27 @@ const lane = (): Promise<string[]> => test.redis.zrange(test.keys.lanes(SUB), '0
 
 it('is given once, and its run finds it', async () => {
   const gate = await dead({ name: 'x' });
-  const given = await gate.revive(SUB, entry(1), retrier);
+  const given = await gate.reenter(SUB, entry(1), retrier);
   expect(given).toMatchObject({ outcome: 'placed' });
-  expect(await gate.revive(SUB, entry(1), retrier)).toEqual(given);
+  expect(await gate.reenter(SUB, entry(1), retrier)).toEqual(given);
   await test.redis.set(test.keys.jobLock(SUB, 'evt_1'), 'token');
-  expect(await gate.revive(SUB, entry(1), { token: 'token', life: 1 })).toEqual(given);
+  expect(await gate.reenter(SUB, entry(1), { token: 'token', life: 1 })).toEqual(given);
   expect(await lane()).toHaveLength(1);
 });
 
 it('is not given again when its run has left meanwhile', async () => {
   const gate = await dead({ name: 'x' });
   await test.redis.set(test.keys.jobLock(SUB, 'evt_1'), 'token');
-  const given = await gate.revive(SUB, entry(1), { token: 'token', life: 1 });
+  const given = await gate.reenter(SUB, entry(1), { token: 'token', life: 1 });
   const run: Claim = {
     ...entry(1),
     holder: 'w2/2',
-    revived: true,
-    place: given.outcome === 'placed' ? given.place : '',
+    retried: true,
+    position: given.outcome === 'placed' ? given.place : '',
   };
   await gate.turn(SUB, run);
   await gate.leave(SUB, run);
-  await gate.revive(SUB, entry(1), retrier);
+  await gate.reenter(SUB, entry(1), retrier);
   expect(await lane()).toEqual([]);
 });
 
@@ -57,6 +57,6 @@ it.each([
   ['is gone', null],
 ])('is not given to an event whose job %s: nobody would make it leave', async (_what, job) => {
   const gate = await dead(job);
-  expect(await gate.revive(SUB, entry(1), retrier)).toEqual({ outcome: 'taken-over' });
+  expect(await gate.reenter(SUB, entry(1), retrier)).toEqual({ outcome: 'taken-over' });
   expect(await lane()).toEqual([]);
 });

@@ -9,16 +9,16 @@ const WS = 'acme';
 
 const entry = (lane: string | null, n: number): Entry => ({
   workspace: WS,
-  lane,
+  group: lane,
   logId: `1700000000000-${n}`,
   eventId: `evt_${n}`,
 });
-const claim = (of: Entry, holder = 'w1', revived = false): Claim => ({ ...of, holder, revived });
+const claim = (of: Entry, holder = 'w1', revived = false): Claim => ({ ...of, holder, retried: revived });
 /** Its job is locked by whoever runs it; `revive` asks for that. */
 const revived = async (gate: RedisRecordGate, of: Entry, life = 1): Promise<Claim> => {
   await test.redis.set(test.keys.jobLock(SUB, of.eventId), 'token');
-  const answer = await gate.revive(SUB, of, { token: 'token', life });
-  return { ...claim(of, `w2/${life + 1}`, true), place: answer.outcome === 'placed' ? answer.place : '' };
+  const answer = await gate.reenter(SUB, of, { token: 'token', life });
+  return { ...claim(of, `w2/${life + 1}`, true), position: answer.outcome === 'placed' ? answer.place : '' };
 };
 const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
 
@@ -123,7 +123,7 @@ describe('the record gate', () => {
     expect(await gate.turn(SUB, again)).toEqual({ outcome: 'left', next: null });
     const onceMore = await revived(gate, a1, 5);
     expect(await gate.turn(SUB, onceMore)).toEqual({ outcome: 'go' });
-    expect(onceMore.place).not.toBe(again.place);
+    expect(onceMore.position).not.toBe(again.position);
   });
 
   it('gives no place to a run that lost its job: nobody would ever make the event leave', async () => {
@@ -134,7 +134,7 @@ describe('the record gate', () => {
     await gate.leave(SUB, claim(a1));
     await test.redis.set(test.keys.jobLock(SUB, a1.eventId), "the successor's token");
 
-    expect(await gate.revive(SUB, a1, { token: 'token', life: 1 })).toEqual({ outcome: 'taken-over' });
+    expect(await gate.reenter(SUB, a1, { token: 'token', life: 1 })).toEqual({ outcome: 'taken-over' });
     await gate.turn(SUB, claim(a2));
     expect(await gate.leave(SUB, claim(a2))).toEqual({ outcome: 'left', next: null });
   });
@@ -148,7 +148,7 @@ describe('the record gate', () => {
 
   it('orders a lane by the log even where the digits of the ids grow', async () => {
     const gate = gateOf();
-    const at = (logId: string, eventId: string): Entry => ({ workspace: WS, lane: 'a', logId, eventId });
+    const at = (logId: string, eventId: string): Entry => ({ workspace: WS, group: 'a', logId, eventId });
     await gate.enter(SUB, WS, [at('999-9', 'x'), at('999-10', 'y'), at('1000-0', 'z')]);
 
     const order: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packRecord, unpackRecord } from '../../src/state/packing.js';
-import type { RecordState } from '../../src/sweep/store.js';
+import type { SweptRecordState } from '../../src/sweep/store.js';
 
 const image = JSON.stringify({
   id: '0198f0aa-1c00-7a10-8f01-00000000a001',
@@ -31,12 +31,12 @@ describe('a stored record', () => {
     expect(unpackRecord(Buffer.from(VERSION_2, 'base64'))).toEqual(state());
   });
 
-  it.each<[string, RecordState]>([
-    ['with everything', { ...state(), earlier: ['a', 'b'], suspect: { content: 'c', sweep: 's', looks: 2 } }],
-    ['without an image', { digest: 'd', sequence: 0, image: null, fields: { 이름: '1 abc string' }, stamp: null }],
+  it.each<[string, SweptRecordState]>([
+    ['with everything', { ...state(), earlier: ['a', 'b'], doubt: { content: 'c', sweep: 's', sightings: 2 } }],
+    ['without an image', { digest: 'd', sequence: 0, image: null, fields: { 이름: '1 abc string' }, modifiedAt: null }],
     [
       'of a record that is gone',
-      { digest: 'gone', sequence: 2, image: null, gone: { at: 'x', stamp: null, content: 'y' } },
+      { digest: 'gone', sequence: 2, image: null, gone: { at: 'x', modifiedAt: null, content: 'y' } },
     ],
   ])('%s is what was packed', (_what, packed) => {
     expect(unpackRecord(packRecord(packed))).toEqual(packed);
@@ -51,11 +51,13 @@ describe('a stored record', () => {
   });
 });
 
-function state(): RecordState {
+function state(): SweptRecordState {
   return {
     digest: 'kY3hZ0v9wq2JtXn5mB7dLg',
     sequence: 4,
     image,
-    trail: [{ at: '2026-03-01T00:00:00.000Z', sweep: 'people-1', what: 'edited', fields: ['이름'], event: 'evt_1' }],
+    decisions: [
+      { at: '2026-03-01T00:00:00.000Z', sweep: 'people-1', what: 'edited', fields: ['이름'], event: 'evt_1' },
+    ],
   };
 }

@@ -58,7 +58,7 @@ async function between<T>(act: () => Promise<T>): Promise<T> {
 function harmful(gate: RecordGate): RecordGate {
   return wrapGate(gate, {
     enter: (...args) => between(() => gate.enter(...args)),
-    revive: (...args) => between(() => gate.revive(...args)),
+    reenter: (...args) => between(() => gate.reenter(...args)),
     turn: (...args) => between(() => gate.turn(...args)),
     leave: (...args) => between(() => gate.leave(...args)),
     hold: (...args) => between(() => gate.hold(...args)),

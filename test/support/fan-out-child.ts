@@ -71,8 +71,8 @@ const gate = wrapGate(deps.gate, {
     const standings = await deps.gate.enter(...args);
     return freezeAt === `entered-${enters}` ? await freeze() : standings;
   },
-  async enterBeside(...args) {
-    const standings = await deps.gate.enterBeside(...args);
+  async enterBackfill(...args) {
+    const standings = await deps.gate.enterBackfill(...args);
     await freezeAtCall('entered-beside');
     return standings;
   },

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { FeedStore, RecordGate } from '../../src/dispatch/ports.js';
+import type { BackfillStore, RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
 import type { ListName } from '../../src/events/lists.js';
@@ -130,9 +130,9 @@ export function fanOutDeps({
 export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  enterBeside: (_subscription, _feed, entries) =>
+  enterBackfill: (_subscription, _feed, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  revive: () => Promise.resolve({ outcome: 'placed', place: '' }),
+  reenter: () => Promise.resolve({ outcome: 'placed', place: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -144,7 +144,7 @@ export const openGate: RecordGate = {
 };
 
 /** A store of feeds with some of its operations replaced. */
-export function wrapFeeds(feeds: FeedStore, changes: Partial<FeedStore>): FeedStore {
+export function wrapFeeds(feeds: BackfillStore, changes: Partial<BackfillStore>): BackfillStore {
   return {
     tasks: (...args) => feeds.tasks(...args),
     begin: (...args) => feeds.begin(...args),
@@ -162,8 +162,8 @@ export function wrapFeeds(feeds: FeedStore, changes: Partial<FeedStore>): FeedSt
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
-    enterBeside: (...args) => gate.enterBeside(...args),
-    revive: (...args) => gate.revive(...args),
+    enterBackfill: (...args) => gate.enterBackfill(...args),
+    reenter: (...args) => gate.reenter(...args),
     turn: (...args) => gate.turn(...args),
     leave: (...args) => gate.leave(...args),
     hold: (...args) => gate.hold(...args),

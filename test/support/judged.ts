@@ -1,6 +1,6 @@
 /** Lines of a journal and events, as short as a test of the judge can say them. */
 import type { ListName } from '../../src/events/lists.js';
-import type { CrmRecord } from '../../src/events/types.js';
+import type { CrmRecord } from '../../src/crm/record.js';
 import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
 

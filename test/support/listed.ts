@@ -1,10 +1,11 @@
 /** A read API whose lists a test holds in its hand: pages of records, cursors that are positions. Real enough to walk. */
-import type { Page, RawRecord, ReadApi } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
+import type { Page, ReadApi } from '../../src/api/read-api.js';
 import type { ListName } from '../../src/events/lists.js';
 
 export interface ListedApi extends ReadApi {
   /** What the list holds now. */
-  records: RawRecord[];
+  records: UncheckedRecord[];
   /** Called before each page is answered; may throw, wait, or answer another page in its place. */
   before: (cursor: string | null, page: number) => Page | undefined | Promise<Page | undefined>;
   /** Cursors asked for, in order. */
@@ -12,7 +13,7 @@ export interface ListedApi extends ReadApi {
 }
 
 /** Two records to a page, unless a test says otherwise. */
-export function listedApi(records: RawRecord[] = [], pageSize = 2): ListedApi {
+export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): ListedApi {
   const asked: (string | null)[] = [];
   const api: ListedApi = {
     records,

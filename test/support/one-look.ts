@@ -1,7 +1,7 @@
 /** One look at one person of the list `people`, beside what is remembered of them: the givens of the tests of `src/detect`. */
 import { detect, type DetectInput, type Detection } from '../../src/detect/detect.js';
-import type { KnownRecord } from '../../src/detect/known.js';
-import type { RawValue } from '../../src/detect/raw.js';
+import type { StoredRecord } from '../../src/detect/known.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { remember } from '../../src/detect/remember.js';
 import { compileRules } from '../../src/detect/rules.js';
 
@@ -13,7 +13,7 @@ export const observation = {
 };
 
 /** A record whose stamp is `minute` minutes and five seconds past ten: precise, so that it can be older or newer. */
-export function personAt(minute: number, fields: RawValue = {}): RawValue {
+export function personAt(minute: number, fields: UncheckedRecord = {}): UncheckedRecord {
   return {
     id: 'p1',
     이름: '김민수',
@@ -23,7 +23,7 @@ export function personAt(minute: number, fields: RawValue = {}): RawValue {
 }
 
 export interface Look extends Partial<Omit<DetectInput, 'observation'>> {
-  record: RawValue;
+  record: UncheckedRecord;
   observation?: Partial<DetectInput['observation']>;
 }
 
@@ -39,7 +39,7 @@ export function inputOf({ observation: seen, ...given }: Look): DetectInput {
 }
 
 /** The decision, and what is remembered after it. */
-export function look(given: Look): { detection: Detection; next: KnownRecord | null } {
+export function look(given: Look): { detection: Detection; next: StoredRecord | null } {
   const input = inputOf(given);
   const detection = detect(input);
   return { detection, next: remember(input, detection) };

@@ -4,7 +4,7 @@ import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import { createOperations, type Operations } from '../../src/dispatch/operations.js';
-import type { FeedStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
+import type { BackfillStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Log } from '../../src/runtime/log.js';
@@ -26,7 +26,7 @@ export interface RunningFanOut {
 
 export interface FanOutExtras {
   gate?: RecordGate;
-  feeds?: FeedStore;
+  feeds?: BackfillStore;
   source?: SnapshotSource;
   logger?: Log;
   highWater?: number;

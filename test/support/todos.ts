@@ -1,5 +1,5 @@
 /** Todos as a test says them: as the interface writes them, as they were seen in the wild, and in both spellings at once. */
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 
 export interface Said {
   done?: boolean;
@@ -12,7 +12,7 @@ export interface Said {
   /** The record's own change time. */
   stamp?: string;
 }
-export type Spelling = (id: string, said?: Said) => RawRecord;
+export type Spelling = (id: string, said?: Said) => UncheckedRecord;
 
 export const DONE_AT = '2026-03-03T01:15:00.000Z';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (id: string, name = id, more: object = {}): RawRecord => ({ id, 이름: name, ...more });
+const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({ id, 이름: name, ...more });
 
 describe('a baseline since a time', () => {
   const redis = useRedis();
@@ -72,7 +72,7 @@ describe('a resync', () => {
 
 describe('a list that only grows', () => {
   const redis = useRedis();
-  const row = (text: string, date = '2026-03-01T00:00:00.000Z', more: object = {}): RawRecord => ({
+  const row = (text: string, date = '2026-03-01T00:00:00.000Z', more: object = {}): UncheckedRecord => ({
     type: 'memoCreate',
     date,
     text,

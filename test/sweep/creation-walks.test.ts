@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (id: string, name = id): RawRecord => ({ id, 이름: name, '수정 날짜': '2026-03-01T00:00:00.000Z' });
-const people = (count: number, prefix = 'p'): RawRecord[] =>
+const person = (id: string, name = id): UncheckedRecord => ({
+  id,
+  이름: name,
+  '수정 날짜': '2026-03-01T00:00:00.000Z',
+});
+const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
 describe('creations: an import of 3,000 into a list of 5,000', { timeout: 120_000 }, () => {
@@ -37,7 +41,7 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 120_00
 
 describe('creations: rows known by their content', () => {
   const redis = useRedis();
-  const rows = (from: number, count: number): RawRecord[] =>
+  const rows = (from: number, count: number): UncheckedRecord[] =>
     Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
 
   it('that were added in great number while nobody looked are reported', async () => {

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (id: string, name = id): RawRecord => ({ id, 이름: name, '수정 날짜': '2026-03-01T00:00:00.000Z' });
-const people = (count: number, prefix = 'p'): RawRecord[] =>
+const person = (id: string, name = id): UncheckedRecord => ({
+  id,
+  이름: name,
+  '수정 날짜': '2026-03-01T00:00:00.000Z',
+});
+const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 const OFF = { maxShare: 1, maxCount: 100 };
 
@@ -27,7 +31,7 @@ describe('creations: a small list that was replaced', () => {
     const { log, warned } = listening();
     await sweep();
     api.records = people(50, 'other');
-    const { counts, heldCreations, held } = await sweep({ log });
+    const { counts, heldCreations, heldRemovals: held } = await sweep({ log });
     expect(counts).toMatchObject({ seen: 50, created: 0, withheld: 50, missing: 50 });
     expect(heldCreations).toMatchObject({ count: 50, of: 50, known: { seen: 0, of: 50 }, replaced: true });
     expect(held).toMatchObject({ count: 50, of: 50 });
@@ -57,7 +61,7 @@ describe('creations: a small list that was replaced', () => {
     await sweep();
     await sweep();
     api.records = people(50);
-    const { counts, held, heldCreations } = await sweep();
+    const { counts, heldRemovals: held, heldCreations } = await sweep();
     expect(counts).toMatchObject({ seen: 50, unchanged: 50, withheld: 0, missing: 0 });
     expect([held, heldCreations]).toEqual([undefined, undefined]);
     expect(await told()).toEqual([]);

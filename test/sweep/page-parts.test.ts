@@ -1,6 +1,6 @@
 /** A page that is committed in several parts, and a process that dies between two of them. */
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
@@ -13,12 +13,12 @@ describe('page parts', () => {
   const redis = useRedis();
 
   /** A list that is one page, whatever its length. */
-  function onePage(records: RawRecord[]): ListedApi {
+  function onePage(records: UncheckedRecord[]): ListedApi {
     const api = listedApi(records);
     api.before = () => ({ list: 'people', records: [...api.records], nextCursor: null, bytes: 0 });
     return api;
   }
-  const people = (...names: string[]): RawRecord[] => names.map((id) => ({ id, 이름: `person ${id}` }));
+  const people = (...names: string[]): UncheckedRecord[] => names.map((id) => ({ id, 이름: `person ${id}` }));
   /** Commits that many times; the next commit fails before it is sent. */
   function diesAfter(commits: number): SweepStore {
     const store = createSweepStore(redis.redis, redis.keys, 'acme');
@@ -74,7 +74,7 @@ describe('page parts', () => {
   );
 
   it('page parts: one older record in the last part makes the answer doubtful in the first part too', async () => {
-    const stamped = (n: number, minute: number, name: string): RawRecord => ({
+    const stamped = (n: number, minute: number, name: string): UncheckedRecord => ({
       id: `p-${n}`,
       이름: name,
       '수정 날짜': `2026-03-01T09:0${minute}:01.000Z`,

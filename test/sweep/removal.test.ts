@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { Log } from '../../src/runtime/log.js';
@@ -9,8 +9,12 @@ import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (id: string, name = id): RawRecord => ({ id, 이름: name, '수정 날짜': '2026-03-01T00:00:00.000Z' });
-const people = (count: number): RawRecord[] => Array.from({ length: count }, (_, index) => person(`p${index}`));
+const person = (id: string, name = id): UncheckedRecord => ({
+  id,
+  이름: name,
+  '수정 날짜': '2026-03-01T00:00:00.000Z',
+});
+const people = (count: number): UncheckedRecord[] => Array.from({ length: count }, (_, index) => person(`p${index}`));
 
 describe('a record that is in the list no longer', () => {
   const redis = useRedis();
@@ -131,7 +135,7 @@ describe('pages', () => {
     const api = listedApi(people(4));
     const { sweep, told } = sweptList(redis, api);
     await sweep();
-    const [a, b, c, d] = people(4) as [RawRecord, RawRecord, RawRecord, RawRecord];
+    const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
     api.records = [a, b, b, c, d];
     expect((await sweep()).counts).toMatchObject({ seen: 4, unchanged: 4 });
     api.records = [a, b, c, d];
@@ -169,7 +173,7 @@ describe('a mass removal', () => {
     await sweep();
     api.records = people(20);
     await sweep();
-    const { held, counts } = await sweep({ log });
+    const { heldRemovals: held, counts } = await sweep({ log });
     await sweep();
     expect(await told()).toEqual([]);
     expect(held).toMatchObject({ count: 20, of: 40 });
@@ -199,9 +203,9 @@ describe('a mass removal', () => {
     await sweep();
     api.records = [];
     await sweep();
-    expect((await sweep()).held).toMatchObject({ count: 40 });
+    expect((await sweep()).heldRemovals).toMatchObject({ count: 40 });
     api.records = people(40);
-    expect((await sweep()).held).toBeUndefined();
+    expect((await sweep()).heldRemovals).toBeUndefined();
     expect(await told()).toEqual([]);
   });
 
@@ -215,7 +219,7 @@ describe('a mass removal', () => {
     await store.acceptRemovals('people');
     api.records = people(20);
     expect((await sweep()).counts).toMatchObject({ deleted: 20, missing: 20 });
-    expect((await sweep()).held).toMatchObject({ count: 20 });
+    expect((await sweep()).heldRemovals).toMatchObject({ count: 20 });
     expect(await told()).toHaveLength(20);
   });
 });

@@ -40,14 +40,14 @@ describe('a list that falls silent', () => {
     await busyWeeks(api, swept);
     const { log, warnings } = withLog();
     const silent = [];
-    for (let look = 0; look < 5; look += 1) silent.push((await swept.sweep({ ...HALF_A_DAY, log })).silence?.kind);
+    for (let look = 0; look < 5; look += 1) silent.push((await swept.sweep({ ...HALF_A_DAY, log })).staleness?.kind);
     expect(silent).toEqual([undefined, undefined, 'unchanged', 'unchanged', 'unchanged']);
     expect(warnings).toEqual(['list silent far beyond its habit: is the token still allowed to see it?']);
-    const { changedAt } = (await swept.store.load('people')).state.lastSweep!.habit!;
+    const { changedAt } = (await swept.store.load('people')).state.lastSweep!.usualPause!;
     expect((await status()).silence).toEqual({ kind: 'unchanged', since: changedAt, longestPauseMs: 0 });
 
     api.records = [{ id: 'a', 이름: 'again' }, { id: 'b' }];
-    expect((await swept.sweep({ ...HALF_A_DAY, log })).silence).toBeUndefined();
+    expect((await swept.sweep({ ...HALF_A_DAY, log })).staleness).toBeUndefined();
     expect((await status()).silence).toBeNull();
     expect(warnings).toHaveLength(1);
     for (let look = 0; look < 15; look += 1) await swept.sweep({ ...HALF_A_DAY, log });
@@ -61,7 +61,7 @@ describe('a list that falls silent', () => {
     const { log, warnings } = withLog();
     for (let look = 0; look < 5; look += 1) {
       api.records = [{ id: 'a', 이름: `muted ${look}` }, { id: 'b' }];
-      const { counts, silence } = await swept.sweep({ ...HALF_A_DAY, log, rules: { ignore: ['이름'] } });
+      const { counts, staleness: silence } = await swept.sweep({ ...HALF_A_DAY, log, rules: { ignore: ['이름'] } });
       expect({ ignored: counts.ignored, silence }).toEqual({ ignored: 1, silence: undefined });
     }
     expect(warnings).toEqual([]);
@@ -85,12 +85,12 @@ describe('a list that falls silent', () => {
     await swept.sweep();
     const { log, warnings } = withLog();
     api.records = [];
-    expect((await swept.sweep({ log })).silence).toMatchObject({ kind: 'empty' });
+    expect((await swept.sweep({ log })).staleness).toMatchObject({ kind: 'empty' });
     await swept.sweep({ log });
     expect((await swept.told()).sort()).toEqual(['deleted a 1', 'deleted b 1']);
     expect((await status()).silence).toMatchObject({ kind: 'empty' });
     expect(warnings).toEqual(['list shows no records any more: is the token still allowed to see it?']);
     api.records = [{ id: 'a' }];
-    expect((await swept.sweep({ log })).silence).toBeUndefined();
+    expect((await swept.sweep({ log })).staleness).toBeUndefined();
   });
 });

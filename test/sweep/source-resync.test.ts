@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { createMirrorStore } from '../../src/state/mirror-store.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
@@ -7,8 +7,13 @@ import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
 const AT = '2026-03-01T00:00:00.000Z';
-const person = (id: string, name = id, more: object = {}): RawRecord => ({ id, 이름: name, '수정 날짜': AT, ...more });
-const people = (count: number, prefix = 'p'): RawRecord[] =>
+const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({
+  id,
+  이름: name,
+  '수정 날짜': AT,
+  ...more,
+});
+const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
 const OLD = { source: 'https://old.example/api' };
@@ -83,17 +88,17 @@ describe('resync: at another address', () => {
         .map((one) => ({ ...one, 등급: 'A' })),
     ];
     await sweep(OLD);
-    expect(await store.heldKeys('people')).toHaveLength(15);
+    expect(await store.quarantinedKeys('people')).toHaveLength(15);
     api.records = people(12, 'other');
     await store.forgetBaseline('people');
     await sweep(NEW);
-    expect(await store.heldKeys('people')).toEqual([]);
+    expect(await store.quarantinedKeys('people')).toEqual([]);
     await sweep(NEW);
     expect(await told()).toEqual([]);
   });
 
   it('drops the timers of todos that it does not show', async () => {
-    const todo = (id: string): RawRecord => ({
+    const todo = (id: string): UncheckedRecord => ({
       id,
       내용: id,
       완료: false,
@@ -114,7 +119,7 @@ describe('resync: at another address', () => {
   });
 
   it('drops rows that are known by their content', async () => {
-    const rows = (prefix: string): RawRecord[] =>
+    const rows = (prefix: string): UncheckedRecord[] =>
       people(4).map((_, nth) => ({ type: 'memoCreate', text: `${prefix}${nth}` }));
     const api = listedApi(rows('old'), 5);
     const { sweep, told, store } = sweptList(redis, api, 'activity');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { dumpOf } from '../support/dump.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
@@ -7,8 +7,13 @@ import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
 const AT = '2026-03-01T00:00:00.000Z';
-const person = (id: string, name = id, more: object = {}): RawRecord => ({ id, 이름: name, '수정 날짜': AT, ...more });
-const people = (count: number, prefix = 'p'): RawRecord[] =>
+const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({
+  id,
+  이름: name,
+  '수정 날짜': AT,
+  ...more,
+});
+const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
 const OLD = { source: 'https://old.example/api' };
@@ -65,7 +70,7 @@ describe('source: another address that shows other records', () => {
     expect(await told()).toEqual(['updated p0 1']);
   });
 
-  it.each<[string, RawRecord[], RawRecord[]]>([
+  it.each<[string, UncheckedRecord[], UncheckedRecord[]]>([
     ['shows nothing where there were records', people(12), []],
     ['shows records where there were none', [], people(12)],
     ['shows the same ids with other contents', people(12), people(12).map(({ id }) => person(String(id), 'other'))],

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
 const at = (minute: number, rest = '00.000Z') => `2026-03-01T10:${String(minute).padStart(2, '0')}:${rest}`;
-const person = (name: string, stamp: string | null, deals = 0): RawRecord => ({
+const person = (name: string, stamp: string | null, deals = 0): UncheckedRecord => ({
   id: 'p',
   이름: name,
   '딜 개수': deals,
@@ -16,7 +16,7 @@ describe('an answer that may be older than what we know', () => {
   const redis = useRedis();
 
   /** Sweeps once for each look, and tells what was said. */
-  async function looks(...records: RawRecord[]): Promise<string[]> {
+  async function looks(...records: UncheckedRecord[]): Promise<string[]> {
     const api = listedApi([]);
     const { sweep, events } = sweptList(redis, api);
     for (const record of records) {
@@ -94,7 +94,7 @@ describe('an answer that may be older than what we know', () => {
     api.records = [a];
     expect((await sweep()).counts).toMatchObject({ stale: 1, edited: 0 });
     const [state] = await store.records('people', ['p']);
-    expect(state?.trail?.map(({ what, fields }) => [what, fields])).toEqual([
+    expect(state?.decisions?.map(({ what, fields }) => [what, fields])).toEqual([
       ['edited', ['이름']],
       ['stale', undefined],
     ]);
@@ -105,7 +105,7 @@ describe('two looks in one sweep', () => {
   const redis = useRedis();
 
   it('are one look: a lagging replica that answers twice confirms nothing', async () => {
-    const filler = (id: string): RawRecord => ({ id, 이름: id, '수정 날짜': at(0) });
+    const filler = (id: string): UncheckedRecord => ({ id, 이름: id, '수정 날짜': at(0) });
     const [old, now] = [person('A', at(1, '01.000Z')), person('B', at(2, '01.000Z'))];
     const api = listedApi([old, filler('x'), filler('y'), filler('z')]);
     const { sweep, told } = sweptList(redis, api);

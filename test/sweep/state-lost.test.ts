@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (id: string, name = id): RawRecord => ({ id, 이름: name });
+const person = (id: string, name = id): UncheckedRecord => ({ id, 이름: name });
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('state lost', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { SPELLINGS, written } from '../support/todos.js';
@@ -13,10 +13,10 @@ const owner = (id: string, name = id): object => ({ id, name });
 
 describe('what follows from a todo', () => {
   const redis = useRedis();
-  const open = (records: RawRecord[]) => {
+  const open = (records: UncheckedRecord[]) => {
     const api = listedApi(records);
     const list = sweptList(redis, api, 'todo');
-    const look = (shown: RawRecord[], options: SweptListOptions = {}) => {
+    const look = (shown: UncheckedRecord[], options: SweptListOptions = {}) => {
       api.records = shown;
       return list.sweep({ watch, ...options });
     };

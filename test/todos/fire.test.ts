@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
 import { fireDue } from '../../src/todos/fire.js';
@@ -22,7 +22,7 @@ describe('a todo whose time has come', () => {
     const store = createTodoStore(redis.redis, redis.keys, 'acme');
     const fire = (clock: Clock = list.clock) => fireDue({ workspace: 'acme', store, dueSoonMs: DAY_MS, clock });
     /** A complete sweep so many hours after the last one. */
-    const look = (shown: RawRecord[], hours = 1 / 60, options: SweptListOptions = {}) => {
+    const look = (shown: UncheckedRecord[], hours = 1 / 60, options: SweptListOptions = {}) => {
       api.records = shown;
       return list.sweep({ watch, minutesLater: hours * 60, ...options });
     };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRecord } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import { noColours } from '../../src/cli/colours.js';
 import { todosText } from '../../src/cli/print-todos.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -49,7 +49,7 @@ const TODOS: Said[] = [
   },
   { done: true, doneAt: null, due: '2026-03-05T01:00:00.000Z', owner: dara },
 ];
-const all = (todo: Spelling): RawRecord[] => TODOS.map((said, index) => todo(`t${index}`, said));
+const all = (todo: Spelling): UncheckedRecord[] => TODOS.map((said, index) => todo(`t${index}`, said));
 
 describe('what todos come to', () => {
   it.each(SPELLINGS)('%s: in all, by person in charge and by team', (_how, todo) => {

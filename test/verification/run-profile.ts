@@ -69,7 +69,7 @@ export async function runProfile({
     for (const result of results) {
       counts[result.outcome] += 1;
       // In so small a workspace a lively hour is a mass removal: a person who watches lets it through.
-      if (result.outcome === 'complete' && result.summary.held !== undefined)
+      if (result.outcome === 'complete' && result.summary.heldRemovals !== undefined)
         await feed.lists.acceptRemovals(result.list);
     }
     return results.flatMap(({ list, outcome }) => (outcome === 'complete' ? [list] : []));

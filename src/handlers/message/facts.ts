@@ -1,6 +1,7 @@
 /** What a template may speak of: the event, told in words. Pure. */
 import { listOf, workspaceOf } from '../../events/envelope.js';
-import type { ChangeEvent, CrmRecord, FieldChange } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { valueAtPath } from '../field-path.js';
 import { wordsOf } from './mrkdwn.js';
 

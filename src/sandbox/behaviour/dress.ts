@@ -3,7 +3,7 @@
  * ones differ from request to request and must never look like a change.
  */
 import type { ListName } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 import { dice, type Dice } from '../world/random.js';
 import type { RecordRules } from './behaviour.js';
 

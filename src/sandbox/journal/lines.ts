@@ -1,6 +1,6 @@
 /** The lines of a journal: what was true of the synthetic workspace, and when the list API first showed it. */
 import type { ListName } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 
 /** One record changed. All lines of one mutation share its number. */
 export interface MutationLine {

@@ -1,6 +1,6 @@
 /** What a page is cut from: the world as it is now, or as it was when a snapshot was taken. */
 import type { ListName } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 import type { Order } from '../world/order.js';
 import type { OrderName } from '../world/orders.js';
 import type { Mutation, World } from '../world/world.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ChangefeedError } from '../../errors.js';
 import { LIST_NAMES } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 import type { JournalLine, MutationLine } from '../journal/lines.js';
 
 /** Of an event, what scoring needs; anything of ours has it, a webhook's body included. */

@@ -6,7 +6,7 @@
  * empty list, the query of a picture's URL, the name of a ref (it belongs to what is referred to), the change stamp alone,
  * and which of two spellings a todo's field has.
  */
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 
 const STAMPS: ReadonlySet<string> = new Set(['수정 날짜', 'updatedAt']);
 const PICTURE = '프로필 사진';

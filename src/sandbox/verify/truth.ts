@@ -11,7 +11,7 @@
  * baseline), and a removal after which not enough walks have begun and ended (a removal is confirmed by a second look).
  */
 import type { ListName } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 import { DRIFT_FIELDS, EXTRA_FIELDS } from '../behaviour/dress.js';
 import type { JournalLine, MutationLine, WalkLine } from '../journal/lines.js';
 import { withVisibility } from './read.js';

@@ -1,6 +1,6 @@
 /** From facts to a record as the interface spells it (section 2), key by key in its order. */
 import type { ListName } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { Counts } from './counts.js';
 import type { CustomKind, Customised } from './custom.js';

@@ -4,7 +4,7 @@
  * of the same mutation, and nothing can change unseen.
  */
 import { LIST_NAMES, type ListName } from '../../events/lists.js';
-import type { CrmRecord } from '../../events/types.js';
+import type { CrmRecord } from '../../crm/record.js';
 import { baseTables, type Tables } from './base.js';
 import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
