@@ -1,38 +1,38 @@
 /**
- * Every error a person can meet carries a stable code from this table. The message says what, where and what to do;
- * it names types and sizes, never contents of records and never tokens. `docs/errors.md` has one row per code (tested).
+ * Every error has a stable code from this table. Its message says what happened, where, and what to do. Messages name types and
+ * sizes, never record contents and never tokens. `docs/errors.md` has one row per code (tested).
  */
 export const ERROR_CODES = {
-  CF_CONFIG_INVALID: 'The configuration does not say what it must, or says something that is not allowed.',
+  CF_CONFIG_INVALID: 'The configuration misses a required option or has a value that is not allowed.',
   CF_CONFIG_UNLOADABLE: 'The configuration file could not be found, read or evaluated.',
-  CF_USAGE: 'The command line asked for something that does not exist.',
-  CF_UNAUTHORISED: 'The API refused the token (401).',
-  CF_FORBIDDEN: 'The API refused the request for this token, plan or address (403).',
-  CF_RATE_LIMITED: 'The API kept answering 429 until the attempts were used up.',
+  CF_USAGE: 'The command or call asks for something that does not exist.',
+  CF_UNAUTHORISED: 'The API rejected the token (401).',
+  CF_FORBIDDEN: 'The API denied access for this token, plan or address (403).',
+  CF_RATE_LIMITED: 'The API kept answering 429 until all attempts were used.',
   CF_UNAVAILABLE: 'The API could not be reached, did not answer in time, or answered with a server error.',
-  CF_REQUEST_REFUSED: 'The API refused the request (a 4xx other than 401, 403 and 429, a redirect, or success: false).',
-  CF_PAGE_MALFORMED: 'A page did not have the form the interface describes.',
-  CF_CURSOR_LOOP: 'Paging came back to a cursor or to the first page: the walk cannot be complete.',
-  CF_LEASE_LOST: 'Another process took over this sweep; what this one had not committed was left to it.',
-  CF_SWEEP_HELD: 'Another process is sweeping this list.',
-  CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while somebody works on it.',
-  CF_SOURCE_CHANGED: 'The API shows other records than those that the baseline was taken from.',
-  CF_SWEEP_INCOMPLETE: 'A sweep ended before the end of its list; its checkpoint is kept.',
+  CF_REQUEST_REFUSED:
+    'The API rejected the request (a 4xx other than 401, 403 and 429, a redirect, or success: false).',
+  CF_PAGE_MALFORMED: 'A page does not have the form that the interface describes.',
+  CF_CURSOR_LOOP: 'A cursor repeated, or led back to the first page: the sweep cannot be complete.',
+  CF_LEASE_LOST: 'Another process took over this sweep or event; what this process had not committed is done there.',
+  CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while a process sweeps it.',
+  CF_SOURCE_CHANGED: 'The API shows other records than those of the baseline.',
+  CF_SWEEP_INCOMPLETE: 'A sweep stopped before the end of its list; its checkpoint is kept.',
   CF_REDIS_UNREACHABLE: 'Redis could not be reached, or refused the connection.',
-  CF_REDIS_EVICTS: 'Redis is set to evict keys when its memory is full, which would lose state.',
-  CF_REDIS_REFUSES: 'Redis refuses writes: its memory is full, or it is a read-only replica.',
-  CF_REDIS_MISSING: 'No Redis was named and none could be started.',
-  CF_STATE_LOST: 'What was kept of a list is gone from Redis.',
+  CF_REDIS_EVICTS: 'Redis is configured to evict keys when its memory is full, which would lose state.',
+  CF_REDIS_REFUSES: 'Redis rejects writes: its memory is full, or it is a read-only replica.',
+  CF_REDIS_MISSING: 'No Redis is configured and none could be started.',
+  CF_STATE_LOST: 'The stored state of a list is gone from Redis.',
   CF_STATE_UNREADABLE: 'A stored value has a form this release does not know.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
-  CF_HANDLER_FAILED: 'A handler threw something that is not an error.',
+  CF_HANDLER_FAILED: 'A handler threw a value that is not an error.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
-  CF_COMMAND_FAILED: 'The program of an exec subscription could not be started, failed, or was told to stop.',
-  CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or did not take a record.',
+  CF_COMMAND_FAILED: 'The program of an exec subscription could not be started, failed, or was stopped.',
+  CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or rejected a record.',
   CF_DELIVERY_REFUSED: 'The endpoint of a webhook or message subscription did not accept the event.',
   CF_ADDRESS_REFUSED:
     'The address of a webhook or message subscription is private, loopback, link-local or otherwise not allowed.',
-  CF_LOOP_STALLED: 'A loop of the process gave no sign of life; it was started again.',
+  CF_LOOP_STALLED: 'A loop of the process did not respond and was started again.',
   CF_STOP_TIMEOUT: 'Something did not stop within the deadline.',
   CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
 } as const satisfies Record<string, string>;
@@ -67,19 +67,19 @@ const USAGE: readonly ErrorCode[] = [
   'CF_REDIS_EVICTS',
 ];
 
-/** 2 for what the caller got wrong (usage, configuration), 1 for what went wrong while running. */
+/** 2 for usage and configuration errors, 1 for errors at run time. */
 export function exitCodeOf(error: unknown): 1 | 2 {
   return error instanceof ChangefeedError && USAGE.includes(error.code) ? 2 : 1;
 }
 
-/** The sentence of an unknown thrown value, without its stack. */
+/** The message of an unknown thrown value, without its stack. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   if (error instanceof Error) return error.message === '' ? error.name : error.message;
   return typeof error === 'string' ? error : `something that is not an error was thrown (${describe(error)})`;
 }
 
-/** What a value is, said without showing what is in it: for messages about bad input. */
+/** Describes a value by type and size, never by content: for messages about bad input. */
 export function describe(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';
