@@ -1,8 +1,8 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { isAllowHost, readAllowHosts, refusalOf } from '../../src/handlers/webhook/address.js';
-import { guardedAgent, type Resolve } from '../../src/handlers/webhook/guard.js';
-import { readTarget } from '../../src/handlers/webhook/target.js';
+import { isAllowHost, readAllowHosts, refusalOf } from '../../src/handlers/http/address.js';
+import { guardedAgent, type Resolve } from '../../src/handlers/http/guard.js';
+import { readTarget } from '../../src/handlers/http/target.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 
 const nothing = readAllowHosts([]);

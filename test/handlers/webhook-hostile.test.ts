@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { createMessage } from '../../src/handlers/message/message.js';
 import { messageSchema } from '../../src/handlers/message/options.js';
-import type { Resolve } from '../../src/handlers/webhook/guard.js';
+import type { Resolve } from '../../src/handlers/http/guard.js';
 import { webhookSchema } from '../../src/handlers/webhook/options.js';
 import { createWebhook } from '../../src/handlers/webhook/webhook.js';
 import { handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { strictOptions } from '../explain.js';
 import { subscriptionShape, wholeNumber, type SubscriptionOptions } from '../options.js';
-import { endpointShape, toEndpoint, type EndpointOptions } from '../webhook/endpoint.js';
+import { endpointShape, toEndpoint, type EndpointOptions } from '../http/endpoint.js';
 import { DEFAULT_TEMPLATE, readTemplate } from './template.js';
 
 export interface MessageOptions extends SubscriptionOptions, EndpointOptions {

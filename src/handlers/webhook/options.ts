@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { strictOptions } from '../explain.js';
 import type { RetryPolicy } from '../handler.js';
 import { subscriptionShape, type SubscriptionOptions } from '../options.js';
-import { endpointShape, toEndpoint, type EndpointOptions } from './endpoint.js';
+import { endpointShape, toEndpoint, type EndpointOptions } from '../http/endpoint.js';
 import { A_SECRET, isSecret } from './sign.js';
 
 export interface WebhookOptions extends SubscriptionOptions, EndpointOptions {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isoTime } from '../../runtime/clock.js';
 import type { Pinged } from '../handler.js';
 import type { Message, Sendable } from './message.js';
-import type { Post } from './post.js';
+import type { Post } from '../http/post.js';
 
 /** Outside of `crm.`, so that no event of a CRM, of today or later, is ever taken for a test, nor matched by `crm.*`. */
 export const TEST_TYPE = 'changefeed.test';

@@ -3,11 +3,11 @@ import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { encodeBatch } from './batch.js';
-import { deliveryParts } from './endpoint.js';
+import { deliveryParts } from '../http/endpoint.js';
 import { encodeMessage, type Message, type Sendable } from './message.js';
 import { WEBHOOK_RETRY, webhookSchema, type WebhookOptions, type WebhookSettings } from './options.js';
 import { ping } from './ping.js';
-import { createPost, type EndpointWorld } from './post.js';
+import { createPost, type EndpointWorld } from '../http/post.js';
 import { createSigner } from './sign.js';
 
 /**

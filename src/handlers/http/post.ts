@@ -8,7 +8,7 @@ import type { Allowances } from './address.js';
 import { isAccepted, refusalError, type Answer } from './answer.js';
 import { readExcerpt } from './excerpt.js';
 import { guardedAgent, systemResolve, type Resolve } from './guard.js';
-import type { Message } from './message.js';
+import type { Message } from '../webhook/message.js';
 
 export interface EndpointWorld {
   clock: Clock;
