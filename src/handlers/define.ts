@@ -1,4 +1,4 @@
-/** `defineHandler`: a handler of your own. */
+/** `defineHandler`: a handler written in code. */
 import type { ChangeData, ChangeEvent, EventData, EventType, Notice, NoticeType, Verb } from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { parseOptions } from './explain.js';
@@ -7,14 +7,14 @@ import type { Conditions } from './where.js';
 import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
 
 /**
- * An event of one type: see `EventData` for what each carries. `after` is null for `deleted` and `schema_changed` only; `before` is null
- * where a record is new, and may be where no image of it was kept.
+ * An event of one type: `EventData` says what each type carries. `after` is null for `deleted` and `schema_changed` only. `before` is null
+ * for new records, and may be null if no image was stored.
  */
 export type TypedEvent<Type extends EventType = EventType> = Type extends EventType
   ? EventOfType<Type> & { readonly data: EventData<Type> }
   : never;
 
-/** An event that a derive function made: with the images of the event that it is made from. */
+/** An event made by a derive function, with the images of its source event. */
 export type DerivedEvent<Type extends string = string> = EventOfType<Type> & {
   readonly data: ChangeData & Required<Pick<ChangeData, 'derivedFrom' | 'derivedBy' | 'derived'>>;
 };
@@ -28,20 +28,20 @@ interface EventOfType<Type extends string> extends Omit<ChangeEvent, 'type' | 'd
   readonly type: Type;
 }
 
-/** As `compilePattern` reads it: `*` is any run of characters, the empty one included, and `**` is no more than that. */
+/** The same rules as `compilePattern`: `*` matches any characters, also none; `**` is the same as `*`. */
 type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}`
   ? `${Head}${string}${Glob<WithoutStars<Tail>>}`
   : Pattern;
 type WithoutStars<Text extends string> = Text extends `*${infer Rest}` ? WithoutStars<Rest> : Text;
 
-/** The event types that a pattern selects: as `compileTypePattern` decides. */
+/** The event types that a pattern selects; the same rules as `compileTypePattern`. */
 type Selected<Pattern extends string> = Exclude<
   Extract<EventType, Glob<Pattern>>,
   Pattern extends `${string}${ListSuffix}` ? never : `${string}${ListSuffix}`
 >;
 type ListSuffix = '.schema_changed';
 
-/** Is the pattern written out, so that the compiler knows every character of it? */
+/** True if the compiler knows every character of the pattern. */
 type IsLiteral<Text extends string> = { readonly '': never } extends Record<Text, unknown> ? false : true;
 
 /** The event that a handler with this `on` (and `start`, which may ask for a snapshot) receives. */
@@ -56,12 +56,12 @@ type EventOfPattern<Pattern extends string> = Pattern extends string
       : TypedEvent<Selected<Pattern>> | DerivedOfPattern<Pattern>
   : never;
 
-/** Types of derive functions begin with a word of their own and end in none of these verbs. */
+/** Event types of derive functions begin with the user's own word and do not end in one of these verbs. */
 type DerivedOfPattern<Pattern extends string> = Pattern extends `crm.${string}` | `${string}.${Verb}`
   ? never
   : DerivedEvent<Glob<Pattern>>;
 
-/** With `start: 'snapshot'`: of every list of which the pattern selects any type. */
+/** With `start: 'snapshot'`: snapshots of every list of which the pattern selects a type. */
 type SnapshotOf<Pattern extends string> = Pattern extends string
   ? TypedEvent<SnapshotType<IsLiteral<Pattern> extends true ? Selected<Pattern> : EventType>>
   : never;
@@ -75,28 +75,28 @@ export interface HandlerOptions<On extends readonly string[], From extends Start
   SubscriptionOptions,
   'on' | 'where' | 'start'
 > {
-  /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
+  /** Event types; `*` matches any characters. @defaultValue `['crm.*']` */
   on?: On | undefined;
   /** Where a new subscription starts: see `SubscriptionOptions`. @defaultValue 'now' */
   start?: From | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
   where?: Conditions | ((event: EventOf<On, From>) => boolean) | undefined;
   /**
-   * Handles one event. Resolving is success; throwing steers: `RetryAfterError` waits as told, `PermanentError` makes a
-   * dead letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
+   * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
+   * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
   handle?: (event: EventOf<On, From>, context: HandlerContext) => void | Promise<void>;
   /**
-   * Instead of `handle`: handles many events at once, collected as `batch` says; those of one record stand in their order.
-   * Throwing a `BatchError` names the events that failed, each with its own error; those it does not name are done.
+   * Instead of `handle`: handles many events at once, collected by `batch`. Events of one record are in order.
+   * A `BatchError` names the events that failed, each with its own error; all others count as done.
    */
   handleBatch?: (events: readonly EventOf<On, From>[], context: BatchContext) => void | Promise<void>;
-  /** Lets go of what the handler holds; called once when the process stops. */
+  /** Releases the handler's resources; called once when the process stops. */
   close?: () => Promise<void>;
 }
 
 /**
- * A subscription with a handler of your own.
+ * A subscription with a handler written in code.
  * @throws ChangefeedError `CF_CONFIG_INVALID` naming the subscription, the option, what was found and what is allowed.
  */
 export function defineHandler<
@@ -112,7 +112,7 @@ export function defineHandler<
   const settings = parseOptions(subscriptionSchema, shared, { where: '', kind: 'defineHandler' });
   if (close !== undefined) requireFunction(settings.name, 'close', close);
   const parts = { handler: 'custom', close: close?.bind(options) };
-  // The queue hands over only what `on` selects, so the narrower event is what arrives.
+  // The queue delivers only what `on` selects, so the narrower event type holds.
   if (handleBatch === undefined) {
     requireFunction(settings.name, 'handle', handle);
     return toSubscription(settings, { ...parts, handle: handle?.bind(options) as Handle });

@@ -1,6 +1,6 @@
 /**
- * `defineDerive`: events of your own, made from events. A derive function runs as an ordered subscription: its tries, its order
- * per record and its dead letters are those of any other. What it returns is appended to the log once per event.
+ * `defineDerive`: events derived from other events. A derive function runs as an ordered subscription, with the same attempts, order per
+ * record and dead letters. What it returns is appended to the log once per source event.
  */
 import { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
@@ -15,11 +15,11 @@ import type { HandlerContext, Subscription } from './handler.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 import type { Conditions } from './where.js';
 
-/** One event to be. It takes record, sequence, time and images from the event that it is made from. */
+/** An event to emit. It takes record, sequence, time and images from its source event. */
 export interface Derived<Type extends string = string> {
   /** One of `emits`. */
   type: Type;
-  /** What there is to say: plain JSON. It stands in `data.derived`. @defaultValue nothing */
+  /** Plain JSON, delivered as `data.derived`. @defaultValue nothing */
   data?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -36,27 +36,27 @@ export interface DeriveOptions<
   From extends Start = Start,
 > extends Shared {
   /**
-   * The types it makes: `<yours>.<object>.<verb>`, as `acme.person.promoted`. The first word is yours, neither `crm` nor `changefeed`; the verb is
-   * none of created, updated, deleted, snapshot and schema_changed.
+   * The types it emits: `<yours>.<object>.<verb>`, such as `acme.person.promoted`. The first word is your own, neither `crm` nor
+   * `changefeed`; the verb is none of created, updated, deleted, snapshot and schema_changed.
    */
   emits: readonly Type[];
-  /** Event types, `*` for any run of characters. What is derived by functions is never handed to them. @defaultValue `['crm.*']` */
+  /** Event types; `*` matches any characters. Events of derive functions are never selected. @defaultValue `['crm.*']` */
   on?: On | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
   where?: Conditions | ((event: EventOf<On, From>) => boolean) | undefined;
   /** Where a new derive function starts: see `SubscriptionOptions`. @defaultValue 'now' */
   start?: From | undefined;
-  /** Gives one event, several, or nothing. Throwing steers as in a handler. */
+  /** Returns one event, several, or nothing. Errors have the same meaning as in a handler. */
   derive: (event: EventOf<On, From>, context: HandlerContext) => Given<Type> | Promise<Given<Type>>;
 }
 
-/** A checked derive function, as it stands in `derive` of the configuration. */
+/** A checked derive function: an element of `derive` in the configuration. */
 export interface Derivation extends Omit<Subscription, 'handle'> {
   readonly emits: readonly string[];
   readonly derive: (event: ChangeEvent, context: HandlerContext) => unknown;
 }
 
-/** Appends events to the log of their workspace, once per derive function and source: asked again, it changes nothing. */
+/** Appends events to the log of their workspace, once per derive function and source event; repeated calls change nothing. */
 export type AppendDerived = (
   call: { workspace: string; derive: string; source: string },
   events: readonly ChangeEvent[],
@@ -97,14 +97,14 @@ export function defineDerive<
   const { where } = subscription;
   return {
     ...subscription,
-    // Nothing is derived from what was derived: that could go round in circles.
+    // Derived events are excluded: otherwise derive functions could trigger each other without end.
     where: (event) => event.data.derivedBy === undefined && (where === undefined || where(event)),
     emits,
     derive: derive as Derivation['derive'],
   };
 }
 
-/** By its shape: a configuration file may bring its own copy of this package. */
+/** Checks the shape and not `instanceof`: a configuration file may load its own copy of this package. */
 export function isDerivation(value: unknown): value is Derivation {
   if (typeof value !== 'object' || value === null) return false;
   const { name, emits, derive, timeoutMs } = value as Partial<Record<keyof Derivation, unknown>>;
@@ -139,20 +139,22 @@ function derivedEvent(
 ): ChangeEvent {
   const where = `derive "${name}"`;
   if (typeof draft !== 'object' || draft === null)
-    throw new PermanentError(`${where} gave ${describe(draft)}; allowed: { type, data }, several of them, or nothing.`);
+    throw new PermanentError(
+      `${where} returned ${describe(draft)}; allowed: { type, data }, an array of these, or nothing.`,
+    );
   const { type, data = {} } = draft as { type?: unknown; data?: unknown };
   if (typeof type !== 'string' || !emits.includes(type)) {
     const found = typeof type === 'string' ? JSON.stringify(type) : describe(type);
     throw new PermanentError(
-      `${where} gave an event of type ${found}; allowed: what its emits names (${emits.join(', ')}).`,
+      `${where} returned an event of type ${found}; allowed: the types in its emits (${emits.join(', ')}).`,
     );
   }
   return buildDerivedEvent(source, { derive: name, type, index, derived: plainJson(data, where) });
 }
 
-/** As it will be read back: what JSON cannot say is refused here, rather than lost on the way. */
+/** The data as it will be read back from JSON. Data that JSON cannot represent is rejected here instead of being lost. */
 function plainJson(data: unknown, where: string): Readonly<Record<string, unknown>> {
-  const refused = new PermanentError(`${where} gave data that is no plain JSON object: ${describe(data)}.`);
+  const refused = new PermanentError(`${where} returned data that is not a plain JSON object: ${describe(data)}.`);
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw refused;
   try {
     return JSON.parse(JSON.stringify(data)) as Record<string, unknown>;

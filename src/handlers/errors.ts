@@ -1,6 +1,6 @@
 /**
- * What a handler throws is its retry policy. These errors are recognised by `name` and fields, never by `instanceof`:
- * a configuration file may bring its own copy of this package.
+ * What a handler throws decides how the event is retried. These errors are recognised by `name` and fields, never by `instanceof`:
+ * a configuration file may load its own copy of this package.
  */
 import { ChangefeedError, describe } from '../errors.js';
 import { parseDuration } from '../runtime/duration.js';
@@ -12,8 +12,8 @@ export interface RetryAfterOptions {
 }
 
 /**
- * Throw it to have the event tried again after a wait of your choice instead of the subscription's own. The try counts.
- * @throws ChangefeedError `CF_CONFIG_INVALID` when `retryAfter` is not a duration.
+ * Throw it to retry the event after the given wait instead of the subscription's own. The attempt counts.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` if `retryAfter` is not a duration.
  */
 export class RetryAfterError extends Error {
   override readonly name = 'RetryAfterError';
@@ -26,14 +26,14 @@ export class RetryAfterError extends Error {
   }
 }
 
-/** Throw it when no further try can help: the event becomes a dead letter at once. */
+/** Throw it when a retry cannot succeed: the event becomes a dead letter at once. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
 }
 
 /**
- * Throw it from `handleBatch` when only some of the events failed: each by its id, with the error that it would have been
- * handled with alone (`RetryAfterError`, `PermanentError` or any other). The events that are not named are done.
+ * Throw it from `handleBatch` when only some of the events failed: each by its id, with its own error (`RetryAfterError`,
+ * `PermanentError` or any other). The events that are not named count as done.
  */
 export class BatchError extends Error {
   override readonly name = 'BatchError';
@@ -45,7 +45,7 @@ export class BatchError extends Error {
   }
 }
 
-/** What a `BatchError` says of each event by its id; undefined for anything else. */
+/** The failures of a `BatchError` by event id; undefined for any other value. */
 export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | undefined {
   if (nameOf(error) !== 'BatchError') return undefined;
   const { failures } = error as { failures?: unknown };
@@ -53,9 +53,9 @@ export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | 
 }
 
 /**
- * Throw it when nothing can be delivered to this subscription any more, whatever the event: the subscription is disabled,
- * in all processes, until a person enables it (`changefeed enable`, `feed.enable`). The event is no dead letter and the try
- * does not count: it is the first of its record to be handled then. The message is the reason that people are shown.
+ * Throw it when nothing can be delivered to this subscription any more. The subscription is disabled in all processes until it is
+ * enabled again (`changefeed enable`, `feed.enable`). The event does not become a dead letter and the attempt does not count: it is
+ * the first of its record to be handled afterwards. The error's message is shown as the reason.
  */
 export class DisableSubscriptionError extends Error {
   override readonly name = 'DisableSubscriptionError';

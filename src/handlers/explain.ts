@@ -1,16 +1,16 @@
 /**
- * Bad options, said in one sentence: where (path and subscription), what was found, what is allowed. Schemas of this
- * room carry the "allowed" half as their error text; this file adds the rest. It shows small plain values, because
- * "found 'recrod'" is what helps, but never what may be a secret.
+ * Explains invalid options in one sentence: where (path and subscription), what was found, what is allowed. The schemas in this folder
+ * have the "allowed" part as their error text; this file adds the rest. It shows short plain values, because
+ * "found 'recrod'" helps, but never a value that may be a secret.
  */
 import { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
 import { nearest } from '../runtime/nearest.js';
 
 export interface OptionsPlace {
-  /** Where the options stand: `subscriptions[0]`, or empty for a call in code. */
+  /** Path of the options: `subscriptions[0]`, or empty for a call in code. */
   where: string;
-  /** What they are options of: `webhook`, `defineHandler` … */
+  /** The factory they belong to: `webhook`, `defineHandler` … */
   kind: string;
 }
 
@@ -25,14 +25,14 @@ export function parseOptions<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  // A misspelled key is the likely reason for another one missing: say it first.
+  // A misspelled key often explains why another one is missing: report it first.
   const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
   const problems = issues.map((issue) => sentenceOf(issue, raw, place));
-  const others = problems.length === 1 ? '' : ` (${problems.length - 1} more to mend after this one.)`;
+  const others = problems.length === 1 ? '' : ` (${problems.length - 1} more to correct after this one.)`;
   throw new ChangefeedError('CF_CONFIG_INVALID', { message: `${problems[0] ?? ''}${others}`, problems });
 }
 
-/** An object of exactly these options; an unknown one is named together with what it may have meant. */
+/** An object with exactly these options; the error for an unknown one suggests a similar name. */
 export function strictOptions<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const allowed = Object.keys(shape);
   return z.strictObject(shape, {
@@ -85,7 +85,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   }, value);
 }
 
-// A URL may carry a key or a password; variables and connections of all kinds are where people put them.
+// URLs, variables and connections often contain keys or passwords.
 const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set(['url', 'secret', 'env', 'connection', 'redis', 'payload']);
 
 function show(value: unknown, path: readonly PropertyKey[]): string {

@@ -1,9 +1,9 @@
 /**
- * Reads one value out of a record by the path a person wrote: `담당자.name`, `딜 개수`. Pure. Names may hold spaces, dots and
- * anything else, so the longest name that exists wins; nothing but a value's own fields is ever looked at.
+ * Reads one value of a record by a path such as `담당자.name` or `딜 개수`. Pure. Names may contain spaces and dots, so the longest
+ * existing name wins. Only a value's own fields are read.
  */
 
-/** The value at `path`; undefined when there is none. */
+/** The value at `path`; undefined if there is none. */
 export function valueAtPath(value: unknown, path: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
@@ -17,7 +17,7 @@ export function valueAtPath(value: unknown, path: string): unknown {
   return undefined;
 }
 
-/** A Korean name typed on one system may be composed otherwise than the one sent by the API: the same to the eye. */
+/** A Korean name typed on one system may use another Unicode composition than the one the API sends. */
 function ownKey(value: object, name: string): string | undefined {
   if (Object.hasOwn(value, name)) return name;
   const wanted = name.normalize('NFC');

@@ -1,15 +1,15 @@
-/** What the registry knows of a built-in handler: how its options look as data, and how they become a subscription. */
+/** A built-in handler for the registry: the schema of its options, and how they become a subscription. */
 import type { z } from 'zod';
 import { parseOptions } from './explain.js';
 import type { Subscription } from './handler.js';
 
 export interface Kind {
-  /** The word under `"handler"` in JSON. */
+  /** The value of `"handler"` in JSON. */
   readonly handler: string;
-  /** Its options as data, `handler` itself left out. */
+  /** Its options as data, without `handler`. */
   readonly schema: z.ZodType;
   /**
-   * Checks the options and builds the subscription. `where` is the path they stand at; empty for a call in code.
+   * Checks the options and builds the subscription. `where` is the path of the options; empty for a call in code.
    * @throws ChangefeedError `CF_CONFIG_INVALID`
    */
   build(options: unknown, where: string): Subscription;
@@ -17,7 +17,7 @@ export interface Kind {
 
 const SETTINGS = new WeakMap<Subscription, unknown>();
 
-/** The checked options a built-in handler was made of: by them two are known as the same. Undefined for others. */
+/** The checked options of a built-in handler, to tell whether two subscriptions are the same. Undefined for other handlers. */
 export function settingsOf(subscription: Subscription): unknown {
   return SETTINGS.get(subscription);
 }

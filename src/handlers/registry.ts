@@ -1,4 +1,4 @@
-/** The built-in handlers, one line each, and the way from an entry of `subscriptions` to a subscription. */
+/** The built-in handlers, one line each, and how an entry of `subscriptions` becomes a subscription. */
 import { ChangefeedError, describe } from '../errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
 import { execKind } from './exec/exec.js';
@@ -18,8 +18,8 @@ const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
 );
 
 /**
- * Takes one entry of `subscriptions`: a subscription already built in code, or a built-in handler's options as data.
- * @param where the entry's path, such as `subscriptions[0]`: it opens every message
+ * Accepts one entry of `subscriptions`: a subscription built in code, or a built-in handler's options as data.
+ * @param where the entry's path, such as `subscriptions[0]`, for messages
  * @throws ChangefeedError `CF_CONFIG_INVALID`
  */
 export function buildSubscription(raw: unknown, where: string): Subscription {
@@ -31,10 +31,7 @@ export function buildSubscription(raw: unknown, where: string): Subscription {
     );
   }
   if (!('handler' in raw) && 'handle' in raw) {
-    throw invalid(
-      where,
-      'found an object with a handle function that no call has checked; wrap it: defineHandler({ … })',
-    );
+    throw invalid(where, 'found a plain object with a handle function; wrap it: defineHandler({ … })');
   }
   const { handler, ...options } = raw as Record<string, unknown>;
   const kind = KINDS.find((candidate) => candidate.handler === handler);
@@ -43,8 +40,8 @@ export function buildSubscription(raw: unknown, where: string): Subscription {
 }
 
 /**
- * By its shape and not by `instanceof`: a configuration file may bring its own copy of this package. What only the
- * factories set (`timeoutMs`, `retry.delayMs`) tells a built subscription from options that look like one.
+ * Checks the shape and not `instanceof`: a configuration file may load its own copy of this package. `timeoutMs` and
+ * `retry.delayMs`, which only the factories set, distinguish a built subscription from options.
  */
 function isSubscription(value: unknown): value is Subscription {
   if (typeof value !== 'object' || value === null) return false;
@@ -63,7 +60,7 @@ function unknownKind(handler: unknown): string {
   const found =
     typeof handler === 'string' && handler !== '' && handler.length <= 64 ? JSON.stringify(handler) : describe(handler);
   const meant = typeof handler === 'string' ? didYouMean(handler, KIND_NAMES) : '';
-  return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers of your own need a configuration file in code`;
+  return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers written in code need a configuration file in TypeScript or JavaScript`;
 }
 
 function invalid(where: string, problem: string): ChangefeedError {

@@ -1,5 +1,5 @@
 /**
- * Conditions as data: which events a subscription wants, by what they carry. Every entry must hold.
+ * Conditions as data: which events a subscription selects by their content. All entries must hold.
  *
  *   { "after.유형": "전화" }                      equal
  *   { "data.class": ["edited", "refreshed"] }      one of them
@@ -8,9 +8,9 @@
  *   { "after.태그": { "contains": "VIP" } }         in a list, or in a text
  *   { "after.이메일": { "matches": "*@example.com" } }
  *   { "before.완료": { "exists": false } }          absent or null
- *   { "changed": "담당자" }                         one of the changed fields is so called (patterns allowed)
+ *   { "changed": "담당자" }                         one of the changed fields has this name (patterns allowed)
  *
- * Values are never turned from one type into another: "3" is not 3.
+ * Values are never converted: "3" is not 3.
  */
 import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
@@ -57,7 +57,7 @@ const comparison = z
   .partial()
   .refine((value) => Object.keys(value).length > 0);
 
-/** Code or data; data is checked word by word, because a condition that can never hold is a silence without a cause. */
+/** Code or data. Data is checked strictly, because a condition that can never hold would silently select nothing. */
 export const whereSchema = z.union(
   [
     z.custom<Predicate>((value) => typeof value === 'function'),
@@ -79,7 +79,7 @@ export function compileWhere(where: Predicate | Conditions): Predicate {
   return (event) => tests.every((test) => test(event));
 }
 
-/** Of `changed` one of several values must do; any other path leads to one. */
+/** `changed` has several values, of which one must match; any other path has one. */
 type Values = readonly unknown[];
 
 const changedFields = ({ data }: ChangeEvent): Values => data.changes.map(({ field }) => normal(field));
@@ -94,7 +94,7 @@ function single(path: string): (event: ChangeEvent) => Values {
   };
 }
 
-/** A field's own name may contain dots: the longest name that is there wins. */
+/** A field name may contain dots: the longest existing name wins. */
 function follow(value: unknown, path: string): unknown {
   if (path === '') return value;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -108,7 +108,7 @@ function follow(value: unknown, path: string): unknown {
 
 function ownField(object: object, name: string): { value: unknown } | undefined {
   if (Object.hasOwn(object, name)) return { value: (object as Record<string, unknown>)[name] };
-  // The same name to the eye, composed otherwise.
+  // The same name in another Unicode composition.
   const same = Object.keys(object).find((key) => normal(key) === normal(name));
   return same === undefined ? undefined : { value: (object as Record<string, unknown>)[same] };
 }

@@ -53,8 +53,8 @@ async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
   return error as ChangefeedError;
 }
 
-describe('a queue of your own', () => {
-  it('gets each event as a job that a worker of yours takes: id, type and the whole event', async () => {
+describe('bullmq handler', () => {
+  it('bullmq handler: adds each event as a job with id, type and the whole event', async () => {
     const seen: unknown[] = [];
     work((job) => seen.push([job.id, job.name, job.data]));
     const event = sampleEvent();
@@ -62,7 +62,7 @@ describe('a queue of your own', () => {
     await eventually(() => expect(seen).toEqual([[event.id, event.type, event]]));
   });
 
-  it('gets the events of a record in their order', async () => {
+  it('bullmq handler: adds the events of a record in order', async () => {
     const seen: string[] = [];
     const subscription = subscribe();
     const subjects = Array.from({ length: 50 }, (_, number) => `record-${number}`);
@@ -71,7 +71,7 @@ describe('a queue of your own', () => {
     await eventually(() => expect(seen).toEqual(subjects));
   });
 
-  it('gets an event once as long as its job is stored, however often it is sent', async () => {
+  it('bullmq handler: adds an event once while its job is stored', async () => {
     const subscription = subscribe();
     await send(subscription);
     await send(subscription);
@@ -83,7 +83,7 @@ describe('a queue of your own', () => {
     expect(await queue.getJobCountByTypes('wait', 'active', 'completed')).toBe(1);
   });
 
-  it('gets jobs with the name and the options it is told', async () => {
+  it('bullmq handler: applies the configured job name and options', async () => {
     const job = {
       attempts: 5,
       backoff: { type: 'exponential', delay: 2_000 },
@@ -96,13 +96,13 @@ describe('a queue of your own', () => {
     expect([added?.name, added?.opts]).toMatchObject(['crm-change', job]);
   });
 
-  it('keeps completed jobs for a day and failed ones until somebody looks, unless told otherwise', async () => {
+  it('bullmq handler: keeps completed jobs for a day and failed jobs until they are removed, by default', async () => {
     await send(subscribe());
     const added = await theirQueue().getJob(sampleEvent().id);
     expect(added?.opts).toMatchObject({ removeOnComplete: { age: 86_400 }, removeOnFail: false });
   });
 
-  it('keeps its own settings: nothing but jobs is written', async () => {
+  it('bullmq handler: writes nothing but jobs to the queue', async () => {
     const queue = theirQueue({ streams: { events: { maxLen: 77 } } });
     const lengthOf = (): Promise<string | null> => server.redis.hget(queue.keys['meta'] ?? '', 'opts.maxLenEvents');
     await eventually(async () => expect(await lengthOf()).toBe('77'));
@@ -111,8 +111,8 @@ describe('a queue of your own', () => {
   });
 });
 
-describe('a Redis of your own', () => {
-  it('is found in REDIS_URL when the subscription names none', async () => {
+describe('bullmq handler: the Redis of the queue', () => {
+  it('bullmq handler: uses REDIS_URL if redis is left out', async () => {
     const settings = bullmqSchema.parse({ name: 'jobs', queue: 'crm', prefix: server.keys.prefix });
     const subscription = createBullmq(settings, { REDIS_URL: server.url });
     closing.unshift(() => subscription.close?.());
@@ -120,7 +120,7 @@ describe('a Redis of your own', () => {
     expect(await theirQueue().getWaitingCount()).toBe(1);
   });
 
-  it('is not connected to before the first event, nor after the subscription is closed', async () => {
+  it('bullmq handler: connects at the first event and disconnects on close', async () => {
     const own = await startPrivateRedis();
     const clients = async (): Promise<number> => {
       const connection = new Redis(own.url);
@@ -136,7 +136,7 @@ describe('a Redis of your own', () => {
     await eventually(async () => expect(await clients()).toBe(0));
   });
 
-  it('that is away fails the delivery, and takes the event when it is back', async () => {
+  it('bullmq handler: fails while Redis is away and delivers when it is back', async () => {
     const own = await startPrivateRedis();
     const subscription = subscribe({ redis: own.url });
     await send(subscription);
@@ -147,7 +147,7 @@ describe('a Redis of your own', () => {
     await eventually(() => send(subscription, sampleEvent('second')));
   });
 
-  it('that was never there is told with host and port, without the password', async () => {
+  it('bullmq handler: an unreachable Redis is reported with host and port, without the password', async () => {
     const error = await failureOf(send(subscribe({ redis: 'redis://:sesame@127.0.0.1:1/0' })));
     expect(error.message).toBe(
       'Bullmq "jobs": could not add to queue "crm" at 127.0.0.1:1: ECONNREFUSED. The event is tried again.',
@@ -155,7 +155,7 @@ describe('a Redis of your own', () => {
   });
 });
 
-describe('the options of bullmq', () => {
+describe('bullmq options', () => {
   it.each<[string, object, string]>([
     [
       'a queue whose name BullMQ refuses',
@@ -177,7 +177,7 @@ describe('the options of bullmq', () => {
     expect(() => bullmq(given)).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));
   });
 
-  it('refuse to guess a Redis', () => {
+  it('bullmq options: require a Redis URL', () => {
     const settings = bullmqSchema.parse({ name: 'jobs', queue: 'crm' });
     expect(() => createBullmq(settings, {})).toThrow(
       expect.objectContaining({

@@ -3,7 +3,7 @@ import { defineHandler, type HandlerOptions } from '../../src/handlers/define.js
 import { batchContext, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 
 describe('defineHandler', () => {
-  it('makes a subscription that calls the handler with the event and its context, as a method of its options', async () => {
+  it('defineHandler: calls the handler with event and context, as a method of its options', async () => {
     const seen: unknown[] = [];
     const subscription = defineHandler({
       name: 'greet',
@@ -25,7 +25,7 @@ describe('defineHandler', () => {
     });
   });
 
-  it('can take many events at once, and by the same function one', async () => {
+  it('defineHandler: handleBatch receives many events, or a single one', async () => {
     const seen: string[][] = [];
     const subscription = defineHandler({
       name: 'all',
@@ -70,7 +70,7 @@ describe('defineHandler', () => {
       { name: 'greet', handle: () => undefined, retry: { attempts: 'many' } },
       'retry.attempts of defineHandler "greet": found "many"; allowed: a whole number from 1 to 100.',
     ],
-  ])('refuses %s when it is called, in one sentence', (_what, options, sentence) => {
+  ])('defineHandler: refuses %s in one sentence', (_what, options, sentence) => {
     const call = (): unknown => defineHandler(options as HandlerOptions<readonly ['crm.*']>);
     expect(call).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));
   });

@@ -31,7 +31,7 @@ describe('a derive function', () => {
     ],
   });
 
-  it('adds its events to the log, in order per record, and other subscriptions get them', async () => {
+  it('derive: its events are in the log, in order per record, and reach other subscriptions', async () => {
     const seen: string[] = [];
     const listener = aSubscription(
       'listener',
@@ -66,13 +66,13 @@ describe('a derive function', () => {
     [
       'of a type it does not emit',
       () => ({ type: 'acme.person.sacked' }),
-      /type "acme\.person\.sacked"; allowed: what its emits names \(acme\.person\.promoted\)/,
+      /type "acme\.person\.sacked"; allowed: the types in its emits \(acme\.person\.promoted\)/,
     ],
-    ['that is none', () => 'acme.person.promoted', /gave a string/],
-    ['whose data is no object', () => ({ type: 'acme.person.promoted', data: [1] }), /no plain JSON object/],
-    ['whose data is no JSON', () => ({ type: 'acme.person.promoted', data: { n: 1n } }), /no plain JSON object/],
+    ['that is none', () => 'acme.person.promoted', /returned a string/],
+    ['whose data is not an object', () => ({ type: 'acme.person.promoted', data: [1] }), /not a plain JSON object/],
+    ['whose data is not JSON', () => ({ type: 'acme.person.promoted', data: { n: 1n } }), /not a plain JSON object/],
   ])(
-    'that gives an event %s makes one dead letter under its name, and nothing is logged',
+    'derive: returning an event %s makes one dead letter, and nothing is appended to the log',
     async (_what, wrong, why) => {
       const derive = defineDerive({
         name: 'wrong',
@@ -94,23 +94,26 @@ describe('a derive function', () => {
   it.each([
     ['before its events are appended', 'before', 0],
     ['after they are appended and before that is known', 'after', 1],
-  ])('killed %s runs again, and its events stand in the log once', async (_when, freezeAt, byThen) => {
-    const env = { DERIVE_URL: test.url, DERIVE_PREFIX: test.keys.prefix };
-    await appendEvents(
-      test.redis,
-      test.keys,
-      [1, 2].map((sequence) => changeEvent({ record: 'r1', sequence })),
-    );
-    const victim = start(child, { env: { ...env, DERIVE_FREEZE: freezeAt } });
-    await victim.waitForLine(/^frozen/);
-    expect(await derived()).toHaveLength(byThen);
-    await victim.kill();
+  ])(
+    'derive: a process killed %s runs it again, and its events are in the log once',
+    async (_when, freezeAt, byThen) => {
+      const env = { DERIVE_URL: test.url, DERIVE_PREFIX: test.keys.prefix };
+      await appendEvents(
+        test.redis,
+        test.keys,
+        [1, 2].map((sequence) => changeEvent({ record: 'r1', sequence })),
+      );
+      const victim = start(child, { env: { ...env, DERIVE_FREEZE: freezeAt } });
+      await victim.waitForLine(/^frozen/);
+      expect(await derived()).toHaveLength(byThen);
+      await victim.kill();
 
-    start(child, { env });
-    const expected = ['acme.person.promoted 1', 'acme.person.promoted 2'];
-    const told = async () => (await derived()).map(({ type, data }) => `${type} ${data.sequence}`);
-    await eventually(async () => expect(await told()).toEqual(expected));
-    // The control: the function itself was called again.
-    expect(await test.redis.lrange(`${test.keys.prefix}:seen`, 0, -1)).toEqual(['r1 1', 'r1 1', 'r1 2']);
-  });
+      start(child, { env });
+      const expected = ['acme.person.promoted 1', 'acme.person.promoted 2'];
+      const told = async () => (await derived()).map(({ type, data }) => `${type} ${data.sequence}`);
+      await eventually(async () => expect(await told()).toEqual(expected));
+      // The control: the function itself was called again.
+      expect(await test.redis.lrange(`${test.keys.prefix}:seen`, 0, -1)).toEqual(['r1 1', 'r1 1', 'r1 2']);
+    },
+  );
 });

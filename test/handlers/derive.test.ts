@@ -9,7 +9,7 @@ const promotions = defineDerive({ name: 'promotions', emits: ['acme.person.promo
 const config = (more: object) => parseConfig({ workspaces: [workspace], ...more }, { source: 'the test' });
 
 describe('defineDerive', () => {
-  it('selects as a subscription does, in order per record, and never what was derived', () => {
+  it('defineDerive: selects like a subscription, in order per record, and never derived events', () => {
     const event = sampleEvent();
     expect(promotions).toMatchObject({ name: 'promotions', handler: 'derive', on: ['crm.*'], order: 'record' });
     expect(promotions.where?.(event)).toBe(true);
@@ -33,7 +33,7 @@ describe('defineDerive', () => {
     expect(() => defineDerive(options as never)).toThrow(message);
   });
 
-  it('gives its types to subscriptions, which the compiler knows too', () => {
+  it('defineDerive: subscriptions can select its types, also in TypeScript', () => {
     const handler = defineHandler({
       name: 'cheer',
       on: ['acme.person.promoted', 'crm.person.created'],

@@ -29,15 +29,18 @@ function optionsOf(kind: (typeof KINDS)[number]): string[] {
   return [];
 }
 
-describe('the page about handlers', () => {
-  it('has the options that all of them take', () => {
+describe('handlers page', () => {
+  it('handlers page: lists the options of all handlers', () => {
     expect(optionsIn('What all handlers have in common')).toEqual(shared);
   });
 
-  it.each(KINDS.map((kind) => [kind.handler, kind] as const))('has the options of %s', (handler, kind) => {
-    const own = optionsOf(kind).filter((option) => !shared.includes(option));
-    expect(optionsIn(handler)).toEqual(own);
-  });
+  it.each(KINDS.map((kind) => [kind.handler, kind] as const))(
+    'handlers page: lists the options of %s',
+    (handler, kind) => {
+      const own = optionsOf(kind).filter((option) => !shared.includes(option));
+      expect(optionsIn(handler)).toEqual(own);
+    },
+  );
 });
 
 /** The earliest and the latest moment of every try by default, as a table. */
@@ -55,14 +58,14 @@ function webhookSchedule(): string {
 
 const between = (least: number, most: number): string => `${formatDuration(least)} to ${formatDuration(most)}`;
 
-describe('when a webhook tries again', () => {
-  it('is a table that the schedule itself wrote (npx vitest run test/handlers/docs.test.ts -u writes it anew)', async () => {
+describe('handlers page: the retry schedule of webhooks', () => {
+  it('handlers page: the table is generated from the schedule (update: npx vitest run test/handlers/docs.test.ts -u)', async () => {
     const written = page.replace(/(<!-- schedule: webhook -->\n)[^]*?(<!-- end -->)/, `$1\n${webhookSchedule()}\n\n$2`);
     expect(written).toContain('| 15 |');
     await expect(written).toMatchFileSnapshot('../../docs/handlers.md');
   });
 
-  it('spans hours, by default', () => {
+  it('webhook retries: span hours by default', () => {
     const webhookKind = KINDS.find(({ handler }) => handler === 'webhook');
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }, '').retry).toEqual(WEBHOOK_RETRY);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { PermanentError, RetryAfterError, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
 
-describe('what a handler throws', () => {
-  it('asks for a wait as a duration or in milliseconds', () => {
+describe('handler errors', () => {
+  it('RetryAfterError: takes a duration or milliseconds', () => {
     expect(retryAfterMsOf(new RetryAfterError('busy', { retryAfter: '30s' }))).toBe(30_000);
     expect(retryAfterMsOf(new RetryAfterError('busy', { retryAfter: 250 }))).toBe(250);
     expect(retryAfterMsOf(new Error('busy'))).toBeUndefined();
   });
 
-  it('refuses a wait that is none', () => {
+  it('RetryAfterError: refuses an invalid wait', () => {
     for (const retryAfter of ['soon', -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => new RetryAfterError('busy', { retryAfter })).toThrow(
         expect.objectContaining({ code: 'CF_CONFIG_INVALID' }),
@@ -16,7 +16,7 @@ describe('what a handler throws', () => {
     }
   });
 
-  it('is recognised by name and fields, so that errors of another copy of the package count too', () => {
+  it('handler errors: are recognised by name and fields, also from another copy of the package', () => {
     const foreign = { name: 'RetryAfterError', message: 'busy', retryAfterMs: 5 };
     expect(retryAfterMsOf(foreign)).toBe(5);
     expect(retryAfterMsOf({ ...foreign, retryAfterMs: '5' })).toBeUndefined();

@@ -43,8 +43,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('a program run for an event', () => {
-  it('finds the event on its standard input as one line, and what it is about in its environment', async () => {
+describe('exec: a program', () => {
+  it('exec: passes the event on standard input and its facts in the environment', async () => {
     const write = `
       const input = require('fs').readFileSync(0, 'utf8');
       const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('CHANGEFEED_')));
@@ -78,14 +78,14 @@ describe('a program run for an event', () => {
     });
   });
 
-  it('may end well without reading what it is given, however much that is', async () => {
+  it('exec: a program may succeed without reading its input', async () => {
     const event = sampleEvent();
     const large = { ...event, data: { ...event.data, after: { id: event.subject, 이름: '가'.repeat(2_000_000) } } };
     const subscription = exec({ name: 'sync', command: 'true' });
     await expect(subscription.handle(large, handlerContext())).resolves.toBeUndefined();
   });
 
-  it('is done when it has ended, whatever it left running', async () => {
+  it('exec: the delivery ends with the program, even if it leaves children running', async () => {
     const leaveOne = `
       const child = require('child_process').spawn('sleep', ['60'], { stdio: 'inherit', detached: true });
       require('fs').writeFileSync('pid', String(child.pid)); child.unref();`;
@@ -96,8 +96,8 @@ describe('a program run for an event', () => {
   });
 });
 
-describe('a program that fails', () => {
-  it.each([1, 75, 127])('with %i is tried again, and its last words are told', async (code) => {
+describe('exec: a failing program', () => {
+  it.each([1, 75, 127])('exec: exit code %i is retried, and the error has the end of its output', async (code) => {
     const error = await failureOf(
       deliver(script(`console.error('\\x1b[31mno\\x1b[0m\\n  reason'); process.exit(${code})`)),
     );
@@ -108,20 +108,20 @@ describe('a program that fails', () => {
     expect(error).toMatchObject({ code: 'CF_COMMAND_FAILED', facts: { subscription: 'sync', exitCode: code } });
   });
 
-  it('with 65 (EX_DATAERR) is not run again for this event', async () => {
+  it('exec: exit code 65 (EX_DATAERR) makes a dead letter', async () => {
     const error = await failureOf(deliver(script(`console.error('no such team'); process.exit(65)`)));
     expect([said(error), isPermanent(error)]).toEqual([
-      'Exec "sync": node exited with 65: it will never take this event. It said: no such team',
+      'Exec "sync": node exited with 65: it rejected the event permanently. It said: no such team',
       true,
     ]);
   });
 
-  it('by a signal is tried again', async () => {
+  it('exec: a program ended by a signal is retried', async () => {
     const error = await failureOf(deliver(script(`process.kill(process.pid, 'SIGSEGV')`)));
     expect(said(error)).toBe('Exec "sync": node was ended by SIGSEGV. The event is tried again.');
   });
 
-  it('says no more than 300 characters in our messages, though it said much more', async () => {
+  it('exec: an error contains at most 300 characters of output', async () => {
     const flood = `process.stderr.write('가나다라'.repeat(500_000) + 'the end', () => process.exit(1))`;
     const error = await failureOf(deliver(script(flood)));
     const tail = error.message.split('It said: ')[1] ?? '';
@@ -133,33 +133,33 @@ describe('a program that fails', () => {
     [
       'does not exist',
       { command: 'no-such-program-here' },
-      'Exec "sync": could not start "no-such-program-here": there is no such program. Install it or give its whole path; then have the dead letters tried again.',
+      'Exec "sync": could not start "no-such-program-here": the program does not exist. Install it or use its full path; then retry the dead letters.',
     ],
     [
       'would run in a folder that does not exist',
       { command: 'true', cwd: '/no/such/folder' },
-      'Exec "sync": could not start "true": there is no folder "/no/such/folder" that it could run in. Create it or change cwd; then have the dead letters tried again.',
+      'Exec "sync": could not start "true": the folder "/no/such/folder" does not exist. Create it or change cwd; then retry the dead letters.',
     ],
     [
       'would run in a file',
       { command: 'true', cwd: '/etc/hosts' },
-      'Exec "sync": could not start "true": there is no folder "/etc/hosts" that it could run in. Create it or change cwd; then have the dead letters tried again.',
+      'Exec "sync": could not start "true": the folder "/etc/hosts" does not exist. Create it or change cwd; then retry the dead letters.',
     ],
-  ])('because it %s makes a dead letter at once that says what to do', async (_what, options, sentence) => {
+  ])('exec: a program that %s makes a dead letter that says what to do', async (_what, options, sentence) => {
     const error = await failureOf(deliver(options));
     expect([error.message, isPermanent(error)]).toEqual([sentence, true]);
   });
 
-  it('because it may not be run makes a dead letter at once that says so', async () => {
+  it('exec: a program that is not executable makes a dead letter that says so', async () => {
     const command = join(folder, 'plain.sh');
     await writeFile(command, '#!/bin/sh\n', { mode: 0o600 });
     const error = await failureOf(deliver({ command }));
     expect(isPermanent(error)).toBe(true);
-    expect(error.message).toContain('it may not be run. Make it executable (chmod +x)');
+    expect(error.message).toContain('it is not executable. Make it executable (chmod +x)');
   });
 });
 
-describe('a program that takes too long', () => {
+describe('exec: a program that takes too long', () => {
   /** Writes its own process id and that of a child of its own, then waits; deaf to SIGTERM when told so. */
   const lingering = (isDeaf: boolean): string => `
     const { spawn } = require('child_process');
@@ -176,7 +176,7 @@ describe('a program that takes too long', () => {
     return text.split(' ').map(Number);
   }
 
-  it('is told to stop, with all it started, and may still end well', async () => {
+  it('exec: SIGTERM reaches the program and its children, and it may still succeed', async () => {
     const stopping = new AbortController();
     const delivery = deliver({ ...script(lingering(false)), cwd: folder }, { signal: stopping.signal });
     const pids = await pidsOf();
@@ -186,19 +186,19 @@ describe('a program that takes too long', () => {
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
-  it('is killed, with all it started, when it does not listen', async () => {
+  it('exec: SIGKILL ends a program and its children that ignore SIGTERM', async () => {
     const stopping = new AbortController();
     const options = { ...script(lingering(true)), cwd: folder, killAfter: '200ms' };
     const failed = failureOf(deliver(options, { signal: stopping.signal }));
     const pids = await pidsOf();
     stopping.abort();
     expect(said(await failed)).toBe(
-      'Exec "sync": node was told to stop before it had finished, by its timeout (30 s) or because this process stops. The event is tried again.',
+      'Exec "sync": node was stopped before it had finished, by its timeout (30 s) or because this process stops. The event is tried again.',
     );
     await eventually(() => expect(pids.map(isAlive)).toEqual([false, false]));
   });
 
-  it('has ended before the next try of its record begins, so that the two never run together', async () => {
+  it('exec: the next attempt of a record waits until the program has ended', async () => {
     const source = `
       const fs = require('fs');
       process.on('SIGTERM', () => setTimeout(() => { fs.appendFileSync('log', 'end '); process.exit(1); }, 150));
@@ -217,7 +217,7 @@ describe('a program that takes too long', () => {
     await first;
   });
 
-  it('is ended when the subscription closes, which waits for it', async () => {
+  it('exec: closing the subscription stops the program and waits for it', async () => {
     const subscription = exec({ name: 'sync', ...script(lingering(false)), cwd: folder });
     const delivery = Promise.resolve(subscription.handle(sampleEvent(), handlerContext()));
     const pids = await pidsOf();
@@ -226,13 +226,13 @@ describe('a program that takes too long', () => {
     await delivery;
   });
 
-  it('is not even started when the time is up before', async () => {
+  it('exec: a program is not started after its signal has aborted', async () => {
     const error = await failureOf(deliver({ command: 'no-such-program' }, { signal: AbortSignal.abort() }));
-    expect(error.message).toContain('was told to stop before it had finished');
+    expect(error.message).toContain('was stopped before it had finished');
   });
 });
 
-describe('the end of what a program said', () => {
+describe('exec: the end of the output', () => {
   it.each([
     ['', ''],
     [' a\r\n\tb\u0000c ', 'a b c'],
@@ -243,7 +243,7 @@ describe('the end of what a program said', () => {
   });
 });
 
-describe('the options of exec', () => {
+describe('exec options', () => {
   it.each<[string, object, string]>([
     [
       'no program',

@@ -36,7 +36,7 @@ function render(source: string, event = sampleEvent()): string {
 }
 
 describe('a message', () => {
-  it('is posted as Slack wants it: who, what, and each change on a line', async () => {
+  it('message: is posted in the format of Slack, with each change on a line', async () => {
     const receiver = await startReceiver();
     const data = {
       after: { id: 'p1', 이름: '가상인' },
@@ -57,7 +57,7 @@ describe('a message', () => {
     });
   });
 
-  it('carries what else the service shall know', async () => {
+  it('message: includes the configured payload', async () => {
     const receiver = await startReceiver();
     await deliver({
       url: receiver.url,
@@ -71,7 +71,7 @@ describe('a message', () => {
     });
   });
 
-  it('is never empty, whatever the template finds', async () => {
+  it('message: is never empty', async () => {
     const receiver = await startReceiver();
     await deliver({ url: receiver.url, template: '{{after.없음}}' }, eventWith({ after: { id: 'p1' } }));
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
@@ -79,7 +79,7 @@ describe('a message', () => {
     });
   });
 
-  it('is not sent to private addresses that nobody allowed', () => {
+  it('message: is not sent to a private address that is not allowed', () => {
     expect(() => message({ name: 'chat', url: 'https://169.254.169.254/hook' })).toThrow(
       expect.objectContaining({
         code: 'CF_CONFIG_INVALID',
@@ -89,7 +89,7 @@ describe('a message', () => {
     );
   });
 
-  it('waits as Retry-After says', async () => {
+  it('message: waits for Retry-After', async () => {
     const receiver = await startReceiver(() => ({
       status: 429,
       headers: { 'retry-after': '30' },
@@ -99,21 +99,21 @@ describe('a message', () => {
     expect(retryAfterMsOf(error)).toBe(30_000);
   });
 
-  it('fails without telling the path, which is the key to the channel, even where the answer repeats it', async () => {
+  it('message: the error does not contain the path of the URL, even if the answer repeats it', async () => {
     const receiver = await startReceiver(({ path }) => ({ status: 404, body: `no_service ${path}` }));
     const error = await failureOf(deliver({ url: `${receiver.url}/services/T0AAAA/B0BBBB/sesame` }));
     expect(error.message).toBe(
-      `Message "chat": 127.0.0.1:${receiver.port} answered 404: the URL is not, or no longer, one that takes messages; make a new one and put it into the subscription. It said: no_service /[hidden]`,
+      `Message "chat": 127.0.0.1:${receiver.port} answered 404: the URL does not accept messages, or no longer does; create a new one and configure it. It said: no_service /[hidden]`,
     );
     expect(isPermanent(error)).toBe(false);
   });
 
-  it('disables its subscription when the channel is gone for good', async () => {
+  it('message: a 410 disables the subscription', async () => {
     const receiver = await startReceiver(() => ({ status: 410, body: 'channel_is_archived' }));
     expect(isDisabling(await failureOf(deliver({ url: receiver.url })))).toBe(true);
   });
 
-  it('is one at a time and one per second, so that the order in the chat is that of the events', () => {
+  it('message: one at a time and one per second, so that the chat has the order of the events', () => {
     const { concurrency, rate } = message({ name: 'chat', url: 'https://chat.example/hook' });
     expect({ concurrency, rate }).toEqual({ concurrency: 1, rate: { requests: 1, perSeconds: 1 } });
   });
@@ -154,16 +154,16 @@ describe('a template', () => {
     expect(render(source, event)).toBe(text);
   });
 
-  it('finds a field however its letters are composed', () => {
+  it('message template: finds a field in any Unicode composition', () => {
     expect(render(`{{after.${'담당자'.normalize('NFD')}}}`, event)).toBe('담당A');
   });
 
-  it('says what a record was called when it is gone', () => {
+  it('message template: uses the last name of a deleted record', () => {
     const gone = eventWith({ before: { id: 't', 제목: '전화하기' }, after: null, changes: [] }, 'crm.todo.deleted');
     expect(render(DEFAULT_TEMPLATE, gone)).toBe('*전화하기* – todo deleted');
   });
 
-  it('keeps long values, many changes and the whole within bounds, and cuts no sign of another', () => {
+  it('message template: limits values, changes and the whole text without cutting a character', () => {
     const changes = Array.from({ length: 12 }, (_, number) => ({
       field: `f${number}`,
       before: 'x'.repeat(300),
@@ -181,7 +181,7 @@ describe('a template', () => {
   });
 });
 
-describe('the options of message', () => {
+describe('message options', () => {
   const url = 'https://hooks.example/x';
   const words =
     '{{before.<field>}}, {{after.<field>}}, {{record.<field>}}, {{title}}, {{changes}}, {{object}}, {{verb}}, {{id}}, {{type}}, {{subject}}, {{time}}, {{workspace}}, {{list}}, {{class}}, {{sequence}}';
@@ -189,12 +189,12 @@ describe('the options of message', () => {
     [
       'a misspelled word',
       { template: 'x {{titel}}' },
-      `template of message "chat": found "x {{titel}}"; allowed: ${words} (did you mean "title"?); {{… | text}} says what stands for nothing.`,
+      `template of message "chat": found "x {{titel}}"; allowed: ${words} (did you mean "title"?); {{… | text}} gives a fallback.`,
     ],
     [
       'a record without a field',
       { template: '{{after}}' },
-      `template of message "chat": found "{{after}}"; allowed: ${words}; {{… | text}} says what stands for nothing.`,
+      `template of message "chat": found "{{after}}"; allowed: ${words}; {{… | text}} gives a fallback.`,
     ],
     [
       'an open brace',

@@ -29,8 +29,8 @@ async function subjectsIn(path: string): Promise<string[]> {
   return lines.map((line) => (JSON.parse(line) as { subject: string }).subject);
 }
 
-describe('ndjson to a file', () => {
-  it('writes each event as one line, whole and as it is, in a folder it makes itself', async () => {
+describe('ndjson: a file', () => {
+  it('ndjson: writes each event as one line and creates the folder', async () => {
     const path = join(folder, 'made/here/events.ndjson');
     const subscription = ndjson({ name: 'out', path });
     await send(subscription, 'a');
@@ -38,7 +38,7 @@ describe('ndjson to a file', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(sampleEvent('a'));
   });
 
-  it('writes a batch of them in its order', async () => {
+  it('ndjson: writes a batch in order', async () => {
     const path = join(folder, 'events.ndjson');
     const subscription = ndjson({ name: 'out', path, batch: {} });
     const events = ['a', 'b', 'c'].map((subject) => sampleEvent(subject));
@@ -47,13 +47,13 @@ describe('ndjson to a file', () => {
     expect(await subjectsIn(path)).toEqual(['a', 'b', 'c']);
   });
 
-  it('makes no file before the first event', async () => {
+  it('ndjson: creates no file before the first event', async () => {
     const subscription = ndjson({ name: 'out', path: join(folder, 'events.ndjson') });
     await subscription.close?.();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('keeps the order of events handled at the same time, and what is in the file already', async () => {
+  it('ndjson: keeps the order of concurrent events and the existing lines', async () => {
     const path = join(folder, 'events.ndjson');
     const first = ndjson({ name: 'out', path });
     await send(first, 'a');
@@ -65,7 +65,7 @@ describe('ndjson to a file', () => {
     expect(await subjectsIn(path)).toEqual(['a', ...subjects]);
   });
 
-  it('ends a line that a crash cut off, so that the next event stays readable', async () => {
+  it('ndjson: terminates a line that a crash cut off', async () => {
     const path = join(folder, 'events.ndjson');
     await writeFile(path, '{"specversion":"1.0","id":"evt_');
     const subscription = ndjson({ name: 'out', path });
@@ -76,7 +76,7 @@ describe('ndjson to a file', () => {
     expect(whole.map((line) => (JSON.parse(line) as { subject: string }).subject)).toEqual(['a', 'b']);
   });
 
-  it('fails the delivery when it cannot write, says why, and mends itself when the reason is gone', async () => {
+  it('ndjson: fails the delivery with the reason when it cannot write, and recovers', async () => {
     const path = join(folder, 'events.ndjson');
     await mkdir(path);
     const subscription = ndjson({ name: 'out', path });
@@ -90,7 +90,7 @@ describe('ndjson to a file', () => {
     expect(await subjectsIn(path)).toEqual(['a']);
   });
 
-  it('puts full files aside, keeps as many as told, and loses no line on the way', async () => {
+  it('ndjson: rotates full files, keeps the configured number, and loses no line', async () => {
     const path = join(folder, 'events.ndjson');
     const lineBytes = Buffer.byteLength(`${JSON.stringify(sampleEvent('0'))}\n`);
     const subscription = ndjson({ name: 'out', path, rotate: { size: `${2 * lineBytes}B`, keep: 2 } });
@@ -102,7 +102,7 @@ describe('ndjson to a file', () => {
     expect(await subjectsIn(path)).toEqual(['6']);
   });
 
-  it('counts what the file already holds towards its size', async () => {
+  it('ndjson: rotation counts the existing size of the file', async () => {
     const path = join(folder, 'events.ndjson');
     await appendFile(path, `${'x'.repeat(999)}\n`);
     const subscription = ndjson({ name: 'out', path, rotate: { size: '1kB' } });
@@ -113,7 +113,7 @@ describe('ndjson to a file', () => {
   });
 });
 
-describe('ndjson to standard output', () => {
+describe('ndjson: standard output', () => {
   const startProcess = useProcesses();
 
   it('writes each event as one line', async () => {
@@ -127,7 +127,7 @@ describe('ndjson to standard output', () => {
     expect(started.stderr).toBe('all handled\n');
   });
 
-  it('fails the delivery when the reader has gone, and the process lives on to say so', async () => {
+  it('ndjson: fails the delivery when the reader has closed the pipe, and the process continues', async () => {
     const running = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(child), '100000'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -136,12 +136,12 @@ describe('ndjson to standard output', () => {
     running.stdout.once('data', () => running.stdout.destroy());
     const [code] = (await once(running, 'close')) as [number | null];
     expect(said).toBe(
-      'Ndjson "out": could not write to standard output: whoever read it has gone. Start again with a reader, or give the subscription a path.\n',
+      'Ndjson "out": could not write to standard output: the reader has closed it. Start again with a reader, or set a path.\n',
     );
     expect(code).toBe(0);
   });
 
-  it('waits for a slow reader instead of filling memory', async () => {
+  it('ndjson: waits for a slow reader', async () => {
     let release = (): void => undefined;
     const slow = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => (release = done) });
     const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
@@ -154,7 +154,7 @@ describe('ndjson to standard output', () => {
     expect(handled).toBe(true);
   });
 
-  it('waits on closing for the lines under way', async () => {
+  it('ndjson: closing waits for pending lines', async () => {
     const lines: string[] = [];
     let release = (): void => undefined;
     const slow = new Writable({
@@ -176,7 +176,7 @@ describe('ndjson to standard output', () => {
   });
 });
 
-describe('the options of ndjson', () => {
+describe('ndjson options', () => {
   const keys =
     'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, path, rotate';
   it.each<[string, object, string]>([

@@ -20,8 +20,8 @@ function complaintAbout(options: unknown): ChangefeedError {
   throw new Error('expected the options to be refused');
 }
 
-describe('the options every subscription shares', () => {
-  it('need only a name: every other has its documented default', () => {
+describe('subscription options', () => {
+  it('subscription options: only the name is required; the others have their documented defaults', () => {
     expect(subscriptionOf({ name: 'ops' })).toEqual({
       name: 'ops',
       handler: 'custom',
@@ -43,11 +43,11 @@ describe('the options every subscription shares', () => {
       { still: '30s', atMost: '1m' },
       { stillMs: 30_000, atMostMs: 60_000 },
     ],
-  ])('say how long changes settle: %j', (settle, expected) => {
+  ])('subscription options: settle %j', (settle, expected) => {
     expect(subscriptionOf({ name: 'ops', settle }).settle).toEqual(expected);
   });
 
-  it('batch for a handler that can, and are refused for one that cannot', () => {
+  it('subscription options: batch is refused for a handler without batches', () => {
     const handleBatch = noop;
     const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, place);
     const built = toSubscription(settings, { handler: 'custom', handle: noop, handleBatch });
@@ -57,13 +57,13 @@ describe('the options every subscription shares', () => {
     );
   });
 
-  it('settle nothing where there is no order', () => {
+  it("subscription options: settle is refused with order: 'none'", () => {
     expect(() => subscriptionOf({ name: 'ops', settle: '1s', order: 'none' })).toThrow(
       `settle of custom "ops": only changes that keep their order can be merged; allowed: with order 'record'.`,
     );
   });
 
-  it('arrive in the subscription: durations in ms, lists by name whether named or given as a path', () => {
+  it('subscription options: durations become ms, list paths become list names', () => {
     const options: SubscriptionOptions = {
       name: 'todo.done-1_b',
       on: ['crm.todo.*', 'crm.*.deleted', 'crm.person.created', '*'],
@@ -89,7 +89,7 @@ describe('the options every subscription shares', () => {
     });
   });
 
-  it('keep the delay within its maximum when only one of the two is given', () => {
+  it('subscription options: delay stays within maxDelay when only one of them is set', () => {
     expect(subscriptionOf({ name: 'a', retry: { maxDelay: '500ms' } }).retry).toMatchObject({
       delayMs: 500,
       maxDelayMs: 500,
@@ -109,10 +109,10 @@ const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
   'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
 
-describe("whenDead: 'hold' beside order: 'none'", () => {
+describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;
 
-  it('is refused: nothing would be held', () => {
+  it("subscription options: whenDead: 'hold' with order: 'none' is refused", () => {
     expect(() => subscriptionOf(contradiction)).toThrow(
       `whenDead of defineHandler "a": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
     );
@@ -121,13 +121,13 @@ describe("whenDead: 'hold' beside order: 'none'", () => {
     );
   });
 
-  it('the control: either of them alone is taken', () => {
+  it('subscription options: each of the two alone is accepted (control)', () => {
     expect(subscriptionOf({ ...contradiction, order: 'record' }).whenDead).toBe('hold');
     expect(subscriptionOf({ ...contradiction, whenDead: 'release' }).order).toBe('none');
   });
 });
 
-describe('a bad option is refused in one sentence with path, subscription, what was found and what is allowed', () => {
+describe('invalid options: one sentence with path, subscription, what was found and what is allowed', () => {
   it.each<[string, unknown, string]>([
     ['no object', 'ops', `subscriptions[2] of webhook without a name: found "ops"; allowed: an object with ${keys}.`],
     ['no name', {}, `subscriptions[2].name of webhook without a name: found nothing; allowed: ${names}.`],
@@ -278,15 +278,15 @@ describe('a bad option is refused in one sentence with path, subscription, what 
     expect(error.message).toBe(sentence);
   });
 
-  it('says the misspelled key first, counts the rest and keeps every sentence as a fact', () => {
+  it('invalid options: reports a misspelled key first, counts the rest and keeps all sentences as facts', () => {
     const error = complaintAbout({ nmae: 'a', concurrency: -1 });
     expect(error.message).toBe(
-      `subscriptions[2].nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more to mend after this one.)`,
+      `subscriptions[2].nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more to correct after this one.)`,
     );
     expect(error.facts['problems']).toHaveLength(3);
   });
 
-  it('never shows what looks like a secret', () => {
+  it('invalid options: never show what looks like a secret', () => {
     expect(complaintAbout({ name: 'a', class: 'whsec_c2VjcmV0' }).message).not.toContain('c2VjcmV0');
   });
 });

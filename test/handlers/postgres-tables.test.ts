@@ -118,7 +118,7 @@ describe.skipIf(absent !== null)('the tables', () => {
     await admin.query(`CREATE TABLE ${table()} (id int, data jsonb)`);
     const error = await failureOf(send(mirror(), step({ sequence: 1 })));
     expect(error.message).toContain(
-      'of another make (without workspace, sequence, updated_at, observed_at, deleted). Nothing was written;',
+      'that was not created by Changefeed (without workspace, sequence, updated_at, observed_at, deleted). Nothing was written;',
     );
     const { rows: found } = await admin.query(`SELECT * FROM ${table()}`);
     expect(found).toEqual([]);
@@ -132,7 +132,7 @@ describe.skipIf(absent !== null)('a database that does not do as told', () => {
     await admin.query(`ALTER TABLE ${table()} ADD CONSTRAINT short CHECK (length(data::text) < 50)`);
     const error = await failureOf(send(subscription, step({ after: { 이름: 'secret'.repeat(20) }, sequence: 2 })));
     expect(isPermanent(error)).toBe(true);
-    expect(error.message).toContain(`did not take the record into ${table()} (SQLSTATE 23514)`);
+    expect(error.message).toContain(`rejected the record for ${table()} (SQLSTATE 23514)`);
     expect(JSON.stringify([error.message, error.cause, (error.cause as Error).message])).not.toContain('secret');
   });
 

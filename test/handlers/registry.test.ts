@@ -4,15 +4,15 @@ import { KINDS, buildSubscription } from '../../src/handlers/registry.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-describe('an entry of subscriptions', () => {
-  it('may be a subscription built in code, also by another copy of the package', () => {
+describe('subscriptions entry', () => {
+  it('subscriptions entry: accepts a subscription built in code, also by another copy of the package', () => {
     const own = defineHandler({ name: 'own', handle: () => undefined });
     const foreign = { ...own };
     expect(buildSubscription(own, 'subscriptions[0]')).toBe(own);
     expect(buildSubscription(foreign, 'subscriptions[0]')).toBe(foreign);
   });
 
-  it('may be a built-in handler as data', () => {
+  it('subscriptions entry: accepts a built-in handler as data', () => {
     const url = 'https://ops.example/hooks';
     const webhook = buildSubscription(
       { handler: 'webhook', name: 'ops', url, secret, on: ['crm.todo.*'] },
@@ -25,7 +25,7 @@ describe('an entry of subscriptions', () => {
   });
 
   const kinds = '"bullmq", "exec", "message", "ndjson", "postgres", or "webhook"';
-  const own = 'handlers of your own need a configuration file in code';
+  const own = 'handlers written in code need a configuration file in TypeScript or JavaScript';
   it.each<[string, unknown, string]>([
     [
       'text',
@@ -40,7 +40,7 @@ describe('an entry of subscriptions', () => {
     [
       'an unwrapped handler',
       { name: 'a', handle: () => undefined },
-      'subscriptions[3]: found an object with a handle function that no call has checked; wrap it: defineHandler({ … }).',
+      'subscriptions[3]: found a plain object with a handle function; wrap it: defineHandler({ … }).',
     ],
     ['no handler', { name: 'a' }, `subscriptions[3].handler: found nothing; allowed: ${kinds}; ${own}.`],
     [
@@ -58,13 +58,13 @@ describe('an entry of subscriptions', () => {
       { name: 'a', handler: 'webhook', url: 'ftp://h/', secret },
       'subscriptions[3].url of webhook "a": found a string of 8 characters; allowed: a URL that begins with https://.',
     ],
-  ])('is refused when it is %s, with its path', (_what, raw, sentence) => {
+  ])('subscriptions entry: refuses %s, with its path', (_what, raw, sentence) => {
     expect(() => buildSubscription(raw, 'subscriptions[3]')).toThrow(
       expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
     );
   });
 
-  it('finds every kind under its own word', () => {
+  it('subscriptions entry: finds every handler by its name', () => {
     expect(KINDS.map((kind) => kind.handler)).toEqual(['bullmq', 'exec', 'message', 'ndjson', 'postgres', 'webhook']);
   });
 });

@@ -7,7 +7,7 @@ import { useReceivers } from '../support/handler-fixtures.js';
 
 const nothing = readAllowHosts([]);
 
-describe('an address that a webhook must not reach', () => {
+describe('webhook address', () => {
   it.each([
     ['10.0.0.1', 'a private address'],
     ['172.16.0.1', 'a private address'],
@@ -81,7 +81,7 @@ describe('an address that a webhook must not reach', () => {
     ['127.0.0.1', '::ffff:127.0.0.1'],
     ['::1', '::1'],
     ['fd00:1::/64', 'fd00:1::5'],
-  ])('is reached when allowHosts says %s: %s', (entry, address) => {
+  ])('webhook address: allowHosts %s allows %s', (entry, address) => {
     expect([isAllowHost(entry), refusalOf(address, readAllowHosts([entry]))]).toEqual([true, null]);
   });
 
@@ -90,12 +90,12 @@ describe('an address that a webhook must not reach', () => {
     ['100.100.100.200', ['100.64.0.0/10']],
     ['::ffff:169.254.169.254', ['169.254.0.0/16', '::/0']],
     ['fd00:ec2::254', ['fd00::/8']],
-  ])('stays refused within an allowed range where it hands out credentials: %s', (address, allowHosts) => {
+  ])('webhook address: the metadata address %s stays refused within an allowed range', (address, allowHosts) => {
     expect(refusalOf(address, readAllowHosts(allowHosts))).toBe('the metadata address of a cloud machine');
     expect(refusalOf(address, readAllowHosts([...allowHosts, address.replace('::ffff:', '')]))).toBeNull();
   });
 
-  it('stays refused when allowHosts names its neighbour', () => {
+  it('webhook address: stays refused when allowHosts names another address', () => {
     expect(refusalOf('127.0.0.1', readAllowHosts(['127.0.0.2', '10.0.0.0/8', 'localhost', '::1']))).toBe(
       'a loopback address',
     );
@@ -111,12 +111,12 @@ describe('an address that a webhook must not reach', () => {
     '0x7f.1',
     '',
     ' ',
-  ])('cannot be allowed as %j: that is no host, address or range', (entry) => {
+  ])('webhook address: %j is not a valid allowHosts entry', (entry) => {
     expect(isAllowHost(entry)).toBe(false);
   });
 });
 
-describe('a URL as it is written down', () => {
+describe('webhook URL', () => {
   const host = (what: string, name: string): string =>
     `a public host (this is ${what}), unless allowHosts names "${name}"`;
   const plain = 'the address in its plain form, such as 203.0.113.7';
@@ -149,11 +149,8 @@ describe('a URL as it is written down', () => {
     ['https://0x08.8.8.8/', plain],
     ['https://134744072/', plain],
     ['https://①②⑦.⓪.⓪.①/', plain],
-    [
-      'http://hooks.example/x',
-      'https (what http carries can be read on the way), unless allowHosts names "hooks.example"',
-    ],
-    ['http://8.8.8.8/x', 'https (what http carries can be read on the way), unless allowHosts names "8.8.8.8"'],
+    ['http://hooks.example/x', 'https (http is not encrypted), unless allowHosts names "hooks.example"'],
+    ['http://8.8.8.8/x', 'https (http is not encrypted), unless allowHosts names "8.8.8.8"'],
     [
       'https://user:pass@hooks.example/',
       'a URL without user name and password (the receiver checks the signature instead)',
@@ -203,7 +200,7 @@ describe('a connection', () => {
     }
   }
 
-  it('goes to a name whose address is allowed: the control of all that follows', async () => {
+  it('webhook connection: reaches a name whose address is allowed (control)', async () => {
     const receiver = await startReceiver();
     const status = await get(`http://hooks.example:${receiver.port}/`, ['127.0.0.1'], answering(['127.0.0.1']));
     expect(status).toBe(204);
@@ -229,13 +226,13 @@ describe('a connection', () => {
       await expect(get(`http://${host}:${receiver.port}/`, [], resolve)).rejects.toMatchObject({
         code: 'CF_ADDRESS_REFUSED',
         message:
-          '127.0.0.1 is a loopback address: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.',
+          '127.0.0.1 is a loopback address: nothing was sent. If this address is intended, add the host or address to allowHosts.',
       });
       expect([receiver.connections(), resolve.asked()]).toEqual([0, 0]);
     },
   );
 
-  it('goes nowhere when a name changes its answer to a forbidden address', async () => {
+  it('webhook connection: fails when a name changes its answer to a forbidden address', async () => {
     const receiver = await startReceiver(() => ({ headers: { connection: 'close' } }), '0.0.0.0');
     const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
     const agent = guardedAgent({ allowances: readAllowHosts(['127.0.0.2']), resolve, timeoutMs: 5_000 });
@@ -246,34 +243,34 @@ describe('a connection', () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  it('asks once and connects to that answer: a name cannot be judged by one answer and reached by the next', async () => {
+  it('webhook connection: resolves once and connects to that answer', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
     const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
     expect(await get(`http://rebind.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
     expect(resolve.asked()).toBe(1);
   });
 
-  it('takes of several addresses only those that are allowed', async () => {
+  it('webhook connection: uses only the allowed ones of several addresses', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
     const resolve = answering(['10.0.0.1', '::1', '127.0.0.2']);
     expect(await get(`http://mixed.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
   });
 
-  it('goes wherever a name leads that allowHosts names', async () => {
+  it('webhook connection: reaches any address of a name in allowHosts', async () => {
     const receiver = await startReceiver();
     expect(await get(`http://hooks.internal:${receiver.port}/`, ['hooks.internal'], answering(['127.0.0.1']))).toBe(
       204,
     );
   });
 
-  it('is let go before the first byte when the system led it elsewhere: 0.0.0.0 is another word for loopback', async () => {
+  it('webhook connection: closes before the first byte when the socket has a forbidden address (0.0.0.0 reaches loopback)', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
     const sending = get(`http://hooks.example:${receiver.port}/`, ['0.0.0.0'], answering(['0.0.0.0']));
     await expect(sending).rejects.toMatchObject({ code: 'CF_ADDRESS_REFUSED', facts: { address: '127.0.0.1' } });
     expect(receiver.received).toEqual([]);
   });
 
-  it('says so when a name has no address', async () => {
+  it('webhook connection: reports a name without an address', async () => {
     await expect(get('http://nowhere.example/', [], answering([]))).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 });

@@ -32,7 +32,7 @@ describe('an excerpt', () => {
     expect(excerptOf(text, ['sesame', ''])).toBe(excerpt);
   });
 
-  it('hides a secret that the cut would have left in half', () => {
+  it('webhook excerpt: hides a secret that the cut would split', () => {
     expect(excerptOf(`${'x'.repeat(195)}sesame`, ['sesame'])).toBe(`${'x'.repeat(195)}[hid…`);
   });
 });

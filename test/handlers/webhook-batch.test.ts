@@ -29,12 +29,12 @@ async function deliver(url: string, events: readonly ChangeEvent[] = EVENTS): Pr
   }
 }
 
-describe('a webhook in batch mode', () => {
-  it('collects events as it is told', () => {
+describe('webhook batch', () => {
+  it('webhook batch: collects events by size and linger', () => {
     expect(webhook(optionsOf('https://ops.example')).batch).toMatchObject({ size: 500, lingerMs: 2_000 });
   });
 
-  it('posts them as one CloudEvents batch, signed as one message', async () => {
+  it('webhook batch: posts one CloudEvents batch, signed as one message', async () => {
     const receiver = await startReceiver();
     await deliver(`${receiver.url}/hooks`);
     const [one, ...more] = receiver.received;
@@ -45,7 +45,7 @@ describe('a webhook in batch mode', () => {
     expect(parsed.map((event) => [event.validate(), event.id])).toEqual(EVENTS.map(({ id }) => [true, id]));
   });
 
-  it('gives the same events the same id, and others another', async () => {
+  it('webhook batch: the same events have the same message id, others another', async () => {
     const receiver = await startReceiver();
     await deliver(receiver.url);
     await deliver(receiver.url);
@@ -56,13 +56,13 @@ describe('a webhook in batch mode', () => {
     expect(new Set([...ids, ...EVENTS.map(({ id }) => id)]).size).toBe(2 + EVENTS.length);
   });
 
-  it('fails as one when it is refused, and waits as it is told', async () => {
+  it('webhook batch: fails as a whole when refused, and waits for Retry-After', async () => {
     const receiver = await startReceiver(() => ({ status: 503, headers: { 'retry-after': '7' } }));
     const error: unknown = await deliver(receiver.url).catch((reason: unknown) => reason);
     expect(retryAfterMsOf(error)).toBe(7_000);
   });
 
-  it('has no binary mode', () => {
+  it('webhook batch: refuses binary mode', () => {
     expect(() => webhook({ ...optionsOf('https://ops.example'), mode: 'binary' })).toThrow(
       `mode of webhook "ops": found "binary"; allowed: 'structured' together with batch: headers tell of one event only.`,
     );

@@ -67,7 +67,7 @@ function using(build: Build, sender: Sender): Subscription {
   return subscription;
 }
 
-describe.each(KINDS)('a name that leads inwards, given to %s', (_kind, build) => {
+describe.each(KINDS)('a name with an internal address, given to %s', (_kind, build) => {
   const reachable: [string, string][] = [
     ['loopback', '127.0.0.1'],
     ['another loopback', '127.255.255.254'],
@@ -117,13 +117,13 @@ describe.each(KINDS)('a name that leads inwards, given to %s', (_kind, build) =>
     },
   );
 
-  it('is refused although the name is allowed when it leads to a metadata address', async () => {
+  it('webhook address: an allowed name with a metadata address is refused', async () => {
     const sender = { url: 'http://hooks.example/in', allowHosts: ['hooks.example'] };
     const outcome = await attempt(using(build, { ...sender, resolve: answering(['169.254.169.254']) }));
     expect(outcome).toEqual({ code: 'CF_ADDRESS_REFUSED' });
   });
 
-  it('is not reached beside the allowed one of several answers, whichever comes first', async () => {
+  it('webhook address: a forbidden answer next to an allowed one is not reached, in any order', async () => {
     const receiver = await startReceiver(() => ({ headers: { connection: 'close' } }), '127.0.0.1');
     const rounds = [
       ['127.0.0.2', '10.0.0.1'],
@@ -142,7 +142,7 @@ describe.each(KINDS)('a name that leads inwards, given to %s', (_kind, build) =>
 });
 
 describe.each(KINDS)('a receiver that %s reached before', (_kind, build) => {
-  it('is asked again at every new connection where its name leads: an answer that changed is refused', async () => {
+  it('webhook connection: resolves the name for every new connection and refuses a forbidden answer', async () => {
     const receiver = await startReceiver(() => ({ headers: { connection: 'close' } }), '0.0.0.0');
     const url = `http://127.0.0.2.example:${receiver.port}/in`;
     const resolve = answering(['127.0.0.2'], ['169.254.169.254']);
@@ -152,7 +152,7 @@ describe.each(KINDS)('a receiver that %s reached before', (_kind, build) => {
     expect(receiver.connections()).toBe(1);
   });
 
-  it('keeps its connection for itself: a name that is refused does not travel on it', async () => {
+  it('webhook connection: is not reused for another name', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
     const resolve = answering(['127.0.0.1']);
     const allowed = using(build, { url: `http://a.example:${receiver.port}/in`, allowHosts: ['a.example'], resolve });
@@ -163,7 +163,7 @@ describe.each(KINDS)('a receiver that %s reached before', (_kind, build) => {
     expect([receiver.connections(), receiver.received.length]).toEqual(before);
   });
 
-  it.each([300, 301, 302, 303, 305, 307, 308])('cannot send the event on by a redirect (%i)', async (status) => {
+  it.each([300, 301, 302, 303, 305, 307, 308])('webhook redirect: %i is not followed', async (status) => {
     const inner = await startReceiver();
     const outer = await startReceiver(() => ({ status, headers: { location: `${inner.url}/latest/meta-data` } }));
     const subscription = using(build, { url: `${outer.url}/in`, allowHosts: ['127.0.0.1'], resolve: answering() });
@@ -175,7 +175,7 @@ describe.each(KINDS)('a receiver that %s reached before', (_kind, build) => {
 describe.each(KINDS)('a proxy named in the environment', (_kind, build) => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it('is not asked by %s: it would resolve the name where nobody judges the answer', async () => {
+  it('webhook proxy: %s ignores a proxy from the environment, which would resolve names unchecked', async () => {
     const [proxy, receiver] = [await startReceiver(), await startReceiver()];
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']) {
       vi.stubEnv(name, proxy.url);

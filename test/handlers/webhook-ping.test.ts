@@ -50,12 +50,12 @@ describe('a test event', () => {
     },
   );
 
-  it('has a type that no pattern of event types selects', () => {
+  it('webhook test: no event type pattern selects its type', () => {
     expect(compilePattern('crm.*')('changefeed.test')).toBe(false);
     expect(EVENT_TYPES.some((type) => !type.startsWith('crm.'))).toBe(false);
   });
 
-  it('tells of a refusal, of silence and of a forbidden address instead of failing', async () => {
+  it('webhook test: reports a refusal, a timeout and a forbidden address instead of failing', async () => {
     const refusing = await startReceiver(() => ({ status: 401, body: 'who are you' }));
     expect(await ping({ url: refusing.url })).toMatchObject({
       outcome: 'refused',

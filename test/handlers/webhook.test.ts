@@ -38,8 +38,8 @@ function only(received: Received[]): Received {
 const verify = (one: Received, key = secret): unknown =>
   new Webhook(key).verify(one.body, one.headers as Record<string, string>);
 
-describe('a webhook delivery', () => {
-  it('posts the event as a CloudEvent in structured mode, signed so that Standard Webhooks verifies it', async () => {
+describe('webhook: a delivery', () => {
+  it('webhook: posts a CloudEvent in structured mode with a signature that Standard Webhooks verifies', async () => {
     const receiver = await startReceiver();
     const event = sampleEvent();
     await deliver({ url: `${receiver.url}/hooks?key=1` }, event);
@@ -65,7 +65,7 @@ describe('a webhook delivery', () => {
     });
   });
 
-  it('can be sent in binary mode: attributes in headers, data as the signed body', async () => {
+  it('webhook: binary mode sends attributes in headers and data as the signed body', async () => {
     const receiver = await startReceiver();
     const event = sampleEvent('고객 "1" 100%');
     await deliver({ url: receiver.url, mode: 'binary' }, event);
@@ -86,7 +86,7 @@ describe('a webhook delivery', () => {
     expect(decodeURIComponent(parsed.subject ?? '')).toBe(event.subject);
   });
 
-  it('carries one signature per secret, so that receivers with the old and with the new one both verify', async () => {
+  it('webhook: has one signature per secret, so that the old and the new one verify', async () => {
     const receiver = await startReceiver();
     await deliver({ url: receiver.url, secret: [secretOf(1), secretOf(2)] });
     const one = only(receiver.received);
@@ -95,7 +95,7 @@ describe('a webhook delivery', () => {
     expect(() => verify(one, secretOf(3))).toThrow('No matching signature found');
   });
 
-  it('does not verify once its body, id or time is tampered with', async () => {
+  it('webhook: a changed body, id or time does not verify', async () => {
     const receiver = await startReceiver();
     await deliver({ url: receiver.url });
     const one = only(receiver.received);
@@ -105,7 +105,7 @@ describe('a webhook delivery', () => {
     expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-timestamp': later } })).toThrow();
   });
 
-  it('keeps the id over tries of one event, which is how a receiver knows it has it', async () => {
+  it('webhook: the message id stays the same across attempts', async () => {
     const receiver = await startReceiver();
     await deliver({ url: receiver.url });
     await deliver({ url: receiver.url });
@@ -113,14 +113,14 @@ describe('a webhook delivery', () => {
     expect(first).toBe(second);
   });
 
-  it.each([200, 201, 202, 204, 299])('is done when the answer is %i', async (status) => {
+  it.each([200, 201, 202, 204, 299])('webhook: %i is success', async (status) => {
     const receiver = await startReceiver(() => ({ status }));
     await expect(deliver({ url: receiver.url })).resolves.toBeUndefined();
   });
 });
 
-describe('a webhook delivery that is not accepted', () => {
-  it('fails with status, host and path and the start of the answer, without query, secret or line breaks', async () => {
+describe('webhook: a refused delivery', () => {
+  it('webhook: the error has status, host, path and the start of the answer, without query, secrets or line breaks', async () => {
     const key = secret.slice('whsec_'.length);
     const body = `no\n<b>sorry</b> ${key} sesame-key ${'x'.repeat(5_000)}`;
     const receiver = await startReceiver(() => ({ status: 500, body }));
@@ -133,7 +133,7 @@ describe('a webhook delivery that is not accepted', () => {
     expect([isPermanent(error), retryAfterMsOf(error)]).toEqual([false, undefined]);
   });
 
-  it('does not follow a redirect, wherever it leads', async () => {
+  it('webhook: does not follow a redirect', async () => {
     const inner = await startReceiver();
     const receiver = await startReceiver(() => ({ status: 307, headers: { location: inner.url } }));
     const error = await failureOf(deliver({ url: receiver.url }));
@@ -143,7 +143,7 @@ describe('a webhook delivery that is not accepted', () => {
     expect(inner.received).toEqual([]);
   });
 
-  it('waits as Retry-After says', async () => {
+  it('webhook: waits for Retry-After', async () => {
     const receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '90' } }));
     const error = await failureOf(deliver({ url: receiver.url }));
     expect(error.message).toBe(
@@ -152,23 +152,23 @@ describe('a webhook delivery that is not accepted', () => {
     expect(retryAfterMsOf(error)).toBe(90_000);
   });
 
-  it('at 410 asks for the subscription to be disabled, with the reason', async () => {
+  it('webhook: a 410 disables the subscription, with the reason', async () => {
     const receiver = await startReceiver(() => ({ status: 410, body: 'moved away' }));
     const error = await failureOf(deliver({ url: receiver.url }));
     expect([isDisabling(error), isPermanent(error), retryAfterMsOf(error)]).toEqual([true, false, undefined]);
     expect(error.message).toBe(
-      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 410 (Gone): the endpoint no longer exists and says so for good. It said: moved away`,
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 410 (Gone): the endpoint no longer exists. It said: moved away`,
     );
   });
 
-  it('fails when nobody answers in time', async () => {
+  it('webhook: fails when the answer does not arrive in time', async () => {
     const receiver = await startReceiver(() => 'silence');
     const error = await failureOf(deliver({ url: receiver.url, timeout: '100ms' }));
     expect(error.code).toBe('CF_DELIVERY_REFUSED');
     expect(error.message).toBe(`Webhook "ops": 127.0.0.1:${receiver.port}/ did not answer within 100 ms.`);
   });
 
-  it('ends at once when the delivery is aborted', async () => {
+  it('webhook: ends at once when the delivery is aborted', async () => {
     const control = new AbortController();
     const receiver = await startReceiver(() => {
       control.abort();
@@ -178,15 +178,15 @@ describe('a webhook delivery that is not accepted', () => {
     const { signal } = control;
     const error = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext({ signal }))));
     await subscription.close?.();
-    expect(error.message).toBe(`Webhook "ops": 127.0.0.1:${receiver.port}/ was given up before it answered.`);
+    expect(error.message).toBe(`Webhook "ops": 127.0.0.1:${receiver.port}/ was cancelled before it answered.`);
   });
 
-  it('says when nothing listens there', async () => {
+  it('webhook: reports a refused connection', async () => {
     const error = await failureOf(deliver({ url: 'http://127.0.0.1:1/hooks?key=sesame-key' }));
     expect(error.message).toBe('Webhook "ops": 127.0.0.1:1/hooks could not be reached (ECONNREFUSED).');
   });
 
-  it('sends nothing to a name that leads inwards, and says what would allow it', async () => {
+  it('webhook: sends nothing to a name with an internal address, and says how to allow it', async () => {
     const settings = webhookSchema.parse({ name: 'ops', secret, url: 'https://inwards.example/hooks?key=sesame-key' });
     const subscription = createWebhook(settings, {
       resolve: () => Promise.resolve([{ address: '10.0.0.5', family: 4 }]),
@@ -195,12 +195,12 @@ describe('a webhook delivery that is not accepted', () => {
     await subscription.close?.();
     expect(error.code).toBe('CF_ADDRESS_REFUSED');
     expect(error.message).toBe(
-      'Webhook "ops": inwards.example/hooks: inwards.example resolves to 10.0.0.5, which is a private address: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.',
+      'Webhook "ops": inwards.example/hooks: inwards.example resolves to 10.0.0.5, which is a private address: nothing was sent. If this address is intended, add the host or address to allowHosts.',
     );
   });
 });
 
-describe('the options of webhook', () => {
+describe('webhook options', () => {
   const url = 'https://ops.example/hooks';
   const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
   const keys =
@@ -210,7 +210,7 @@ describe('the options of webhook', () => {
     [
       'a url with a key, which is not shown',
       { url: 'http://ops.example/?k=sesame', secret },
-      'url of webhook "ops": found a string of 28 characters; allowed: https (what http carries can be read on the way), unless allowHosts names "ops.example".',
+      'url of webhook "ops": found a string of 28 characters; allowed: https (http is not encrypted), unless allowHosts names "ops.example".',
     ],
     ['no secret', { url }, `secret of webhook "ops": found nothing; allowed: ${secrets}.`],
     [
@@ -255,14 +255,14 @@ describe('the options of webhook', () => {
     );
   });
 
-  it('retry over hours unless told otherwise', () => {
+  it('webhook options: retry over hours by default', () => {
     const retryOf = (options: Partial<WebhookOptions>): Subscription['retry'] =>
       webhook({ name: 'ops', url, secret, ...options }).retry;
     expect(retryOf({})).toEqual({ attempts: 15, delayMs: 5_000, maxDelayMs: 14_400_000 });
     expect(retryOf({ retry: { attempts: 3 } })).toEqual({ attempts: 3, delayMs: 5_000, maxDelayMs: 14_400_000 });
   });
 
-  it('leave its rate and the end of its patience to whoever runs it', () => {
+  it('webhook options: rate and disableAfter are passed to the subscription', () => {
     const partsOf = (options: Partial<WebhookOptions>): unknown => {
       const { rate, disableAfterMs } = webhook({ name: 'ops', url, secret, ...options });
       return { rate, disableAfterMs };

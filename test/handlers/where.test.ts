@@ -18,7 +18,7 @@ const after = {
 const event: ChangeEvent = { ...base, data: { ...base.data, after } };
 const holds = (where: Conditions): boolean => compileWhere(where)(event);
 
-describe('conditions as data', () => {
+describe('where', () => {
   it.each<[string, Conditions, boolean]>([
     ['none', {}, true],
     ['equal', { 'after.유형': '전화' }, true],
@@ -51,7 +51,7 @@ describe('conditions as data', () => {
     expect(holds(where)).toBe(expected);
   });
 
-  it('are refused when they could never hold', () => {
+  it('where: conditions that can never hold are refused', () => {
     const made = (where: unknown) => () => defineHandler({ name: 'a', where: where as Conditions, handle() {} });
     for (const where of [{ 'aftr.유형': 1 }, { 'after.유형': { equals: 1 } }, { 'after.유형': {} }, 'after', 3]) {
       expect(made(where), JSON.stringify(where)).toThrow(/^where(\.\S+)? of defineHandler "a": .*; allowed: /);

@@ -1,4 +1,4 @@
-/** `bullmq`: every event as a job in a queue of your own, for workers in any language BullMQ speaks. */
+/** `bullmq`: every event as a job in your own queue, for workers in any language that BullMQ supports. */
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Subscription } from '../handler.js';
@@ -10,9 +10,9 @@ import { createProducer, type Producer } from './producer.js';
 const LONGEST_TIMEOUT_MS = 10_000;
 
 /**
- * A subscription that adds each event to a BullMQ queue of yours: the event as the job's data, its id as the job's. Delivery
- * is at least once: an event added twice is one job as long as the first is stored, and a second one afterwards. Jobs are
- * added in the order of a record's events; whether they are worked in it is your workers' affair.
+ * A subscription that adds each event to your own BullMQ queue, with the event as data and the event's id as job id. Delivery is at
+ * least once: an event added twice is one job while the first is stored, and a second job afterwards. Jobs are added in the order of
+ * a record's events; your workers decide whether they process them in that order.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_REDIS_UNREACHABLE`
  */
 export function bullmq(options: BullmqOptions): Subscription {
@@ -21,7 +21,7 @@ export function bullmq(options: BullmqOptions): Subscription {
 
 export const bullmqKind = defineKind('bullmq', bullmqSchema, (options) => createBullmq(options));
 
-/** @param env where `REDIS_URL` is looked up when `redis` is left out */
+/** @param env provides `REDIS_URL` if `redis` is left out */
 export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = process.env): Subscription {
   const { name, queue, prefix, timeout } = settings;
   const url = settings.redis ?? urlFrom(env, name);
@@ -33,7 +33,7 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
   });
 }
 
-/** The Redis we start ourselves has no address that others could know: such a queue would have no readers. */
+/** A private Redis has no address that other programs know, so a queue in it would have no workers. */
 function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
   const url = env['REDIS_URL'] ?? '';
   if (isRedisUrl(url)) return url;
@@ -73,7 +73,7 @@ async function add(event: ChangeEvent, { settings, producer, place }: Destinatio
 type Kept = BullmqSettings['job']['removeOnFail'];
 type KeptJobs = boolean | number | { age: number; count?: number } | { count: number };
 
-/** BullMQ's own forms, in which one of the two bounds is a must. */
+/** In BullMQ's form, which requires one of the two limits. */
 function keptOf(kept: Kept): KeptJobs {
   if (typeof kept !== 'object') return kept;
   const { age, count } = kept;

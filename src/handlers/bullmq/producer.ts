@@ -1,4 +1,4 @@
-/** Adds jobs to one queue of somebody else's, over a connection of its own. Knows nothing of events. */
+/** Adds jobs to a user's queue through its own connection. Does not know events. */
 import { Queue, type JobsOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 
@@ -6,18 +6,18 @@ export interface ProducerOptions {
   url: string;
   queue: string;
   prefix: string;
-  /** For connecting and for each command, in ms. */
+  /** For connecting and for each command; ms. */
   timeoutMs: number;
 }
 
 export interface Producer {
-  /** @throws what went wrong with the connection, or Redis's own error */
+  /** @throws the connection's error, or Redis's own */
   add(name: string, data: unknown, options: JobsOptions): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Seen {
-  /** What the connection last said of itself. */
+  /** The connection's last error. */
   error?: Error;
 }
 
@@ -28,7 +28,7 @@ interface Open {
 
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Opens at the first job, so that a command that only looks at the configuration connects to nobody. */
+/** Connects at the first job, so that a command that only reads the configuration opens no connection. */
 export function createProducer(options: ProducerOptions): Producer {
   let opening: Promise<Open> | undefined;
   const seen: Seen = {};
@@ -38,7 +38,7 @@ export function createProducer(options: ProducerOptions): Producer {
       lazyConnect: true,
       connectTimeout: options.timeoutMs,
       commandTimeout: options.timeoutMs,
-      // A try fails while Redis is away, and the subscription waits; commands that pile up would all outlive their tries.
+      // While Redis is away an attempt fails and the subscription waits. Queued commands would outlive their attempts.
       maxRetriesPerRequest: 1,
       retryStrategy: (times) => Math.min(times * 100, LONGEST_PAUSE_MS),
     });
@@ -49,7 +49,7 @@ export function createProducer(options: ProducerOptions): Producer {
       redis.disconnect();
       throw error;
     }
-    // The queue is its owner's: what is set in it stays as it is.
+    // The queue belongs to the user: its settings stay unchanged.
     const queue = new Queue(options.queue, { connection: redis, prefix: options.prefix, skipMetasUpdate: true });
     queue.on('error', () => undefined);
     return { redis, queue };
@@ -71,7 +71,7 @@ export function createProducer(options: ProducerOptions): Producer {
         const { queue } = await opened();
         await queue.add(name, data, job);
       } catch (error) {
-        // The client says that it gave up; why, it has said before.
+        // The client only reports that it gave up. The connection's last error has the reason.
         throw isGivingUp(error) ? reasonOf(seen, error) : error;
       }
     },

@@ -1,8 +1,8 @@
-/** What a program finds in its environment. Pure. */
+/** A program's environment variables. Pure. */
 import type { ChangeEvent } from '../../events/types.js';
 import type { HandlerContext } from '../handler.js';
 
-/** Programs read events, not the CRM: the key to it stays here unless `env` hands it on under a name of its own. */
+/** Programs get events and not access to the CRM. `env` can pass the token on under another name. */
 const WITHHELD = 'CHANGEFEED_TOKEN';
 
 export function environmentOf(
@@ -16,7 +16,7 @@ export function environmentOf(
     ...own,
     CHANGEFEED_EVENT_ID: event.id,
     CHANGEFEED_EVENT_TYPE: event.type,
-    // An environment cannot hold NUL, and a program must not fail to start for the sake of one.
+    // An environment variable cannot contain NUL, and a program must not fail to start because of one.
     CHANGEFEED_EVENT_SUBJECT: event.subject.replaceAll('\0', ''),
     CHANGEFEED_WORKSPACE: workspace,
     CHANGEFEED_SUBSCRIPTION: subscription,

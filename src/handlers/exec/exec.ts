@@ -1,4 +1,4 @@
-/** `exec`: a program of your own for every event. */
+/** `exec`: runs a program for every event. */
 import { stat } from 'node:fs/promises';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -13,13 +13,13 @@ import { execSchema, type ExecOptions, type ExecSettings } from './options.js';
 import { runCommand, type Ending } from './run.js';
 import { Turns } from './turns.js';
 
-/** `EX_DATAERR` of sysexits.h: the program will never take this event. */
+/** `EX_DATAERR` of sysexits.h: the program rejects the event permanently. */
 const NEVER = 65;
 
 /**
- * A subscription that runs a program for each event: the event on standard input as one line of JSON, its id and type in
- * `CHANGEFEED_…` variables. Exit code 0 is success, 65 makes a dead letter at once, anything else is tried again (75 is the
- * usual word for it). At the timeout and when the process stops, the program and all it started is told to stop, then killed.
+ * A subscription that runs a program for each event, with the event on standard input as one line of JSON and its id and type in
+ * `CHANGEFEED_…` variables. Exit code 0 is success, 65 makes a dead letter at once, anything else is retried (75 is the
+ * usual code). At the timeout and when the process stops, the program and its children get SIGTERM and later SIGKILL.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_COMMAND_FAILED`
  */
 export function exec(options: ExecOptions): Subscription {
@@ -43,9 +43,9 @@ export function createExec(
     handler: 'exec',
     handle: (event, context) => {
       const signal = AbortSignal.any([context.signal, stopping.signal]);
-      // A try that is given up at its timeout still has a program that is ending: the next must not meet it.
-      const lane = settings.order === 'record' ? `${event.source} ${event.subject}` : event.id;
-      return turns.take(lane, () => runFor(event, { ...context, signal }, { settings, clock, env }));
+      // After a timeout the program may still be ending: the next attempt must not overlap it.
+      const key = settings.order === 'record' ? `${event.source} ${event.subject}` : event.id;
+      return turns.take(key, () => runFor(event, { ...context, signal }, { settings, clock, env }));
     },
     close: () => {
       stopping.abort();
@@ -67,7 +67,7 @@ async function runFor(event: ChangeEvent, context: HandlerContext, runner: Runne
   const ending = await start(event, context, runner);
   const facts = { code: ending.code, killedBy: ending.killedBy, ms: clock.now() - startedAt };
   log.debug({ ...facts, stdout: ending.stdout, stderr: ending.stderr }, 'program ended');
-  // Told to stop, it may have ended well all the same: then its work is done.
+  // A program that was stopped may still have finished successfully.
   if (ending.code === 0) return;
   throw signal.aborted ? stopped(settings) : failure(ending, settings);
 }
@@ -97,24 +97,24 @@ async function unstartable(error: NodeJS.ErrnoException, { name, command, cwd }:
     new ChangefeedError('CF_COMMAND_FAILED', { message, subscription: name, cause: error });
   const reason = await permanentReason(error.code, cwd);
   if (reason === undefined) return failed(`${start} (${error.code ?? messageOf(error)}). The event is tried again.`);
-  const message = `${start}: ${reason}; then have the dead letters tried again.`;
+  const message = `${start}: ${reason}; then retry the dead letters.`;
   return new PermanentError(message, { cause: failed(message) });
 }
 
-/** What no wait will mend. */
+/** The reason if a retry cannot succeed. */
 async function permanentReason(code: string | undefined, cwd: string | undefined): Promise<string | undefined> {
-  // The system has one word for a missing program and for a missing folder to start it in.
+  // The system reports a missing program and a missing working folder with the same code.
   if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(code ?? '') && cwd !== undefined && !(await isFolder(cwd)))
-    return `there is no folder ${JSON.stringify(cwd)} that it could run in. Create it or change cwd`;
+    return `the folder ${JSON.stringify(cwd)} does not exist. Create it or change cwd`;
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'there is no such program. Install it or give its whole path';
+      return 'the program does not exist. Install it or use its full path';
     case 'EACCES':
     case 'EPERM':
-      return 'it may not be run. Make it executable (chmod +x) for the user of this process';
+      return 'it is not executable. Make it executable (chmod +x) for the user of this process';
     case 'ENOEXEC':
-      return 'it is not a program. Begin a script with #! and its interpreter';
+      return 'it is not a program. A script must begin with #! and its interpreter';
     default:
       return undefined;
   }
@@ -134,13 +134,13 @@ function failure({ code, killedBy, stderr }: Ending, { name, command }: ExecSett
   const failed = (message: string): ChangefeedError =>
     new ChangefeedError('CF_COMMAND_FAILED', { message, subscription: name, exitCode: code, killedBy });
   if (code !== NEVER) return failed(`${start}. The event is tried again.${said}`);
-  const message = `${start}: it will never take this event.${said}`;
+  const message = `${start}: it rejected the event permanently.${said}`;
   return new PermanentError(message, { cause: failed(message) });
 }
 
 function stopped({ name, command, timeout }: ExecSettings): ChangefeedError {
   return new ChangefeedError('CF_COMMAND_FAILED', {
-    message: `Exec "${name}": ${JSON.stringify(command)} was told to stop before it had finished, by its timeout (${formatDuration(timeout)}) or because this process stops. The event is tried again.`,
+    message: `Exec "${name}": ${JSON.stringify(command)} was stopped before it had finished, by its timeout (${formatDuration(timeout)}) or because this process stops. The event is tried again.`,
     subscription: name,
   });
 }

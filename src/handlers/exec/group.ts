@@ -1,8 +1,8 @@
-/** A program and whatever it started, as one: the process group that `detached` gives it. */
+/** Stops a program together with its children: the process group that `detached` creates. */
 import type { Clock } from '../../runtime/clock.js';
 
-// How often we look whether a group that was told to stop is gone; nobody tells us.
-const LOOK_MS = 25;
+// The system does not report when a process group has ended, so it is polled.
+const POLL_MS = 25;
 
 export interface EndOptions {
   /** Between SIGTERM and SIGKILL, in ms. */
@@ -10,21 +10,21 @@ export interface EndOptions {
   clock: Clock;
 }
 
-/** Tells all of the group to stop, and kills what has not stopped within the grace. */
+/** Sends SIGTERM to the group, and SIGKILL to what has not stopped within the grace period. */
 export async function endGroup(pid: number, { graceMs, clock }: EndOptions): Promise<void> {
   signalGroup(pid, 'SIGTERM');
   const deadline = clock.now() + graceMs;
   while (clock.now() < deadline) {
     if (!signalGroup(pid, 0)) return;
-    await clock.sleep(LOOK_MS);
+    await clock.sleep(POLL_MS);
   }
   signalGroup(pid, 'SIGKILL');
 }
 
-/** False when there is nobody left to hear it. */
+/** False if the group has ended. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    // Windows knows no groups: there the program alone is meant.
+    // Windows has no process groups: only the program itself gets the signal.
     process.kill(process.platform === 'win32' ? pid : -pid, signal);
     return true;
   } catch {

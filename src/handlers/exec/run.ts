@@ -1,4 +1,4 @@
-/** Runs one program to its end: input in, exit code and the end of its words out. Knows nothing of events. */
+/** Runs one program: input in, exit code and the end of its output out. Does not know events. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../../runtime/clock.js';
@@ -10,12 +10,12 @@ export interface Command {
   args: readonly string[];
   cwd: string | undefined;
   env: NodeJS.ProcessEnv;
-  /** Given on standard input, which is then closed. */
+  /** Written to standard input, which is then closed. */
   input: string;
 }
 
 export interface RunOptions {
-  /** Ends the program and all it started. */
+  /** Stops the program and its children. */
   signal: AbortSignal;
   /** Between SIGTERM and SIGKILL, in ms. */
   killAfterMs: number;
@@ -23,34 +23,34 @@ export interface RunOptions {
 }
 
 export interface Ending {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   code: number | null;
   killedBy: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
 }
 
-// What the program left running may hold its output open for ever; what it said itself has arrived long before.
+// A child that the program left running may keep the output open. The program's own output arrives long before this time.
 const DRAIN_MS = 250;
 
-/** @throws the system's own error when the program could not be started */
+/** @throws the system's error if the program could not be started */
 export async function runCommand(command: Command, options: RunOptions): Promise<Ending> {
   const child = spawn(command.command, command.args, {
     cwd: command.cwd,
     env: command.env,
     stdio: 'pipe',
-    // A group of its own, so that all of it can be ended; and Ctrl-C at our terminal does not reach it before us.
+    // A process group of its own: it can be stopped as a whole, and Ctrl-C on our terminal does not reach it directly.
     detached: true,
     windowsHide: true,
   });
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   const closed = once(child, 'close');
-  // Whoever is not waited for below must not end this process when it fails.
+  // A rejection that is not awaited below must not end this process.
   closed.catch(() => undefined);
   const output = { stdout: new Tail(), stderr: new Tail() };
   child.stdout.on('data', (part: Buffer) => output.stdout.add(part));
   child.stderr.on('data', (part: Buffer) => output.stderr.add(part));
-  // A program may end well without reading all of its input, or any: its exit code is what counts.
+  // A program may succeed without reading its input: its exit code decides.
   child.stdin.on('error', () => undefined);
   child.stdin.end(command.input);
   const [code, killedBy] = await untilExit(child, exited, options);
@@ -66,7 +66,7 @@ async function untilExit<Exit>(
   { signal, killAfterMs: graceMs, clock }: RunOptions,
 ): Promise<Exit> {
   const { pid } = child;
-  // Not started: `exited` fails with the reason.
+  // It did not start: `exited` rejects with the reason.
   if (pid === undefined) return exited;
   let ending: Promise<void> | undefined;
   const end = (): void => {
@@ -78,7 +78,7 @@ async function untilExit<Exit>(
     return await exited;
   } finally {
     signal.removeEventListener('abort', end);
-    // The program has gone; what it started may need the rest of the grace.
+    // The program has ended; its children may need the rest of the grace period.
     await ending;
   }
 }

@@ -1,22 +1,22 @@
-/** One at a time per lane, in the order of asking; and knowing when all are over. */
+/** Runs work one at a time per key, in the order of the calls. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  take<T>(lane: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(lane);
+  take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
     const mine = before === undefined ? work() : before.then(work);
     const settled = mine.then(
       () => undefined,
       () => undefined,
     );
-    this.#last.set(lane, settled);
+    this.#last.set(key, settled);
     void settled.then(() => {
-      if (this.#last.get(lane) === settled) this.#last.delete(lane);
+      if (this.#last.get(key) === settled) this.#last.delete(key);
     });
     return mine;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when all work has ended. */
   async over(): Promise<void> {
     await Promise.all(this.#last.values());
   }

@@ -1,19 +1,19 @@
 /**
- * Which addresses a webhook may reach. Pure: names are resolved elsewhere. Everything is refused that is not plainly an
- * address of the public internet: a webhook sent inwards lets whoever writes a URL read or steer what stands behind the
- * firewall, and a public receiver refused by mistake is one line of configuration (`allowHosts`).
+ * Which addresses a webhook may reach. Pure: names are resolved elsewhere. Only addresses of the public internet are allowed by
+ * default: a webhook to an internal address would let the author of a URL read or control services behind the firewall. A
+ * public receiver that is refused by mistake costs one line of configuration (`allowHosts`).
  */
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What `allowHosts` says, read. */
+/** `allowHosts`, parsed. */
 export interface Allowances {
   names: ReadonlySet<string>;
   ranges: readonly [Address, number][];
 }
 
-/** Machines on rented computers learn their credentials here. Not all of these are private by their range. */
+/** Cloud machines read their credentials from these addresses. Not all of them are in a private range. */
 const METADATA: ReadonlySet<string> = new Set(
   [
     '169.254.169.254',
@@ -43,10 +43,10 @@ const KIND_OF_RANGE: Readonly<Record<string, string>> = {
   teredo: 'an IPv4 address tunnelled in IPv6 (Teredo)',
 };
 
-// Only this part of IPv6 is handed out to the public internet; ::/96 holds IPv4 addresses in an abandoned form.
+// Only this part of IPv6 is assigned to the public internet; ::/96 holds IPv4 addresses in a deprecated form.
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** Reads `allowHosts`. Entries that `isAllowHost` refuses are left out. */
+/** Parses `allowHosts`. Entries that `isAllowHost` rejects are ignored. */
 export function readAllowHosts(entries: readonly string[]): Allowances {
   const parsed = entries.map(readEntry);
   return {
@@ -60,7 +60,7 @@ export function isAllowHost(entry: string): boolean {
   return readEntry(entry) !== undefined;
 }
 
-/** Why an address must not be reached, as words for a message; null when it may be. */
+/** Why an address must not be reached, as part of a message; null if it is allowed. */
 export function refusalOf(text: string, allowances: Allowances): string | null {
   if (!isPlainAddress(text)) return 'not an address';
   if (isNamed(text, allowances)) return null;
@@ -73,14 +73,14 @@ export function refusalOf(text: string, allowances: Allowances): string | null {
 }
 
 /**
- * Does a name lead to credentials? Then it is no help that the name is allowed: whoever answers for the name would read
- * them. Only who allows the address itself means it.
+ * A name that resolves to a metadata address stays refused even if the name is allowed, because the owner of the name's DNS could
+ * read the credentials there. It must be allowed by the address itself.
  */
 export function isMetadataAddress(text: string): boolean {
   return isPlainAddress(text) && isMetadata(ipaddr.parse(text));
 }
 
-/** Does `allowHosts` name this host or address? A range that happens to hold a metadata address does not name that. */
+/** True if `allowHosts` names this host or address. A range does not name the metadata addresses within it. */
 export function isNamed(host: string, { names, ranges }: Allowances): boolean {
   if (names.has(host.replace(/\.$/, '').toLowerCase())) return true;
   if (!isPlainAddress(host)) return false;
@@ -104,7 +104,7 @@ function readEntry(entry: string): string | [Address, number] | undefined {
     const address = ipaddr.parse(text);
     return [address, address.kind() === 'ipv4' ? 32 : 128];
   }
-  // Letters beyond ASCII become what DNS knows them by; a name must not be something else that a URL can hold.
+  // Non-ASCII letters are converted to their DNS form. Other parts of a URL are not allowed.
   if (/[\s/?#@:\\*]/.test(text) || !URL.canParse(`https://${text}`)) return undefined;
   const { hostname } = new URL(`https://${text}`);
   return isPlainAddress(hostname) ? undefined : hostname.replace(/\.$/, '');
@@ -114,7 +114,7 @@ function isPlainAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
-/** Allowing an IPv4 address allows it in its mapped spelling too: it is the same machine. */
+/** An allowed IPv4 address is also allowed as a mapped IPv6 address: it is the same machine. */
 function isWithin(address: Address, range: [Address, number]): boolean {
   return [address, unmapped(address)].some((form) => form.kind() === range[0].kind() && form.match(range));
 }

@@ -1,9 +1,9 @@
-/** What a receiver's answer means for the event: delivered, try again (when?), or nothing to this endpoint any more. Pure. */
+/** What a receiver's answer means for the event: delivered, retry (and when), or disable the subscription. Pure. */
 import { ChangefeedError } from '../../errors.js';
 import { formatDuration } from '../../runtime/duration.js';
 import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
 
-/** A receiver that asks for more than a day is mistaken or hostile: an event must not be parked for years. */
+/** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
 const LONGEST_WAIT_MS = 86_400_000;
 
 export interface Answer {
@@ -13,11 +13,11 @@ export interface Answer {
 }
 
 export interface AnswerContext {
-  /** Opens the message: `Webhook "ops"`. */
+  /** Start of the message: `Webhook "ops"`. */
   who: string;
   subscription: string;
   place: string;
-  /** By status: what a person can do about it. */
+  /** What to do, by status. */
   hints: Readonly<Record<number, string>>;
   /** ms since the epoch. */
   now: number;
@@ -37,7 +37,7 @@ export function refusalError(
   const refused = (message: string): ChangefeedError =>
     new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, status });
   if (status === 410) {
-    const message = `${start} (Gone): the endpoint no longer exists and says so for good.${said}`;
+    const message = `${start} (Gone): the endpoint no longer exists.${said}`;
     return new DisableSubscriptionError(message, { cause: refused(message) });
   }
   const waitMs = retryAfter === undefined ? undefined : readRetryAfter(retryAfter, now);
@@ -48,7 +48,7 @@ export function refusalError(
   return refused(`${start}${hintOf(status, hints)}.${said}`);
 }
 
-/** `Retry-After` as ms from now: seconds or an HTTP date; undefined when it is neither. */
+/** `Retry-After` as ms from now: seconds or an HTTP date; undefined if it is neither. */
 export function readRetryAfter(value: string, now: number): number | undefined {
   const text = value.trim();
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : httpDate(text) - now;
@@ -56,7 +56,7 @@ export function readRetryAfter(value: string, now: number): number | undefined {
 }
 
 function httpDate(text: string): number {
-  // Date.parse takes much that is no date ("1.5", "a 1"); every HTTP date begins with the name of a day.
+  // Date.parse accepts texts that are not dates ("1.5", "a 1"). Every HTTP date begins with the name of a day.
   return /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
 }
 

@@ -1,12 +1,12 @@
-/** The start of an answer's body, fit for an error message: one line, short, without what must stay secret. */
+/** The start of an answer's body for an error message: one short line without secrets. */
 import type { Readable } from 'node:stream';
 
 /** In characters. */
 const EXCERPT_LENGTH = 200;
-/** Enough for the excerpt and for a secret that begins in it; a receiver cannot make us read more. */
+/** Enough for the excerpt and for a secret that begins within it. A receiver cannot make us read more. */
 const READ_BYTES = 4_096;
 
-/** Reads no more than needed and lets go of the body. A body that breaks off yields what came. */
+/** Reads no more than needed and releases the body. If the body breaks off, returns what arrived. */
 export async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -17,7 +17,7 @@ export async function readExcerpt(body: Readable, hidden: readonly string[]): Pr
       if (size >= READ_BYTES) break;
     }
   } catch {
-    // The status has already said what matters.
+    // The status is enough.
   }
   return excerptOf(Buffer.concat(parts).toString('utf8', 0, READ_BYTES), hidden);
 }

@@ -1,8 +1,8 @@
 /**
- * Connections that reach only what is allowed. The name is resolved here, at connect time, and the socket gets exactly
- * the addresses that were judged: asking once to judge and once more to connect would let a name change its answer in
- * between (rebinding). Sockets do not ask for literal addresses, so those are judged before; and the address a socket
- * ended up with is judged once more before the first byte of a request.
+ * Connections that reach only allowed addresses. Names are resolved here, at connect time, and the socket gets exactly the
+ * addresses that were checked: resolving once for the check and again for the connection would let a name change its answer in
+ * between (DNS rebinding). Literal addresses are not resolved and are checked first. The address of the connected socket is
+ * checked once more before the first byte of a request.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup as resolveByDns } from 'node:dns/promises';
@@ -52,11 +52,11 @@ export function guardedAgent({ allowances, resolve, timeoutMs }: GuardOptions): 
   });
 }
 
-/** A `lookup` for sockets that answers only with addresses that may be reached. */
+/** A `lookup` for sockets that returns only allowed addresses. */
 function guardedLookup(allowances: Allowances, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     const family = options.family === 4 || options.family === 6 ? options.family : 0;
-    judge(hostname, { allowances, resolve, family }).then(
+    allowedAddresses(hostname, { allowances, resolve, family }).then(
       (addresses) => {
         const [first] = addresses;
         if (options.all === true) callback(null, addresses);
@@ -67,7 +67,7 @@ function guardedLookup(allowances: Allowances, resolve: Resolve): LookupFunction
   };
 }
 
-async function judge(
+async function allowedAddresses(
   hostname: string,
   { allowances, resolve, family }: { allowances: Allowances; resolve: Resolve; family: 0 | 4 | 6 },
 ): Promise<LookupAddress[]> {
@@ -85,7 +85,7 @@ function refusalAt(hostname: string, address: string, allowances: Allowances): C
   if (refusal === null || (isNamed(hostname, allowances) && !isMetadataAddress(address))) return null;
   const reached = hostname === address ? address : `${hostname} resolves to ${address}, which`;
   return new ChangefeedError('CF_ADDRESS_REFUSED', {
-    message: `${reached} is ${refusal}: nothing was sent. If that is where the events shall go, add the host or address to allowHosts.`,
+    message: `${reached} is ${refusal}: nothing was sent. If this address is intended, add the host or address to allowHosts.`,
     hostname,
     address,
   });

@@ -1,4 +1,4 @@
-/** Posts to one endpoint: past the guard, the answer read as what it means for the event. */
+/** Posts to one endpoint through the guard, and turns the answer into success or the right error. */
 import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
@@ -16,29 +16,29 @@ export interface EndpointWorld {
 }
 
 export interface Endpoint {
-  /** Opens every message: `Webhook "ops"`. */
+  /** Start of every message: `Webhook "ops"`. */
   who: string;
   subscription: string;
   url: URL;
-  /** What messages and logs call the URL. */
+  /** The URL's name in messages and logs. */
   place: string;
   allowances: Allowances;
   timeoutMs: number;
-  /** What a receiver might send back at us and no message may show. */
+  /** Secrets that a receiver might echo and that no message may show. */
   hidden: readonly string[];
-  /** By status: what a person can do about it. */
+  /** What to do, by status. */
   hints: Readonly<Record<number, string>>;
 }
 
 export interface Post {
-  /** Makes the message when it is sent: `now` is that time. */
+  /** Encodes the message at the time it is sent, `now`. */
   send(encode: (now: number) => Message, context: Pick<HandlerContext, 'log' | 'signal'>): Promise<void>;
-  /** Sends it the same way, and tells instead of throwing. */
+  /** Sends a message in the same way and returns the outcome instead of throwing. */
   probe(encode: (now: number) => Message, signal: AbortSignal): Promise<Probed>;
   close(): Promise<void>;
 }
 
-/** What came of one message. */
+/** The outcome of one test message. */
 export type Probed = Pick<Pinged, 'outcome' | 'status' | 'ms' | 'body' | 'problem'>;
 
 export function createPost(
@@ -73,14 +73,14 @@ async function deliver(
   const { statusCode: status, body } = response;
   log.debug({ place, status, ms: clock.now() - startedAt }, 'endpoint answered');
   if (!isAccepted(status)) throw await refusal(response, sender);
-  // The event has arrived, whatever becomes of the rest; reading it on frees the connection for the next one.
+  // The event has arrived. Reading the rest of the body frees the connection for the next request.
   body.dump().catch(() => undefined);
 }
 
 async function probe(message: Message, signal: AbortSignal, sender: Sender): Promise<Probed> {
   const { clock, endpoint } = sender;
   const startedAt = clock.now();
-  // Nobody else bounds it, as the subscription's timeout bounds a delivery.
+  // A delivery is bounded by the subscription's timeout; a test message needs its own.
   const within = AbortSignal.any([signal, AbortSignal.timeout(endpoint.timeoutMs)]);
   try {
     const response = await post(message, within, sender);
@@ -141,6 +141,6 @@ function unreachable(error: unknown, { who, subscription, place, timeoutMs }: En
 function failureOf({ code, name }: NodeJS.ErrnoException, timeoutMs: number): string {
   if (name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(String(code)))
     return `did not answer within ${formatDuration(timeoutMs)}`;
-  if (name === 'AbortError') return 'was given up before it answered';
+  if (name === 'AbortError') return 'was cancelled before it answered';
   return `could not be reached (${code ?? name})`;
 }

@@ -1,16 +1,16 @@
-/** The URL of a webhook, checked before anything is sent: what can be seen from the text alone is refused here. */
+/** Checks the URL of a webhook as far as its text allows, before anything is sent. */
 import { isIP } from 'node:net';
 import { isNamed, refusalOf, type Allowances } from './address.js';
 
 export interface Target {
   url: URL;
-  /** Host and path, for messages and logs. Never the query: that is where people put keys. */
+  /** Host and path, for messages and logs. Never the query: it often contains keys. */
   place: string;
 }
 
 export type TargetOutcome = { outcome: 'accepted'; target: Target } | { outcome: 'refused'; allowed: string };
 
-/** A refusal says what would be allowed. */
+/** A refusal names what is allowed. */
 export function readTarget(text: string, allowances: Allowances): TargetOutcome {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return refused('a URL that begins with https://');
@@ -25,7 +25,7 @@ export function readTarget(text: string, allowances: Allowances): TargetOutcome 
   return { outcome: 'accepted', target: { url, place: `${url.host}${url.pathname}` } };
 }
 
-/** The host as sockets want it: an IPv6 address without its brackets. */
+/** The host without the brackets of an IPv6 address. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -33,15 +33,15 @@ function hostOf(url: URL): string {
 function refusalOfHost(host: string, protocol: string, allowances: Allowances): string | null {
   const refusal = isIP(host) === 0 ? refusalOfName(host) : refusalOf(host, allowances);
   if (refusal !== null) return `a public host (this is ${refusal})`;
-  return protocol === 'https:' ? null : 'https (what http carries can be read on the way)';
+  return protocol === 'https:' ? null : 'https (http is not encrypted)';
 }
 
-/** Other names are judged by what they resolve to, when they are connected to. */
+/** Other names are checked by the addresses they resolve to, at connect time. */
 function refusalOfName(host: string): string | null {
   return /(^|\.)localhost\.?$/.test(host) ? 'this machine' : null;
 }
 
-/** `https://2130706433/`, `https://0x7f.1/` and their like: who means well writes an address plainly. */
+/** `https://2130706433/`, `https://0x7f.1/` and similar forms hide an address and are refused. */
 function isDisguised(text: string, host: string): boolean {
   if (isIP(host) !== 4) return false;
   const written = /^\s*[a-z]+:[/\\]*([^/\\?#]*)/i.exec(text)?.[1]?.replace(/:\d*$/, '');

@@ -1,11 +1,11 @@
-/** What a template may speak of: the event, told in words. Pure. */
+/** The values that a message template can use. Pure. */
 import { listOf, workspaceOf } from '../../events/envelope.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { valueAtPath } from '../field-path.js';
 import { wordsOf } from './mrkdwn.js';
 
-/** Words that stand for themselves, and those that want a field behind them. */
+/** Placeholders without a field: `{{title}}`. Record placeholders need one: `{{after.이름}}`. */
 export const PLAIN_WORDS = [
   'title',
   'changes',
@@ -29,7 +29,7 @@ const LONGEST_TITLE = 80;
 const MOST_CHANGES = 10;
 const LONGEST_SIDE = 100;
 
-/** What a word stands for in this event, not yet escaped. */
+/** The value of a placeholder in this event, not yet escaped. */
 export function plainWord(event: ChangeEvent, word: PlainWord): string {
   const [, object = '', ...verb] = event.type.split('.');
   switch (word) {
@@ -53,7 +53,7 @@ export function plainWord(event: ChangeEvent, word: PlainWord): string {
   }
 }
 
-/** `record` is the image now, or the last one of a record that is gone. */
+/** `record` is the current image, or the last one of a deleted record. */
 export function recordField(event: ChangeEvent, word: RecordWord, path: string): string {
   return wordsOf(valueAtPath(imageOf(event, word), path));
 }

@@ -1,4 +1,4 @@
-/** `message`: every event as a line in a chat, by an incoming webhook such as Slack's. */
+/** `message`: every event as a chat message, through an incoming webhook such as Slack's. */
 import type { ChangeEvent } from '../../events/types.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
@@ -12,9 +12,9 @@ import { escapeText } from './mrkdwn.js';
 import { renderTemplate } from './template.js';
 
 /**
- * A subscription that posts each event as `{ "text": … }` to an incoming webhook (Slack, and what understands its format).
- * The text is a template's; what comes from records is escaped. Answers, retries and forbidden addresses are as with
- * `webhook`. A chat knows no ids: a message whose answer was lost is shown twice.
+ * A subscription that posts each event as `{ "text": … }` to an incoming webhook (Slack and compatible services). The text comes from
+ * a template; values of records are escaped. Answers, retries and refused addresses are handled as by `webhook`. A chat has no
+ * idempotency key: a message whose answer was lost appears twice.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function message(options: MessageOptions): Subscription {
@@ -23,8 +23,7 @@ export function message(options: MessageOptions): Subscription {
 
 export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));
 
-const REVOKED =
-  'the URL is not, or no longer, one that takes messages; make a new one and put it into the subscription';
+const REVOKED = 'the URL does not accept messages, or no longer does; create a new one and configure it';
 
 export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
   const { name: subscription, target } = settings;
@@ -34,7 +33,7 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
       who: `Message "${subscription}"`,
       subscription,
       url: target.url,
-      // The path of such a URL is its key: whoever has it may write into the channel.
+      // The path of such a URL is its key: anyone who has it can write to the channel.
       place: target.url.host,
       timeoutMs: settings.timeout,
       hidden: [target.url.pathname.slice(1), target.url.search.slice(1), ...target.url.pathname.split('/')],
@@ -56,7 +55,7 @@ function encode(
   { template, payload }: MessageSettings,
 ): { headers: Record<string, string>; body: string } {
   const rendered = renderTemplate(template, event);
-  // An empty message is refused; that a template had nothing to say of an event is no reason to lose it.
+  // An empty message would be rejected. A template that renders nothing must not lose the event.
   const text = rendered === '' ? `${escapeText(plainWord(event, 'title'))} – ${event.type}` : rendered;
   return { headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify({ ...payload, text }) };
 }

@@ -1,14 +1,14 @@
-/** Values as a chat message shows them. Pure. The text format is Slack's mrkdwn, which others understand too. */
+/** Values in a chat message. Pure. The text format is Slack's mrkdwn, which other services accept too. */
 
-/** In characters: a note in full would bury the message it stands in. */
+/** In characters: longer values would hide the rest of the message. */
 const LONGEST_VALUE = 500;
 
-/** Slack's three control characters; without this, a record could call `<!channel>` or disguise a link. */
+/** Escapes Slack's three control characters. Without it a record could notify `<!channel>` or disguise a link. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** A value as a person reads it, not yet escaped: a reference by its name, nothing as nothing. */
+/** A value as readable text, not yet escaped: a reference by its name, null as an empty text. */
 export function wordsOf(value: unknown, longest = LONGEST_VALUE): string {
   return shorten(textOf(value), longest);
 }

@@ -1,6 +1,6 @@
 /**
- * Templates: text with `{{…}}` in it. What stands between the braces is looked up, never run: a word (`{{title}}`), a field of
- * the record (`{{after.이름}}`, `{{record.담당자.name}}`), and behind ` | ` what to say when there is nothing. Pure.
+ * Templates: text with `{{…}}` placeholders. A placeholder is resolved, never executed: a word (`{{title}}`) or a field of the record
+ * (`{{after.이름}}`, `{{record.담당자.name}}`), with an optional fallback after ` | `. Pure.
  */
 import type { ChangeEvent } from '../../events/types.js';
 import { didYouMean } from '../explain.js';
@@ -9,7 +9,7 @@ import { escapeText } from './mrkdwn.js';
 
 export const DEFAULT_TEMPLATE = '*{{title}}* – {{object}} {{verb}}\n{{changes}}';
 
-/** In characters; Slack's own advice, and far below what it cuts by itself. */
+/** In characters; Slack's recommendation, far below the length at which it truncates. */
 const LONGEST_TEXT = 4_000;
 
 type Piece =
@@ -20,7 +20,7 @@ type Piece =
 export type Template = readonly Piece[];
 export type TemplateOutcome = { outcome: 'read'; template: Template } | { outcome: 'refused'; allowed: string };
 
-/** Read once, when the configuration is: a misspelled word is told then, and not by an empty place in every message. */
+/** Parsed together with the configuration, so that a misspelled placeholder is an error there and not an empty text in every message. */
 export function readTemplate(source: string): TemplateOutcome {
   const pieces: Piece[] = [];
   let rest = source;
@@ -37,13 +37,13 @@ export function readTemplate(source: string): TemplateOutcome {
   return { outcome: 'read', template: pieces };
 }
 
-/** Escapes what comes from the event, and leaves the template's own signs alone: links and emphasis are its to make. */
+/** Escapes the values of the event. The template's own characters stay, so it can use links and emphasis. */
 export function renderTemplate(template: Template, event: ChangeEvent): string {
   const text = template.map((piece) => renderPiece(piece, event)).join('');
   return cut(text.replace(/[^\S\n]+$/gm, '').trim());
 }
 
-/** What to say instead when there is no such thing. */
+/** Returns what is allowed if the placeholder does not exist. */
 function readPlaceholder(source: string): Piece | string {
   const [path = '', fallback = ''] = splitOnce(source, ' | ').map((part) => part.trim());
   const [word = '', field = ''] = splitOnce(path, '.');
@@ -54,7 +54,7 @@ function readPlaceholder(source: string): Piece | string {
   const fields = RECORD_WORDS.map((one) => `{{${one}.<field>}}`).join(', ');
   const words = PLAIN_WORDS.map((one) => `{{${one}}}`).join(', ');
   const meant = record === undefined ? didYouMean(word, [...PLAIN_WORDS, ...RECORD_WORDS]) : '';
-  return `${fields}, ${words}${meant}; {{… | text}} says what stands for nothing`;
+  return `${fields}, ${words}${meant}; {{… | text}} gives a fallback`;
 }
 
 function splitOnce(text: string, separator: string): string[] {
@@ -68,7 +68,7 @@ function renderPiece(piece: Piece, event: ChangeEvent): string {
   return text === '' ? piece.fallback : escapeText(text);
 }
 
-/** Never in the middle of `&amp;` and its like, which would show as they are written. */
+/** Does not cut within an entity such as `&amp;`, which would then be shown literally. */
 function cut(text: string): string {
   const characters = Array.from(text);
   if (characters.length <= LONGEST_TEXT) return text;

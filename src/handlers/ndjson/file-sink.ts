@@ -1,6 +1,6 @@
 /**
- * Lines appended to a file, one at a time and whole. The file is opened at the first line, so that a subscription which
- * never gets an event leaves none behind, and opened anew after a failure, so that a full disk that was cleared mends itself.
+ * Appends whole lines to a file, one at a time. The file is opened at the first line, so that a subscription without events
+ * creates no file, and opened again after a failure, so that writing resumes when a full disk has space again.
  */
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -33,7 +33,7 @@ export function fileSink(path: string, rotation?: Rotation): Sink {
       }
       file.size += await writeWhole(file.handle, bytes);
     } catch (error) {
-      // Opening again looks at how the file ends, and so mends a line that was cut off here.
+      // Opening the file again checks its end and terminates a line that was cut off here.
       await release().catch(() => undefined);
       throw error;
     }
@@ -45,7 +45,7 @@ export function fileSink(path: string, rotation?: Rotation): Sink {
     await released?.handle.close();
   }
 
-  /** One after the other; a failure is its own line's affair. */
+  /** One after the other; a failure affects only its own line. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = last.then(work, work);
     last = done.catch(() => undefined);
@@ -75,14 +75,14 @@ async function openForAppend(path: string): Promise<OpenFile> {
   }
 }
 
-/** A crash in mid-line must not make one unreadable line of two: what was cut off is ended first. */
+/** Terminates a line that a crash has cut off, so that the next line stays readable. */
 async function endLine(handle: FileHandle, size: number): Promise<number> {
   if (size === 0) return 0;
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return bytesRead === 0 || buffer[0] === 0x0a ? 0 : writeWhole(handle, Buffer.from('\n'));
 }
 
-/** Usually a single write, which the system appends whole even when other processes write to the same file. */
+/** Usually a single write, which the system appends as a whole even if other processes write to the same file. */
 async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<number> {
   for (let offset = 0; offset < bytes.length;) {
     const { bytesWritten } = await handle.write(bytes, offset);

@@ -11,8 +11,8 @@ import type { Sink } from './sink.js';
 import { streamSink } from './stream-sink.js';
 
 /**
- * A subscription that writes each event as one line of JSON. A line that could not be written is a failed delivery and
- * tried again. Lines in a file are with the operating system once handled, and on the disk after a clean stop.
+ * A subscription that writes each event as one line of JSON. A line that could not be written is a failed delivery and is
+ * retried. A handled line has been passed to the operating system; after a clean stop it is on the disk.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_WRITE_FAILED`
  */
 export function ndjson(options: NdjsonOptions): Subscription {
@@ -21,7 +21,7 @@ export function ndjson(options: NdjsonOptions): Subscription {
 
 export const ndjsonKind = defineKind('ndjson', ndjsonSchema, (options) => createNdjson(options));
 
-/** @param stdout where lines go when no path is given */
+/** @param stdout used if no path is set */
 export function createNdjson(settings: NdjsonSettings, stdout: Writable = process.stdout): Subscription {
   const sink =
     settings.path === undefined ? streamSink(stdout, 'standard output') : fileSink(settings.path, settings.rotate);
@@ -49,13 +49,13 @@ function reasonOf(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EPIPE':
     case 'ERR_STREAM_DESTROYED':
-      return 'whoever read it has gone. Start again with a reader, or give the subscription a path.';
+      return 'the reader has closed it. Start again with a reader, or set a path.';
     case 'ENOSPC':
-      return 'the disk is full. Make room; the event is tried again.';
+      return 'the disk is full. Free space; the event is tried again.';
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return 'not permitted. Give this process the right to write there, or change path.';
+      return 'permission denied. Allow this process to write there, or change path.';
     case 'EISDIR':
       return 'it is a folder. Change path to the name of a file.';
     default:

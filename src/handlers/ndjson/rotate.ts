@@ -1,4 +1,4 @@
-/** Puts a full file aside: `path` becomes `path.1`, `path.1` becomes `path.2` …, and what is beyond `keep` goes. */
+/** Rotates a full file: `path` becomes `path.1`, `path.1` becomes `path.2` …; files beyond `keep` are removed. */
 import { rename, rm } from 'node:fs/promises';
 
 export async function rotateFiles(path: string, keep: number): Promise<void> {

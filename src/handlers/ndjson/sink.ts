@@ -1,9 +1,9 @@
-/** Where lines go. */
+/** A destination for lines. */
 export interface Sink {
-  /** What it is, for messages: `standard output`, or the file's path. */
+  /** For messages: `standard output`, or the file's path. */
   readonly target: string;
-  /** Resolves once the line, or several, are handed over whole; rejects when they could not be. `lines` ends with a newline. */
+  /** Resolves when all lines are handed over; rejects if they could not be. `lines` ends with a newline. */
   write(lines: string): Promise<void>;
-  /** Waits for what is under way and lets go; a sink written to afterwards opens again. */
+  /** Waits for writes in progress and closes; a later write opens the sink again. */
   close(): Promise<void>;
 }

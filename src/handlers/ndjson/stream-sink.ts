@@ -1,13 +1,13 @@
-/** Lines to a stream that is not ours to end: standard output. */
+/** Writes lines to a stream that we must not end: standard output. */
 import type { Writable } from 'node:stream';
 import type { Sink } from './sink.js';
 
-// A reader that goes away (`| head`) makes the stream emit 'error', which without a listener ends the process. Each
-// write learns of the failure by its own callback, so the event itself needs no more than somebody listening.
+// A reader that goes away (`| head`) makes the stream emit 'error', which ends the process if there is no listener. Each
+// write gets the failure in its own callback, so the listener does nothing.
 const listening = new WeakSet<Writable>();
 
 export function streamSink(stream: Writable, target: string): Sink {
-  const underWay = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
   return {
     target,
     async write(line) {
@@ -16,20 +16,20 @@ export function streamSink(stream: Writable, target: string): Sink {
         stream.on('error', () => undefined);
       }
       const written = writeLine(stream, line);
-      underWay.add(written);
+      pending.add(written);
       try {
         await written;
       } finally {
-        underWay.delete(written);
+        pending.delete(written);
       }
     },
     async close() {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(pending);
     },
   };
 }
 
-/** Waits until the stream has passed the line on: a slow reader slows the subscription instead of filling memory. */
+/** Waits until the stream has passed the line on, so that a slow reader slows the subscription instead of filling memory. */
 function writeLine(stream: Writable, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(line, (error) => {

@@ -1,11 +1,11 @@
-/** Reads a database's URL, with or without a host: over a socket there is none. Pure. */
+/** Parses a database URL, with or without a host (a socket has none). Pure. */
 
 const NO_HOST = 'socket.invalid';
 
-/** Undefined when it is none of PostgreSQL's. */
+/** Undefined if it is not a PostgreSQL URL. */
 export function readUrl(text: string): URL | undefined {
   if (!/^postgres(ql)?:\/\//.test(text)) return undefined;
-  // `postgres://user@/database?host=/run/postgresql`: a user without a host is a URL to PostgreSQL alone.
+  // `postgres://user@/database?host=/run/postgresql`: only PostgreSQL accepts a user without a host.
   const whole = text.replace(/^([a-z]+:\/\/[^/?#]*)@(?=[/?#])/, `$1@${NO_HOST}`);
   return URL.canParse(whole) ? new URL(whole) : undefined;
 }

@@ -1,4 +1,4 @@
-/** Connections to one database, opened when the first event needs one. Knows nothing of events. */
+/** Connections to one database, opened when the first event needs one. Does not know events. */
 import type { Pool, PoolConfig } from 'pg';
 import { placeOf, writePlace } from './address.js';
 import type { PostgresSettings } from './options.js';
@@ -17,7 +17,7 @@ export interface Statement {
   values: readonly unknown[];
 }
 
-// More gain nothing: the database, not the waiting, is the limit by then.
+// With more connections the database itself is the limit.
 const MOST_CONNECTIONS = 10;
 const CONNECT_MS = 10_000;
 
@@ -35,7 +35,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
     async transaction(statements) {
       const pool = await (opening ??= openPool(settings));
       const client = await pool.connect();
-      // A connection that breaks fails its statements, which is enough; without a listener it would end the process as well.
+      // A broken connection fails its statements, which is enough. Without a listener it would also end the process.
       client.on('error', ignore);
       try {
         await client.query('BEGIN');
@@ -44,7 +44,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
         client.off('error', ignore);
         client.release();
       } catch (error) {
-        // Closed and not given back: nobody has to know what state it is in.
+        // Closed instead of returned to the pool: its state is not known.
         client.release(true);
         throw error;
       }
@@ -58,27 +58,27 @@ export function openDatabase(settings: DatabaseSettings): Database {
 }
 
 async function openPool({ url, connection, concurrency, timeout }: DatabaseSettings): Promise<Pool> {
-  // Loaded only by those who mirror into PostgreSQL.
+  // Loaded only if a postgres subscription exists.
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     ...(url === undefined ? given(connection ?? {}) : { connectionString: url }),
     application_name: 'crm-changefeed',
     max: Math.min(concurrency, MOST_CONNECTIONS),
     connectionTimeoutMillis: Math.min(timeout, CONNECT_MS),
-    // Kept on this side: poolers refuse the setting that would end the statement at the server.
+    // A client-side timeout: connection poolers reject the setting for a server-side one.
     query_timeout: timeout,
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  // The next query replaces an idle connection that breaks. Without a listener it would end the process.
   pool.on('error', ignore);
   return pool;
 }
 
 function ignore(): void {
-  // Told by whatever was under way.
+  // The statement that was running reports the error.
 }
 
-/** The driver looks into `PGHOST` and its like only for what is not even named. */
+/** The driver reads `PGHOST` and similar variables only for properties that are absent, not for undefined ones. */
 function given(connection: NonNullable<PostgresSettings['connection']>): PoolConfig {
   return Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
 }

@@ -1,4 +1,4 @@
-/** What a failed statement means for the event, and how it is told without showing what stands in a record. Pure. */
+/** What a failed statement means for the event, and its message without record contents. Pure. */
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { PermanentError } from '../errors.js';
 
@@ -6,11 +6,11 @@ export interface FailureContext {
   subscription: string;
   /** Host and database. */
   place: string;
-  /** As statements write it. */
+  /** Qualified and quoted. */
   table: string;
 }
 
-/** Tables that went away while we ran are made anew at the next try. */
+/** Tables that were dropped while the process runs are created again at the next attempt. */
 export function isTableGone(error: unknown): boolean {
   return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
 }
@@ -25,8 +25,8 @@ export function databaseError(error: unknown, { subscription, place, table }: Fa
     return failed(`${start} could not be reached (${code ?? messageOf(error)}). The event is tried again.`, error);
   }
   if (/^2[23]/.test(state)) {
-    // Its words quote the value, and its details the whole row: neither is told, nor kept as a cause.
-    const message = `${start} did not take the record into ${table} (SQLSTATE ${state}): a value or a rule of the table stands against it. Compare the table with the subscription's columns.`;
+    // The database's message quotes the value and its details the whole row: neither may be shown or kept as cause.
+    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
     return new PermanentError(message, { cause: failed(message) });
   }
   const words = messageOf(error).replace(/\s+/g, ' ').slice(0, 200);

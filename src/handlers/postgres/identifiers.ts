@@ -1,6 +1,6 @@
-/** Names as PostgreSQL takes them: any script, any sign, quoted; and never cut short behind our back. Pure. */
+/** PostgreSQL names: any characters, quoted, never truncated. Pure. */
 
-/** In bytes. PostgreSQL cuts what is longer, and two names may become one. */
+/** In bytes. PostgreSQL truncates longer names, and two names may become one. */
 const LONGEST_BYTES = 63;
 
 export const A_NAME = `a name of 1 to ${LONGEST_BYTES} bytes (a Korean letter takes 3)`;

@@ -1,4 +1,4 @@
-/** `postgres`: every list as a table that follows it. */
+/** `postgres`: mirrors every list in a table. */
 import { ChangefeedError } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../events/lists.js';
@@ -23,9 +23,9 @@ import {
 } from './table.js';
 
 /**
- * A subscription that mirrors each list as a table in PostgreSQL, which it makes itself: `workspace`, `id`, the record as
- * `jsonb` in `data`, its `sequence` and times, `deleted`, and the columns you choose. A row holds the newest state by
- * sequence, whatever comes late, twice or again; a removed record leaves its row, marked and emptied.
+ * A subscription that mirrors each list in a PostgreSQL table, which it creates itself: `workspace`, `id`, the record as
+ * `jsonb` in `data`, its `sequence` and times, `deleted`, and the columns you choose. A row has the newest state by
+ * sequence, even if events arrive late or repeatedly. The row of a removed record stays, marked as deleted and emptied.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DATABASE_FAILED`
  */
 export function postgres(options: PostgresOptions): Subscription {
@@ -48,27 +48,27 @@ function createPostgres(settings: PostgresSettings): Subscription {
 interface Mirror {
   settings: PostgresSettings;
   database: Database;
-  /** Tables looked at, made and completed. */
+  /** Tables that were checked, and created or extended where needed. */
   ready: Map<ListName, Promise<void>>;
-  /** Columns whose misfits have been told of once. */
+  /** Columns whose unfitting values were logged once. */
   warned: Set<string>;
 }
 
-type Told = Pick<HandlerContext, 'signal' | 'log'>;
+type WriteContext = Pick<HandlerContext, 'signal' | 'log'>;
 
-async function write(event: ChangeEvent, context: Told, mirror: Mirror): Promise<void> {
+async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror): Promise<void> {
   const writing = writingOf(event, context, mirror);
   if (writing === null) return;
   context.signal.throwIfAborted();
   await attempt([writing], mirror, (database) => database.query(writing.sql, writing.row.values));
 }
 
-/** One transaction. Where PostgreSQL will never take one of the rows, each is written by itself, to tell which. */
-async function writeAll(events: readonly ChangeEvent[], context: Told, mirror: Mirror): Promise<void> {
+/** One transaction. If PostgreSQL rejects a row permanently, each row is written by itself to find which. */
+async function writeAll(events: readonly ChangeEvent[], context: WriteContext, mirror: Mirror): Promise<void> {
   const writings = events.map((event) => writingOf(event, context, mirror)).filter((one) => one !== null);
   if (writings.length === 0) return;
   context.signal.throwIfAborted();
-  // Everybody takes the rows in one order, or two transactions could wait for each other.
+  // All processes lock rows in the same order; otherwise two transactions could deadlock.
   const sorted = writings.toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1));
   const statements = sorted.map(({ sql, row }) => ({ sql, values: row.values }));
   try {
@@ -79,14 +79,14 @@ async function writeAll(events: readonly ChangeEvent[], context: Told, mirror: M
   }
 }
 
-async function writeOneByOne(events: readonly ChangeEvent[], context: Told, mirror: Mirror): Promise<void> {
+async function writeOneByOne(events: readonly ChangeEvent[], context: WriteContext, mirror: Mirror): Promise<void> {
   const failures: [string, unknown][] = [];
   for (const event of events) {
     await write(event, context, mirror).catch((error: unknown) => failures.push([event.id, error]));
   }
   const { name: subscription } = mirror.settings;
   if (failures.length > 0) {
-    const message = `Postgres "${subscription}": ${failures.length} of ${events.length} records were not taken.`;
+    const message = `Postgres "${subscription}": ${failures.length} of ${events.length} records were rejected.`;
     throw new BatchError(message, failures);
   }
 }
@@ -96,12 +96,12 @@ interface Writing {
   table: Table;
   row: Row;
   sql: string;
-  /** Of the row: what is written to it stays in its order. */
+  /** Identifies the row: writes to one row keep their order. */
   key: string;
 }
 
-/** Null when the event says nothing about the state of a record. */
-function writingOf(event: ChangeEvent, { log }: Told, { settings, warned }: Mirror): Writing | null {
+/** Null if the event does not describe the state of a record. */
+function writingOf(event: ChangeEvent, { log }: WriteContext, { settings, warned }: Mirror): Writing | null {
   const list = listOf(event);
   if (list === undefined) return null;
   const table = tableOf(list, settings);
@@ -111,12 +111,12 @@ function writingOf(event: ChangeEvent, { log }: Told, { settings, warned }: Mirr
     const key = `${list} ${column}`;
     if (warned.has(key)) continue;
     warned.add(key);
-    log.warn({ list, column, type }, 'a value does not fit its column and is null there; told once per column');
+    log.warn({ list, column, type }, 'value does not fit column type, NULL stored (logged once per column)');
   }
   return { list, table, row, sql: upsertSql(table, row.image), key: `${list} ${event.source} ${event.subject}` };
 }
 
-/** With the tables there, and errors that say what they mean for the events. */
+/** Ensures that the tables exist, and turns database errors into errors for the events. */
 async function attempt(
   writings: readonly Writing[],
   mirror: Mirror,
@@ -139,7 +139,7 @@ function tableOf(list: ListName, { schema, tables, columns }: PostgresSettings):
   return { schema, name: tables[list] ?? list, columns: columns[list] ?? [] };
 }
 
-/** Once per list and process; a failure is the next event's to try again. */
+/** Once per list and process; after a failure the next event tries again. */
 function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void> {
   const known = mirror.ready.get(list);
   if (known !== undefined) return known;
@@ -156,7 +156,7 @@ async function makeTable(table: Table, { settings: { name: subscription }, datab
   const missing = missingOwn(present);
   if (missing.length > 0) {
     throw new ChangefeedError('CF_DATABASE_FAILED', {
-      message: `Postgres "${subscription}": ${database.place} has a table ${qualified(table)} of another make (without ${missing.join(', ')}). Nothing was written; choose another schema or tables, or move that table away.`,
+      message: `Postgres "${subscription}": ${database.place} has a table ${qualified(table)} that was not created by Changefeed (without ${missing.join(', ')}). Nothing was written; choose another schema or tables, or rename that table.`,
       subscription,
     });
   }

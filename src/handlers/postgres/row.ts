@@ -1,4 +1,4 @@
-/** The row that an event makes of its record. Pure. */
+/** The table row of an event's record. Pure. */
 import type { ChangeEvent } from '../../events/types.js';
 import { workspaceOf } from '../../events/envelope.js';
 import { valueAtPath } from '../field-path.js';
@@ -6,11 +6,11 @@ import type { Column } from './table.js';
 import { cleanText, toColumnValue, toJson } from './values.js';
 
 export interface Row {
-  /** `kept`: the image that the table has stays. */
+  /** `kept`: the image in the table stays. */
   image: 'replaced' | 'kept';
   /** In the order of the statement. */
   values: (string | null)[];
-  /** Columns whose value is not of their type. */
+  /** Columns whose value does not have the column's type. */
   misfits: Column[];
 }
 
@@ -20,7 +20,7 @@ export interface RowOptions {
   keepDeleted: boolean;
 }
 
-/** Null when the event says nothing about the state of a record. */
+/** Null if the event does not describe the state of a record. */
 export function rowOf(event: ChangeEvent, { columns, timeZone, keepDeleted }: RowOptions): Row | null {
   const { before, after, sequence, observedAt } = event.data;
   const isDeleted = event.type.endsWith('.deleted');

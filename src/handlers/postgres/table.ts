@@ -1,10 +1,9 @@
 /**
- * One list's table: what it consists of, and the statements that make and keep it. Pure.
+ * One list's table: its columns, and the statements that create and update it. Pure.
  *
- * A row is a record's newest state by its sequence. The guard stands in the one statement that writes, so that it holds
- * whoever writes at the same time: an event that is late, repeated or replayed finds a row as new as itself, and changes
- * nothing. A removed record keeps its row (marked, and emptied) for the same reason: without it, a late `updated` would
- * bring the record back.
+ * A row is a record's newest state by its sequence. The condition is part of the statement that writes, so it holds for concurrent
+ * writers: an event that is late, repeated or replayed finds a row that is at least as new, and changes nothing. The row of a removed
+ * record stays (marked and emptied) for the same reason: without it, a late `updated` would bring the record back.
  */
 import { quote } from './identifiers.js';
 
@@ -49,19 +48,19 @@ export function isReserved(column: string): boolean {
   return [...OWN_COLUMNS, ...SYSTEM_COLUMNS].includes(column);
 }
 
-/** The table's name as statements take it. */
+/** The qualified, quoted name of the table. */
 export function qualified({ schema, name }: Table): string {
   return `${quote(schema)}.${quote(name)}`;
 }
 
-/** What there is of a table already. */
+/** What exists of a table already. */
 export interface Present {
   hasSchema: boolean;
-  /** Null when there is no such table. */
+  /** Null if the table does not exist. */
   columns: readonly string[] | null;
 }
 
-/** Asked with `presentValues`. A user that may write but not create is enough where nothing is missing. */
+/** Takes `presentValues`. If nothing is missing, a database user without the right to create tables is enough. */
 export const PRESENT_SQL = `
   SELECT to_regnamespace($1) IS NOT NULL AS "hasSchema",
     (SELECT array_agg(attname::text) FROM pg_attribute
@@ -71,12 +70,12 @@ export function presentValues(table: Table): [string, string] {
   return [quote(table.schema), qualified(table)];
 }
 
-/** Own columns that a table of that name lacks: it is somebody else's. */
+/** Columns of ours that an existing table lacks: such a table was not created by Changefeed. */
 export function missingOwn({ columns }: Present): string[] {
   return columns === null ? [] : OWN_COLUMNS.filter((name) => !columns.includes(name));
 }
 
-/** One text, which PostgreSQL runs as one transaction; empty when nothing is missing. */
+/** One text, which PostgreSQL runs as one transaction; empty if nothing is missing. */
 export function creationSql(table: Table, present: Present): string {
   const added = table.columns.filter(({ name }) => present.columns?.includes(name) !== true);
   const definitions = [...OWN.map(([name, type]) => `${quote(name)} ${type}`), 'PRIMARY KEY ("workspace", "id")'].join(
@@ -88,16 +87,16 @@ export function creationSql(table: Table, present: Present): string {
     ...added.map(({ name, type }) => `ALTER TABLE ${qualified(table)} ADD COLUMN IF NOT EXISTS ${quote(name)} ${type}`),
   ];
   if (statements.length === 0) return '';
-  // IF NOT EXISTS alone fails when two processes start at the same moment: one after the other.
+  // IF NOT EXISTS alone fails when two processes start at the same moment: the lock makes one wait.
   return [`SELECT pg_advisory_xact_lock(${CREATION_LOCK})`, ...statements].join(';\n');
 }
 
-/** Any number will do, as long as all processes take the same. */
+/** An arbitrary number that all processes share. */
 const CREATION_LOCK = 4_611_686_018_427;
 
 /**
- * A smaller number seen this much later is a new count: the feed lost its memory (another Redis) and began again at 1.
- * The clocks of two machines may differ by seconds, never by that; a row that stands still would be the greater harm.
+ * A smaller sequence observed this much later means that the state was lost (another Redis) and sequences began again at 1.
+ * Clocks of two machines may differ by seconds, not by a minute; a row that is never updated again would be worse.
  */
 const NEW_COUNT_AFTER = '1 minute';
 

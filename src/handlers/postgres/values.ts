@@ -1,7 +1,7 @@
-/** Values as PostgreSQL takes them. Pure. What does not fit a column is null there; the whole record stands in `data`. */
+/** Values for PostgreSQL. Pure. A value that does not fit its column is stored as NULL; the whole record is in `data`. */
 import type { ColumnType } from './table.js';
 
-/** Given to PostgreSQL as text, which the statement casts. `misfit`: there was a value, and it is not of that type. */
+/** Passed to PostgreSQL as text, which the statement casts. `misfit`: the value does not have the column's type. */
 export type ColumnValue = { outcome: 'fits'; text: string | null } | { outcome: 'misfit' };
 
 export function toColumnValue(value: unknown, type: ColumnType, timeZone: string): ColumnValue {
@@ -11,12 +11,12 @@ export function toColumnValue(value: unknown, type: ColumnType, timeZone: string
 }
 
 /**
- * JSON that `jsonb` accepts. It knows neither NUL nor halves of characters, of which the API sends both once in a while
- * (texts cut in the middle of an emoji): these become U+FFFD, rather than that the record stays away.
+ * JSON that `jsonb` accepts. It rejects NUL and lone surrogates, which the API sometimes sends (texts cut in the middle of an
+ * emoji). They become U+FFFD, so that the record is not lost.
  */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value);
-  // JSON writes both of them as escapes, and little else: most records need no second look.
+  // JSON escapes both of them and few other characters: most records need no further check.
   return /\\u(0000|d[89a-f])/.test(json) ? JSON.stringify(cleaned(value)) : json;
 }
 
@@ -63,7 +63,7 @@ function readNumber(value: unknown): string | undefined {
   return typeof value === 'string' && /^-?\d{1,100}(\.\d{1,100})?$/.test(value) ? value : undefined;
 }
 
-/** A day is a moment in the wild: midnight in the workspace's time zone. */
+/** The CRM sends a day as a moment: midnight in the workspace's time zone. */
 function readDay(value: unknown, timeZone: string): string | undefined {
   if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)) {
     return readMoment(value)?.toISOString().startsWith(value) === true ? value : undefined;
@@ -76,14 +76,14 @@ const days = new Map<string, Intl.DateTimeFormat>();
 function daysIn(timeZone: string): Intl.DateTimeFormat {
   const known = days.get(timeZone);
   if (known !== undefined) return known;
-  // The one locale that writes a day as SQL does.
+  // This locale formats a day in the same way as SQL.
   const made = new Intl.DateTimeFormat('sv-SE', { timeZone });
   days.set(timeZone, made);
   return made;
 }
 
 function readMoment(value: unknown): Date | undefined {
-  // Years of four digits: what PostgreSQL and ISO 8601 write alike.
+  // Only years of four digits are written in the same way by PostgreSQL and ISO 8601.
   if (typeof value !== 'string' || !/^[1-9]\d{3}-\d{2}-\d{2}(T|$)/.test(value)) return undefined;
   const moment = new Date(value);
   return Number.isNaN(moment.getTime()) ? undefined : moment;

@@ -9,7 +9,7 @@ export interface Message {
 /** `structured`: the whole event is the body. `binary`: `data` is the body, the rest stands in `ce-` headers. */
 export type Mode = 'structured' | 'binary';
 
-/** A CloudEvent of ours, whatever it tells of. */
+/** A CloudEvent with any type and data. */
 export type Sendable = Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object };
 
 export function encodeMessage(event: Sendable, mode: Mode): Message {
@@ -28,7 +28,7 @@ function binary({ data, datacontenttype, ...attributes }: Sendable): Message {
   return { headers: { ...Object.fromEntries(headers), 'content-type': datacontenttype }, body: JSON.stringify(data) };
 }
 
-/** Section 3.1.3.2 of the binding: space, quote, percent and all that is not printable ASCII, as UTF-8. */
+/** Section 3.1.3.2 of the binding: space, quote, percent and everything that is not printable ASCII is percent-encoded as UTF-8. */
 function encodeValue(value: string): string {
   return value.replace(/[^\x21\x23\x24\x26-\x7e]/gu, percentEncode);
 }

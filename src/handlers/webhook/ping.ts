@@ -1,11 +1,11 @@
-/** One signed test event, sent as any other is: for `changefeed webhook test`. */
+/** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
 import { randomUUID } from 'node:crypto';
 import { isoTime } from '../../runtime/clock.js';
 import type { Pinged } from '../handler.js';
 import type { Message, Sendable } from './message.js';
 import type { Post } from '../http/post.js';
 
-/** Outside of `crm.`, so that no event of a CRM, of today or later, is ever taken for a test, nor matched by `crm.*`. */
+/** Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests. */
 export const TEST_TYPE = 'changefeed.test';
 
 export interface PingOptions {
@@ -17,7 +17,7 @@ export interface PingOptions {
 }
 
 export async function ping({ subscription, place, signed, post, signal }: PingOptions): Promise<Pinged> {
-  // A new id each time: a receiver that knows it has it already would not look at it.
+  // A new id each time: a receiver would skip an id it has already received.
   const id = `test_${randomUUID()}`;
   let signature = '';
   const probed = await post.probe((now) => {
@@ -40,7 +40,7 @@ function testEvent(id: string, { subscription, now }: { subscription: string; no
     datacontenttype: 'application/json',
     data: {
       test: true,
-      message: 'A test sent by hand with "changefeed webhook test". Nothing has changed in the CRM.',
+      message: 'A test event sent with "changefeed webhook test". Nothing has changed in the CRM.',
     },
   };
 }

@@ -1,8 +1,8 @@
-/** Standard Webhooks: secrets, and the three headers by which a receiver knows who sent an event and when. */
+/** Standard Webhooks: secrets, and the three headers by which a receiver verifies the sender and time of an event. */
 import { Webhook } from 'standardwebhooks';
 
 const PREFIX = 'whsec_';
-// The specification's bounds, in bytes: shorter can be guessed, longer adds nothing.
+// The specification's limits, in bytes.
 const LEAST_BYTES = 24;
 const MOST_BYTES = 64;
 
@@ -12,20 +12,20 @@ export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const encoded = text.slice(PREFIX.length);
   const bytes = Buffer.from(encoded, 'base64');
-  // Node ignores what is not base64; a typing error must not become another key.
+  // Node ignores invalid base64. A typing error must not become another key.
   return bytes.toString('base64') === encoded && bytes.length >= LEAST_BYTES && bytes.length <= MOST_BYTES;
 }
 
 export interface Signable {
   id: string;
   body: string;
-  /** When this try is made, ms since the epoch: receivers refuse what is more than minutes old. */
+  /** Time of this attempt, ms since the epoch: receivers reject messages that are more than minutes old. */
   now: number;
 }
 
 export type Sign = (message: Signable) => Record<string, string>;
 
-/** One signature per secret, so that a receiver can move from one to the next without losing an event. */
+/** One signature per secret, so that a receiver can rotate secrets without losing an event. */
 export function createSigner(secrets: readonly string[]): Sign {
   const signers = secrets.map((secret) => new Webhook(secret));
   return ({ id, body, now }) => {

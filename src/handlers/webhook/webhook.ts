@@ -11,9 +11,9 @@ import { createPost, type EndpointWorld } from '../http/post.js';
 import { createSigner } from './sign.js';
 
 /**
- * A subscription that posts each event to a URL: a CloudEvent, signed as Standard Webhooks specifies. Any 2xx is success;
- * `Retry-After` is honoured; 410 disables the subscription, and so do days of failure; all else is retried over hours. Redirects are not followed,
- * and private addresses are refused unless `allowHosts` names them.
+ * A subscription that posts each event to a URL as a CloudEvent, signed as Standard Webhooks specifies. Any 2xx is success.
+ * `Retry-After` is honoured. A 410, or days of failure, disable the subscription. Everything else is retried over hours. Redirects are
+ * not followed, and private addresses are refused unless `allowHosts` names them.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function webhook(options: WebhookOptions): Subscription {
@@ -57,7 +57,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
   });
 }
 
-/** What a receiver might send back at us and no message may show. */
+/** Secrets that a receiver might echo and that no message may show. */
 function hiddenOf({ secret, target }: WebhookSettings): string[] {
   const keys = secret.map((text) => text.slice('whsec_'.length));
   return [...keys, target.url.search.slice(1), ...target.url.searchParams.values()];
