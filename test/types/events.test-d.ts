@@ -1,6 +1,6 @@
 /**
  * What a handler knows of its event at compile time. Nothing here runs: `npm run typecheck` compiles it. That events really are
- * so is for `test/guarantees/event-types.test.ts`, that patterns select so for `test/events/pattern.test.ts`.
+ * so is for `test/events/event-types.test.ts`, that patterns select so for `test/events/pattern.test.ts`.
  */
 import { describe, expectTypeOf, it } from 'vitest';
 import { defineDerive, defineHandler } from '../../src/index.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
-import type { Handle } from '../../src/handlers/handler.js';
-import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate, seeded } from '../support/fan-out.js';
-import { useRedis } from '../support/redis.js';
-import { eventually } from '../support/eventually.js';
+import { createDispatcher } from '../../../src/dispatch/dispatcher.js';
+import { createHandlerPool } from '../../../src/dispatch/handler-pool.js';
+import type { RecordGate } from '../../../src/dispatch/ports.js';
+import type { Handle } from '../../../src/handlers/handler.js';
+import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate, seeded } from '../../support/fan-out.js';
+import { useRedis } from '../../support/redis.js';
+import { eventually } from '../../support/eventually.js';
 
 const test = useRedis();
 const RECORDS = 7;
@@ -18,7 +18,7 @@ interface Witness {
   violations: string[];
 }
 
-/** Fails at random, is slow at random, and writes down every breach of the order. */
+/** Fails and delays at random, and records every violation of the order. */
 function aWitness(random: () => number): Witness {
   const handled = new Map<string, number[]>();
   const running = new Map<string, number>();
@@ -88,9 +88,9 @@ async function runFanOut(seed: number, gate?: RecordGate): Promise<Witness> {
 
 const seeds = [1, 2, Math.floor(Math.random() * 1_000_000)];
 
-describe("the order of a record's events", () => {
+describe('order per record: three workers', () => {
   it.each(seeds)(
-    'holds with three workers, a handler that fails at random, and events that keep coming (seed %i)',
+    'order per record: holds with three workers, random failures and a growing log (seed %i)',
     async (seed) => {
       const { handled, violations } = await runFanOut(seed);
 
@@ -99,7 +99,7 @@ describe("the order of a record's events", () => {
     },
   );
 
-  it('is broken without the gate: the control', async () => {
+  it('order per record: is broken without ordering groups (control)', async () => {
     const { violations } = await runFanOut(1, openGate);
 
     expect(violations.length).toBeGreaterThan(0);

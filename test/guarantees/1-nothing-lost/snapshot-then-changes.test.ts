@@ -1,21 +1,21 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
-import { listOf } from '../../src/events/envelope.js';
-import type { ChangeEvent } from '../../src/events/types.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { useChain, type Chain } from '../support/chain.js';
-import { useCli, type CliFolder } from '../support/cli.js';
-import { eventually } from '../support/eventually.js';
-import { useRedis } from '../support/redis.js';
-import { readEverything } from '../support/truth.js';
+import { LIST_NAMES, type ListName } from '../../../src/events/lists.js';
+import { listOf } from '../../../src/events/envelope.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import type { Sandbox } from '../../../src/sandbox/sandbox.js';
+import { useChain, type Chain } from '../../support/chain.js';
+import { useCli, type CliFolder } from '../../support/cli.js';
+import { eventually } from '../../support/eventually.js';
+import { useRedis } from '../../support/redis.js';
+import { readEverything } from '../../support/truth.js';
 
 const CONFIG = 'changefeed.config.json';
-/** A stamp that moved alone is no change, and no event. */
+/** A timestamp that moves alone is not a change. */
 const STAMPS = ['수정 날짜', 'updatedAt'];
 
-describe('a subscription that is added to a running service, and begins with a snapshot', () => {
+describe('snapshot: a subscription added to a running service', () => {
   const redis = useRedis();
   const chain = useChain();
   const cli = useCli();
@@ -35,7 +35,7 @@ describe('a subscription that is added to a running service, and begins with a s
   const run = (folder: CliFolder) => folder.start(['start'], { REDIS_URL: redis.url, LOG_LEVEL: 'info' });
 
   it(
-    'is told what every record is and then what changes, as the journal has it, whoever is killed meanwhile',
+    'snapshot: delivers every record and then every change of the journal, although processes are killed',
     { timeout: 240_000 },
     async () => {
       const world = await chain({ sandbox: { people: 250, seed: 21, rate: 12, journalKeep: 100_000 } });
@@ -44,7 +44,7 @@ describe('a subscription that is added to a running service, and begins with a s
       const linesOf = async (name: string) => (await eventsIn(folder, name)).length;
       await eventually(async () => expect(await linesOf('all')).toBeGreaterThan(30), { timeoutMs: 60_000 });
 
-      // As many editors write: beside it, then in its place.
+      // In the way many editors save: write another file, then rename it.
       const added = [toFile('all', { start: 'beginning' }), toFile('mirror', { start: 'snapshot', concurrency: 2 })];
       await writeFile(join(folder.cwd, 'next'), JSON.stringify(configOf(world, added)));
       await rename(join(folder.cwd, 'next'), join(folder.cwd, CONFIG));

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
-import type { ChangeEvent } from '../../src/events/types.js';
-import { expectedEvent, saidBy, useChain, type Chain } from '../support/chain.js';
-import { useRedis } from '../support/redis.js';
-import { differences, readEverything } from '../support/truth.js';
+import { openChangefeed } from '../../../src/app/changefeed.js';
+import { parseConfig } from '../../../src/config/parse.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { expectedEvent, saidBy, useChain, type Chain } from '../../support/chain.js';
+import { useRedis } from '../../support/redis.js';
+import { differences, readEverything } from '../../support/truth.js';
 
-describe('from the read API to a signed webhook', () => {
+describe('nothing lost: from the read API to a signed webhook', () => {
   const redis = useRedis();
   const chain = useChain();
 
@@ -22,7 +22,7 @@ describe('from the read API to a signed webhook', () => {
     };
   }
 
-  it('is quiet at first, then tells every change once with what it was and became, then is quiet again', async () => {
+  it('nothing lost: every change arrives once with before and after, and unchanged sweeps are silent', async () => {
     const world = await chain();
     const look = await open(world);
     const before = await readEverything(world);
@@ -66,7 +66,7 @@ describe('from the read API to a signed webhook', () => {
     expect(world.deliveries()).toHaveLength(told);
   });
 
-  it('numbers the changes of one record 1, 2, 3 and gives each an id of its own', async () => {
+  it('nothing lost: the changes of a record arrive as 1, 2, 3, each with its own id', async () => {
     const world = await chain();
     const look = await open(world);
     await look();

@@ -1,24 +1,24 @@
 /**
- * Guarantee 2 from one day to the next: the same workspace, shown in other dress from now on (another spelling, further keys,
- * cut stamps), and later as before. That is a change of the schema at most; what people do meanwhile is told as it is.
+ * Guarantee 2 from one day to the next: the same workspace begins to represent its records in another way (another spelling, further
+ * keys, truncated timestamps), and later returns to the old one. That is at most a schema change; real edits are still reported.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import type { ListInput } from '../../src/config/input.js';
-import { parseConfig } from '../../src/config/parse.js';
-import { LIST_NAMES, OBJECT_OF } from '../../src/events/lists.js';
-import type { ChangeEvent } from '../../src/events/types.js';
-import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
-import { essence } from '../../src/sandbox/verify/same.js';
-import { fastClock } from '../support/fast-clock.js';
-import { useRedis } from '../support/redis.js';
+import { openChangefeed } from '../../../src/app/changefeed.js';
+import type { ListInput } from '../../../src/config/input.js';
+import { parseConfig } from '../../../src/config/parse.js';
+import { LIST_NAMES, OBJECT_OF } from '../../../src/events/lists.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import type { JournalLine, MutationLine } from '../../../src/sandbox/journal/lines.js';
+import { createSandbox } from '../../../src/sandbox/sandbox.js';
+import { essence } from '../../../src/sandbox/verify/same.js';
+import { fastClock } from '../../support/fast-clock.js';
+import { useRedis } from '../../support/redis.js';
 
-/** Longer than any replica lags, on a clock that makes a tenth of a second of it. */
+/** Longer than the lag of any replica; a tenth of a second on the fast clock. */
 const APART_MS = 12_000;
 const FACTOR = 120;
 
-/** Of each record that events tell of: its object, its id, and whether it is new. */
+/** For each record with an event: its object, its id, and whether it is new. */
 const told = (events: readonly ChangeEvent[]): string[] =>
   events
     .filter(({ type }) => !type.endsWith('.schema_changed'))
@@ -27,7 +27,7 @@ const told = (events: readonly ChangeEvent[]): string[] =>
     )
     .sort();
 
-/** The same of what really changed, whoever changed it. */
+/** The same for what really changed in the sandbox. */
 function changedIn(lines: readonly JournalLine[]): string[] {
   const says = (image: MutationLine['before']): string | null =>
     essence(image, { ignore: new Set(), refNames: 'ignored' });
@@ -39,7 +39,7 @@ function changedIn(lines: readonly JournalLine[]): string[] {
   ].sort();
 }
 
-describe('records that are shown otherwise from one day on', () => {
+describe('nothing invented: records with another representation', () => {
   const redis = useRedis();
 
   async function watched(rules: ListInput = {}) {
@@ -65,7 +65,7 @@ describe('records that are shown otherwise from one day on', () => {
     const feed = await openChangefeed({ config, clock });
     onTestFinished(() => feed.stop());
     let from = '0';
-    /** As many complete sweeps as it takes to be sure of what is seen, and what they told. */
+    /** Runs enough complete sweeps to resolve every doubt, and returns their events. */
     const look = async (): Promise<ChangeEvent[]> => {
       for (let sweep = 0; sweep < 3; sweep++) {
         const outcomes = (await feed.sweep()).map(({ outcome }) => outcome);
@@ -112,7 +112,7 @@ describe('records that are shown otherwise from one day on', () => {
   });
 
   it.each(['minute-stamps', 'drift-removed', 'extras'])(
-    '%s is told record by record without the collapse (control)',
+    'nothing invented: %s is reported record by record without the collapse (control)',
     async (fault) => {
       const { sandbox, look } = await watched({ collapse: false });
       await look();

@@ -2,16 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { OBJECT_OF } from '../../src/events/lists.js';
-import type { ChangeEvent } from '../../src/events/types.js';
-import type { Life } from '../../src/sandbox/life/life.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
-import { useChain, type Chain } from '../support/chain.js';
-import { eventually } from '../support/eventually.js';
-import { useProcesses } from '../support/process.js';
-import { program } from '../support/program.js';
-import { useRedis } from '../support/redis.js';
-import { differences, readEverything, type Difference } from '../support/truth.js';
+import { OBJECT_OF } from '../../../src/events/lists.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import type { Life } from '../../../src/sandbox/life/life.js';
+import { createSweepStore } from '../../../src/state/sweep-store.js';
+import { useChain, type Chain } from '../../support/chain.js';
+import { eventually } from '../../support/eventually.js';
+import { useProcesses } from '../../support/process.js';
+import { program } from '../../support/program.js';
+import { useRedis } from '../../support/redis.js';
+import { differences, readEverything, type Difference } from '../../support/truth.js';
 
 /** A poller that is killed holds its leases for 15 s; the next one has to start, and to wait for them. */
 const AFTER_A_KILL = { timeoutMs: 60_000 };
@@ -30,7 +30,7 @@ function live(life: Life): void {
   life.editOrganization();
 }
 
-describe('nothing is lost, whoever is killed', () => {
+describe('nothing lost: killed processes', () => {
   const redis = useRedis();
   const chain = useChain();
   const spawn = useProcesses();
@@ -50,7 +50,7 @@ describe('nothing is lost, whoever is killed', () => {
   };
 
   it(
-    'reaches the receiver, in order and without a gap, although poller, dispatcher and handlers are killed',
+    'nothing lost: events arrive in order and without a gap although poller, dispatcher and handlers are killed',
     { timeout: 180_000 },
     async () => {
       let answering = true;

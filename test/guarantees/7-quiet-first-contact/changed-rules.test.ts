@@ -1,19 +1,19 @@
 /**
- * Guarantee 7, second half: rules may change between two runs of the product. What only the rules explain is no event; what
- * really changed in the same moment is one.
+ * Guarantee 7, second half: rules may change between two runs. A difference that only the new rules explain is not an event; a real
+ * change at the same time is.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import type { ListInput } from '../../src/config/input.js';
-import { parseConfig } from '../../src/config/parse.js';
-import type { ChangeEvent } from '../../src/events/types.js';
-import { startOtherCrm, type OtherCrm, type OtherRecord } from '../support/other-crm.js';
-import { useRedis } from '../support/redis.js';
+import { openChangefeed } from '../../../src/app/changefeed.js';
+import type { ListInput } from '../../../src/config/input.js';
+import { parseConfig } from '../../../src/config/parse.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { startOtherCrm, type OtherCrm, type OtherRecord } from '../../support/other-crm.js';
+import { useRedis } from '../../support/redis.js';
 
-/** Enough for what "nearly all rows" means. */
+/** Enough rows for "nearly all rows" to apply. */
 const ROWS = 20;
 
-/** A person with everything that rules speak of: an own field, one the system keeps, empties of every kind. */
+/** A person with every kind of field that rules affect: custom, system-kept, and all kinds of empty values. */
 const person = (index: number): OtherRecord => ({
   id: `p${index}`,
   이름: `사람 ${index}`,
@@ -52,7 +52,7 @@ function useRuns() {
 const said = ({ type, subject, data }: ChangeEvent): string =>
   `${type.split('.')[2] ?? ''} ${subject} ${data.class} ${data.changes.map(({ field }) => field).join(',')}`;
 
-describe('rules that change between two runs', () => {
+describe('rules: changed between two runs', () => {
   const run = useRuns();
 
   async function crmOfTwenty(): Promise<OtherCrm> {
@@ -82,10 +82,10 @@ describe('rules that change between two runs', () => {
       [name, before, after] as const,
       [`${name}, without images`, { ...before, images: false }, { ...after, images: false }] as const,
     ]),
-  )('%s: nothing but the real change is told', async (_name, before, after) => {
+  )('rules: %s: only the real change is reported', async (_name, before, after) => {
     const crm = await crmOfTwenty();
     expect(await run(crm, before)).toEqual([]);
-    // What the rules of the first run leave out changes in its time, and is learnt in silence or told then.
+    // A field that the first rules ignore changes while they apply: it is stored silently, or reported then.
     edit(crm, 1, { '최근 작성된 노트': '다른 메모', 등급: 'B' });
     await run(crm, before);
     expect(await run(crm, before)).toEqual([]);
@@ -96,7 +96,7 @@ describe('rules that change between two runs', () => {
     expect(await run(crm, after)).toEqual([]);
   });
 
-  it('hold from then on: what they mute is muted, what they unmute is told', async () => {
+  it('rules: new rules apply from the next sweep on', async () => {
     const crm = await crmOfTwenty();
     await run(crm, {});
     edit(crm, 2, { 등급: 'B' });
@@ -113,7 +113,7 @@ describe('rules that change between two runs', () => {
   it.each([
     [true, 1],
     [false, ROWS],
-  ])('switch the collapse of a schema change (%s): the same change is %i events', async (collapse, expected) => {
+  ])('rules: with collapse %s a schema change is %i events', async (collapse, expected) => {
     const crm = await crmOfTwenty();
     await run(crm, { collapse: !collapse });
     crm.lists.people = crm.lists.people.map((one) => ({ ...one, 새필드: '값' }));

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { UncheckedRecord } from '../../src/crm/record.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
-import type { SweepStore } from '../../src/sweep/store.js';
-import { listedApi } from '../support/listed.js';
-import { useRedis } from '../support/redis.js';
-import { sweptList } from '../support/swept-list.js';
+import type { UncheckedRecord } from '../../../src/crm/record.js';
+import { createSweepStore } from '../../../src/state/sweep-store.js';
+import type { SweepStore } from '../../../src/sweep/store.js';
+import { listedApi } from '../../support/listed.js';
+import { useRedis } from '../../support/redis.js';
+import { sweptList } from '../../support/swept-list.js';
 
 const person = (name: string): UncheckedRecord => ({ id: 'p1', 이름: name });
 
-describe('a list is swept by one process at a time', () => {
+describe('nothing invented: one process sweeps a list at a time', () => {
   const redis = useRedis();
 
-  /** One process stands still with a page in its hands; its lease runs out; another sweeps the list, and then the first goes on. */
+  /** One process pauses before it commits a page. Its lease expires, another process sweeps the list, and the first one continues. */
   async function overtaken(safeguard: (store: SweepStore) => SweepStore) {
     const api = listedApi([person('old')]);
     const { sweep, events, told } = sweptList(redis, api);
@@ -39,7 +39,7 @@ describe('a list is swept by one process at a time', () => {
     return { outcome, told: await told(), names: (await events()).map(({ data }) => data.after?.['이름']) };
   }
 
-  it('and one that has been overtaken writes nothing more', async () => {
+  it('lease: a process that lost its lease writes nothing more', async () => {
     expect(await overtaken((store) => store)).toEqual({
       outcome: 'CF_LEASE_LOST',
       told: ['updated p1 1'],
@@ -47,7 +47,7 @@ describe('a list is swept by one process at a time', () => {
     });
   });
 
-  it('or else its history is told twice and backwards (control: no fencing token)', async () => {
+  it('lease: without a fencing token the history is reported twice and backwards (control)', async () => {
     const { told, names } = await overtaken((store) => ({
       ...store,
       commitPage: async (list, commit) => {
@@ -59,13 +59,13 @@ describe('a list is swept by one process at a time', () => {
     expect(names.slice(0, 2)).toEqual(['newer', 'new']);
   });
 
-  it('and whoever comes second passes by', async () => {
+  it('lease: a second process does not get it', async () => {
     const { store } = sweptList(redis, listedApi());
     const [first, second] = await Promise.all([store.acquire('people', 60_000), store.acquire('people', 60_000)]);
     expect([first.outcome, second.outcome]).toEqual(['acquired', 'held']);
   });
 
-  it('or else both tell of the same change (control: no lease)', async () => {
+  it('lease: without it both processes report the same change (control)', async () => {
     const api = listedApi([person('old')]);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -86,7 +86,7 @@ describe('a list is swept by one process at a time', () => {
   });
 });
 
-/** Comes when it has been called so many times. */
+/** Resolves when it has been called this many times. */
 function moment(times = 1): [came: Promise<void>, come: () => void] {
   let left = times;
   let resolve: () => void = () => undefined;

@@ -1,23 +1,23 @@
-/** Ordinary bad days of a running service, with real processes and a Redis of the test's own. */
+/** Ordinary bad days of a running service, with real processes and a private Redis. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import type { ChangeEvent } from '../../src/events/types.js';
-import type { Status } from '../../src/observability/status.js';
-import { promisedShape, shapeOf } from '../support/cli-page.js';
-import { useCli, type CliFolder } from '../support/cli.js';
-import { eventually } from '../support/eventually.js';
-import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
-import type { PrivateRedis } from '../support/private-redis.js';
-import type { TestProcess } from '../support/process.js';
-import { startPrivateRedis } from '../support/redis.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import type { Status } from '../../../src/observability/status.js';
+import { promisedShape, shapeOf } from '../../support/cli-page.js';
+import { useCli, type CliFolder } from '../../support/cli.js';
+import { eventually } from '../../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
+import type { PrivateRedis } from '../../support/private-redis.js';
+import type { TestProcess } from '../../support/process.js';
+import { startPrivateRedis } from '../../support/redis.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
-/** Nothing is kept on disk: a restart is a loss. */
+/** No persistence: a restart loses everything. */
 const FORGETFUL = { settings: ['appendonly no', 'save ""'] };
 
-describe('a bad day', { timeout: 120_000 }, () => {
+describe('never silent: a bad day', { timeout: 120_000 }, () => {
   const cli = useCli();
 
   const configOf = (crm: OtherCrm, options: { interval?: string; token?: string } = {}): object => {
@@ -79,35 +79,38 @@ describe('a bad day', { timeout: 120_000 }, () => {
     ],
     ['a restart of Redis without persistence', (redis) => redis.restart()],
   ];
-  it.each(losses)('goes on polling and delivering after %s, says so, and floods nothing', async (_what, lose) => {
-    const redis = await startPrivateRedis(FORGETFUL);
-    const crm = await startOtherCrm();
-    const { folder, env, service } = await started({ redis, crm });
-    await baselined(folder, env);
+  it.each(losses)(
+    'never silent: after %s polling and delivery continue, the loss is reported, and no flood of events follows',
+    async (_what, lose) => {
+      const redis = await startPrivateRedis(FORGETFUL);
+      const crm = await startOtherCrm();
+      const { folder, env, service } = await started({ redis, crm });
+      await baselined(folder, env);
 
-    await lose(redis);
-    await service.waitForLine(/STATE LOST/, 30_000);
-    const [lost] = await eventually(async () => {
-      const found = await eventsIn(folder, 'feed');
-      expect(found.map(({ type }) => type)).toContain('changefeed.state.lost');
-      return found.filter(({ type }) => type === 'changefeed.state.lost');
-    });
-    expect(lost?.data.notice).toMatchObject({ severity: 'error' });
-    expect(lost?.data.notice?.message).toContain('was lost in Redis');
-    await baselined(folder, env);
-    expect(await eventsIn(folder, 'records')).toEqual([]);
+      await lose(redis);
+      await service.waitForLine(/STATE LOST/, 30_000);
+      const [lost] = await eventually(async () => {
+        const found = await eventsIn(folder, 'feed');
+        expect(found.map(({ type }) => type)).toContain('changefeed.state.lost');
+        return found.filter(({ type }) => type === 'changefeed.state.lost');
+      });
+      expect(lost?.data.notice).toMatchObject({ severity: 'error' });
+      expect(lost?.data.notice?.message).toContain('was lost in Redis');
+      await baselined(folder, env);
+      expect(await eventsIn(folder, 'records')).toEqual([]);
 
-    rename(crm, '이름이 바뀐 사람');
-    await eventually(async () => {
-      const types = (await eventsIn(folder, 'records')).map(({ type }) => type);
-      expect(types).toEqual(['crm.person.updated']);
-    });
-    expect(linesOf(service, /STATE LOST/)).toHaveLength(1);
-    expect((await statusOf(folder, env)).workspaces[0]?.stateLostAt).not.toBeNull();
-    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-  });
+      rename(crm, '이름이 바뀐 사람');
+      await eventually(async () => {
+        const types = (await eventsIn(folder, 'records')).map(({ type }) => type);
+        expect(types).toEqual(['crm.person.updated']);
+      });
+      expect(linesOf(service, /STATE LOST/)).toHaveLength(1);
+      expect((await statusOf(folder, env)).workspaces[0]?.stateLostAt).not.toBeNull();
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
 
-  it('sweeps by a changed interval from the restart on', async () => {
+  it('never silent: a changed interval applies from the restart on', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service, start } = await started({ redis, crm, interval: '1h' });
@@ -123,7 +126,7 @@ describe('a bad day', { timeout: 120_000 }, () => {
     await again.kill('SIGTERM');
   });
 
-  it('takes over a new token and a new interval from its configuration without a restart', async () => {
+  it('never silent: a new token and interval apply without a restart', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm, interval: '1h' });
@@ -139,7 +142,7 @@ describe('a bad day', { timeout: 120_000 }, () => {
     await service.kill('SIGTERM');
   });
 
-  it('says in the log, in the status and by an event that the token is refused, and that it is taken again', async () => {
+  it('never silent: a refused token is reported in log, status and event, and so is its end', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm });
@@ -162,7 +165,7 @@ describe('a bad day', { timeout: 120_000 }, () => {
     const shown = await folder.run(['status', '--check'], env);
     expect(shown.code).toBe(1);
     expect(shown.stdout).toMatch(/^1 problem\n {2}token\.refused {2}for .*answered 401/);
-    // One line for each list when it begins, however often it is tried.
+    // One line per list when it begins, regardless of the number of attempts.
     expect(linesOf(service, /"msg":"sweep incomplete"/)).toHaveLength(LISTS.length);
 
     crm.token = token;
@@ -175,7 +178,7 @@ describe('a bad day', { timeout: 120_000 }, () => {
     await service.kill('SIGTERM');
   });
 
-  it('says within a minute that the API answers nothing but errors, while its pages are still asked for', async () => {
+  it('never silent: an API that only returns errors is reported within a minute', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm });
@@ -195,7 +198,7 @@ describe('a bad day', { timeout: 120_000 }, () => {
     await service.kill('SIGTERM');
   });
 
-  it('notices within a minute that no process polls', async () => {
+  it('never silent: a missing poller is noticed within a minute', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm });

@@ -1,22 +1,22 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createReadApi } from '../../src/api/client.js';
-import type { ReadApi } from '../../src/api/read-api.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { createBudget } from '../../src/state/budget.js';
-import { eventually } from '../support/eventually.js';
-import { useRedis } from '../support/redis.js';
+import { createReadApi } from '../../../src/api/client.js';
+import type { ReadApi } from '../../../src/api/read-api.js';
+import { systemClock } from '../../../src/runtime/clock.js';
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js';
+import { createBudget } from '../../../src/state/budget.js';
+import { eventually } from '../../support/eventually.js';
+import { useRedis } from '../../support/redis.js';
 
 /**
- * The windows are so long that no machine's pace decides: whatever a test asks for, it asks for within one of them. Of the
- * 40 requests of a budget 4 may come at once; the others are dealt out over the minute.
+ * The windows are so long that the speed of the machine does not matter: all requests of a test fall into one window. Of the
+ * 40 requests of a budget 4 may be sent at once; the others are spread over the minute.
  */
 const BUDGET = { requests: 40, perSeconds: 60 };
 const LIMIT = { requests: 44, perMs: 60_000 };
 const PROCESSES = 15;
 const PAGES_EACH = 4;
 
-describe('the limit of the API', () => {
+describe('budget: many processes', () => {
   const redis = useRedis();
   const open: { sandbox: Sandbox; apis: ReadApi[] }[] = [];
   afterEach(async () => {
@@ -26,7 +26,7 @@ describe('the limit of the API', () => {
     }
   });
 
-  /** Many processes at once, each after its first pages. */
+  /** Many processes at once, each requesting its first pages. */
   async function everybodyAsks(bucketOf: (process: number) => string) {
     const sandbox = createSandbox({ people: 5, limit: LIMIT });
     const { url, token } = await sandbox.start();
@@ -57,9 +57,9 @@ describe('the limit of the API', () => {
     return { answers, done, stop: () => stopping.forEach((one) => one.abort()) };
   }
 
-  it('is kept by all processes together, which wait instead of being refused', async () => {
+  it('budget: all processes together stay within it, and wait instead of being refused', async () => {
     const { answers, done, stop } = await everybodyAsks(() => 'acme');
-    // Those that may come at once, and one that had to wait.
+    // Those that may be sent at once, and one that had to wait.
     await eventually(() => expect(answers.length).toBeGreaterThanOrEqual(5));
     stop();
     await done;
@@ -67,7 +67,7 @@ describe('the limit of the API', () => {
     expect(answers.length).toBeLessThanOrEqual(BUDGET.requests);
   });
 
-  it('is broken by the same processes when each has a budget of its own (control)', async () => {
+  it('budget: with one budget per process they exceed the limit (control)', async () => {
     const { answers, done } = await everybodyAsks((nth) => `acme-${nth}`);
     await done;
     expect(answers.filter((status) => status === 200)).toHaveLength(LIMIT.requests);

@@ -2,24 +2,24 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LIST_NAMES } from '../../src/events/lists.js';
-import { useChain, type Chain } from '../support/chain.js';
-import { eventually } from '../support/eventually.js';
-import { quoted, useMirrors } from '../support/mirror.js';
-import { useProcesses } from '../support/process.js';
-import { program } from '../support/program.js';
-import { useRedis } from '../support/redis.js';
-import { readEverything } from '../support/truth.js';
+import { LIST_NAMES } from '../../../src/events/lists.js';
+import { useChain, type Chain } from '../../support/chain.js';
+import { eventually } from '../../support/eventually.js';
+import { quoted, useMirrors } from '../../support/mirror.js';
+import { useProcesses } from '../../support/process.js';
+import { program } from '../../support/program.js';
+import { useRedis } from '../../support/redis.js';
+import { readEverything } from '../../support/truth.js';
 
 const all = program('workers/all');
 const { absent, admin, rows, schemaName, schema, url } = await useMirrors();
 
-/** Without the stamps: a stamp that moved alone is no change, and no event. */
+/** A timestamp that moves alone is not a change. */
 const STAMPS = ['수정 날짜', 'updatedAt'];
 const withoutStamps = (record: object): object =>
   Object.fromEntries(Object.entries(record).filter(([field]) => !STAMPS.includes(field)));
 
-describe.skipIf(absent !== null)('the tables of a mirror', () => {
+describe.skipIf(absent !== null)('nothing lost: the tables of a mirror', () => {
   const redis = useRedis();
   const chain = useChain();
   const spawn = useProcesses();
@@ -46,7 +46,7 @@ describe.skipIf(absent !== null)('the tables of a mirror', () => {
   }
 
   it(
-    'hold what the CRM shows after a life of changes, removals, kills and broken connections',
+    'nothing lost: the tables equal the CRM after changes, removals, kills and broken connections',
     { timeout: 180_000 },
     async () => {
       const world = await chain({ sandbox: { people: 80, seed: 11 } });

@@ -1,0 +1,67 @@
+/** Guarantee 2: a workspace in which nothing changes yields no events, however differently each answer represents it. */
+import { createHash } from 'node:crypto';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createReadApi } from '../../../src/api/client.js';
+import { walkList } from '../../../src/api/trail.js';
+import { openChangefeed } from '../../../src/app/changefeed.js';
+import { parseConfig } from '../../../src/config/parse.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { createSandbox } from '../../../src/sandbox/sandbox.js';
+import { useRedis } from '../../support/redis.js';
+
+const SWEEPS = 4;
+const FAULTS = ['mixed-empties', 'reordered', 'signed-pictures', 'extras'] as const;
+
+async function restlessSandbox() {
+  const sandbox = createSandbox({ people: 60, seed: 5, rate: 0, limit: null });
+  onTestFinished(() => sandbox.stop());
+  const { url, token } = await sandbox.start();
+  for (const fault of FAULTS) sandbox.fault(fault);
+  return { url, token };
+}
+
+/** The pipeline most people write first: a digest of each record's JSON. Returns how many records seem to change. */
+async function naiveChanges({ url, token }: { url: string; token: string }): Promise<number> {
+  const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
+  const api = createReadApi({ workspace: 'naive', baseUrl: url, token, budget });
+  onTestFinished(() => api.close());
+  const digests = new Map<string, string>();
+  let changes = 0;
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    for await (const { records } of walkList(api, 'people')) {
+      for (const record of records) {
+        const digest = createHash('sha256').update(JSON.stringify(record)).digest('hex');
+        const before = digests.get(String(record['id']));
+        if (before !== undefined && before !== digest) changes += 1;
+        digests.set(String(record['id']), digest);
+      }
+    }
+  }
+  return changes;
+}
+
+describe('nothing invented: a workspace in which nothing changes', () => {
+  const redis = useRedis();
+
+  it('nothing invented: yields no events over several sweeps and restarts', { timeout: 60_000 }, async () => {
+    const { url, token } = await restlessSandbox();
+    const budget = { requests: 100_000, perSeconds: 1 };
+    const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, budget }], redis: { prefix: redis.keys.prefix } };
+    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
+    for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+      const feed = await openChangefeed({ config });
+      try {
+        expect((await feed.sweep()).map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
+        const events: ChangeEvent[] = [];
+        for await (const { event } of feed.tail({ from: '0', follow: false })) events.push(event);
+        expect(events).toEqual([]);
+      } finally {
+        await feed.stop();
+      }
+    }
+  });
+
+  it('nothing invented: a digest of the JSON sees changes in the same answers (control)', async () => {
+    expect(await naiveChanges(await restlessSandbox())).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,60 @@
+/** Guarantee 3: the same change found twice has the same id, and sequences count 1, 2, 3 … */
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { createSweepStore } from '../../../src/state/sweep-store.js';
+import type { SweepStore } from '../../../src/sweep/store.js';
+import { listedApi } from '../../support/listed.js';
+import { useRedis } from '../../support/redis.js';
+import { sweptList } from '../../support/swept-list.js';
+
+describe('stable event ids', () => {
+  const redis = useRedis();
+
+  /** A process finds a change and dies before it commits; another process finds the same change an hour later. */
+  async function foundTwice(): Promise<[lost: ChangeEvent, logged: ChangeEvent]> {
+    const api = listedApi([{ id: 'p1', 이름: 'old' }]);
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    api.records = [{ id: 'p1', 이름: 'new' }];
+    const store = createSweepStore(redis.redis, redis.keys, 'acme');
+    const lost: ChangeEvent[] = [];
+    const dying: SweepStore = {
+      ...store,
+      commitPage(_list, { writes }) {
+        lost.push(...writes.flatMap(({ event }) => event ?? []));
+        return Promise.reject(new Error('the process dies here'));
+      },
+    };
+    await expect(sweep({ store: dying })).rejects.toThrow('dies here');
+    await redis.redis.del(redis.keys.lease('acme', 'people'));
+    await sweep({ minutesLater: 30 });
+    const logged = await events();
+    expect([lost.length, logged.length]).toEqual([1, 1]);
+    return [lost[0]!, logged[0]!];
+  }
+
+  it('stable event ids: the same change found by two processes has one id', async () => {
+    const [lost, logged] = await foundTwice();
+    expect(logged.id).toBe(lost.id);
+    expect(logged.data.sequence).toBe(1);
+  });
+
+  it('stable event ids: an id made from the time of observation would differ (control)', async () => {
+    const [lost, logged] = await foundTwice();
+    expect(logged.data.observedAt).not.toBe(lost.data.observedAt);
+  });
+
+  it('stable event ids: the changes of a record are numbered without a gap, and each has its own id', async () => {
+    const api = listedApi([{ id: 'p1', 이름: 'first' }]);
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    for (const minute of [1, 2, 3, 4]) {
+      const stamp = `2026-03-01T10:0${minute}:05.000Z`;
+      api.records = [{ id: 'p1', 이름: minute % 2 === 0 ? 'even' : 'odd', '수정 날짜': stamp }];
+      await sweep();
+    }
+    const logged = await events();
+    expect(logged.map(({ data }) => data.sequence)).toEqual([1, 2, 3, 4]);
+    expect(new Set(logged.map(({ id }) => id)).size).toBe(4);
+  });
+});

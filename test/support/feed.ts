@@ -1,0 +1,44 @@
+/** The product as a library, on one workspace of another server of the interface: sweeps, and the events that each adds. */
+import { expect } from 'vitest';
+import { openChangefeed } from '../../src/app/changefeed.js';
+import type { ListInput } from '../../src/config/input.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { ListName } from '../../src/events/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { OtherCrm } from './other-crm.js';
+import type { TestRedis } from './redis.js';
+
+export interface FeedOptions {
+  redis: TestRedis;
+  /** @defaultValue people */
+  list?: ListName;
+}
+
+/**
+ * Returns a function that opens the product, sweeps one list completely, stops, and returns the events that it added to the log.
+ * Each call is a new life of the product on the same Redis.
+ */
+export function sweepInNewLives({ redis, list = 'people' }: FeedOptions) {
+  let from = '0';
+  return async (crm: OtherCrm, options: ListInput = {}): Promise<ChangeEvent[]> => {
+    const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: { [list]: options } }];
+    const raw = { workspaces, redis: { prefix: redis.keys.prefix } };
+    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+    const events: ChangeEvent[] = [];
+    try {
+      expect(await feed.sweep({ lists: [list] })).toMatchObject([{ outcome: 'complete' }]);
+      for await (const { logId, event } of feed.tail({ from, follow: false })) {
+        events.push(event);
+        from = logId;
+      }
+    } finally {
+      await feed.stop();
+    }
+    return events;
+  };
+}
+
+/** `updated p5 이름`: verb, subject and changed fields. */
+export function summaryOf({ type, subject, data }: ChangeEvent): string {
+  return [type.split('.')[2], subject, ...data.changes.map(({ field }) => field)].join(' ');
+}
