@@ -1,335 +1,262 @@
-/**
- * The wiring: a configuration in, a Changefeed out. The one file that knows every room; it decides nothing by itself.
- */
+/** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
 import { join } from 'node:path';
 import { WORKSPACE_NAME, type Config } from '../config/schema.js';
-import { logConfigWarnings } from './config-warnings.js';
-import type { Dispatcher, WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
+import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
 import type { Disabled } from '../dispatch/ports.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
+import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
+import { createPresence } from '../observability/presence.js';
 import { distinct, problemsOf } from '../observability/problems.js';
 import type { Status } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
-import { openRedis, type OpenedRedis } from '../runtime/embedded-redis.js';
-import { explainedLog } from '../runtime/explained-log.js';
-import { createMirror } from '../server/mirror/mirror.js';
-import { createReadApiServer } from '../server/read-api/server.js';
-import { createMirrorStore } from '../state/mirror-store.js';
-import { modifiedAtOf } from '../detect/fields.js';
+import type { OpenedRedis } from '../runtime/embedded-redis.js';
 import { createLifecycle, type Lifecycle, type Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
-import { openConnections } from '../runtime/redis-connections.js';
-import { parseRedisUrl } from '../runtime/redis-probe.js';
-import { RedisWatch } from '../runtime/redis-watch.js';
-import { stopWithRedis, type UsedRedis } from '../runtime/stop-with-redis.js';
-import { createUnfinished } from '../runtime/unfinished.js';
-import { Keys } from '../state/keys.js';
-import { RedisLogReader } from '../state/log-reader.js';
-import { readWorkspaceStatus } from '../state/workspace-status.js';
-import { createTraceStore } from '../state/traces.js';
+import { stopWithRedis } from '../runtime/stop-with-redis.js';
+import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
-import { nextSweepMs } from '../sweep/schedule.js';
 import { readRedisStatus } from '../state/redis-status.js';
-import { createStateGuard } from '../state/state-guard.js';
-import { followLog, type TailedEvent, type TailOptions } from '../dispatch/tail.js';
-import { dispatchPart } from './roles/dispatch.js';
-import { createFanOut, partsOf, type Reloaded } from './fan-out.js';
-import type { House } from './context.js';
+import { createTraceStore } from '../state/traces.js';
+import { readWorkspaceStatus } from '../state/workspace-status.js';
+import { nextSweepMs } from '../sweep/schedule.js';
+import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } from '../todos/report.js';
+import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
+import { openContext, type AppContext } from './context.js';
 import { createInspector, type Inspector } from './inspector.js';
-import { waitForAll } from '../dispatch/wait-for-all.js';
-import { createPolling } from './roles/poll.js';
-import { presencePart } from './presence.js';
-import type { TodosCall, TodosReport } from '../todos/reports.js';
-import type { ListSweep, SweepCall } from './sweeper.js';
+import { createReloader, type Reloaded } from './reload.js';
+import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
+import { handleRole } from './roles/handle.js';
+import { pollRole, sweepNow, type ListSweep, type SweepCall } from './roles/poll.js';
+import { serveRole } from './roles/serve.js';
+import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
 export type { Disabled } from '../dispatch/ports.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
-export type { Reloaded } from './fan-out.js';
-export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
-export { keysOfValueType as keysOfForm } from '../detect/form.js';
-export type { ListSweep, SweepCall } from './sweeper.js';
-export type { TodosCall, TodosReport, WorkspaceTodos } from '../todos/reports.js';
-export type { TodoCounts, TodoGroup } from '../todos/report.js';
-export type { SweepProgress } from '../sweep/runner.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
+export { keysOfValueType } from '../detect/form.js';
+export type { SweepProgress } from '../sweep/runner.js';
+export type { TodoCounts, TodoGroup, TodosCall, TodosReport, WorkspaceTodos } from '../todos/report.js';
+export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
+export type { Reloaded } from './reload.js';
+export type { ListSweep, SweepCall } from './roles/poll.js';
 
-/** What a process may do: sweep lists, move the log to the queues, run handlers, serve the mirror (if configured). */
+/** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface ChangefeedOptions {
   config: Config;
-  /** Where a Redis of our own keeps its data when none is named. @defaultValue `.changefeed` in the working directory */
+  /** Where a private Redis keeps its data when the configuration names none. @defaultValue `.changefeed` in the working directory */
   stateDir?: string;
-  /** @defaultValue a log that says nothing */
+  /** @defaultValue nothing is logged */
   log?: Log;
   clock?: Clock;
   /**
-   * Registers the process while it runs roles, watches for problems, logs them and reports them by events.
+   * While roles run: registers the process, watches for problems, logs them and reports them by events.
    * @defaultValue true
    */
   reportsProblems?: boolean;
-  /** Tries per page of the API before a sweep is given up as incomplete, the first included. @defaultValue 8 */
+  /** Tries per page of the API, the first included, before a sweep is incomplete. @defaultValue 8 */
   attempts?: number;
 }
 
 export interface Changefeed {
-  /** `named` by the configuration, or our own: a `private` process or a `docker` container. */
+  /** `named` in the configuration, or private: a `private` process or a `docker` container. */
   readonly redisOrigin: OpenedRedis['origin'];
-  /** Aborts with an error when a private Redis had to come up at another address: stop, and open a new Changefeed. */
+  /** Aborts with an error when a private Redis had to be restarted at another address: stop, and open a new Changefeed. */
   readonly redisGone: AbortSignal;
   /**
-   * Takes up the roles, all by default. Once: called again it gives the same promise.
+   * Starts the roles, all by default. A second call gives the promise of the first.
    * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
    */
   start(roles?: readonly Role[]): Promise<void>;
   /**
-   * Ends whatever runs, closes every connection, and stops a private Redis that no other living process uses. A Redis that gives
-   * no answer is not waited for.
-   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop, or what was under way when Redis was away
+   * Stops everything, closes every connection, and stops a private Redis that no other living process uses. It does not wait for a
+   * Redis that does not answer.
+   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop, or what was under way while Redis did not answer
    */
   stop(): Promise<void>;
   /**
-   * One complete sweep of each list. A list that could not be completed is told as such and fails none of the others.
+   * One complete sweep of each list. A list that could not be completed is reported as incomplete; the others go on.
    * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
    */
   sweep(call?: SweepCall): Promise<ListSweep[]>;
   /** Waits until every event now in the log is handled or a dead letter, for every subscription. */
-  waitUntilHandled(options: Omit<WaitOptions, 'upTo'>): Promise<WaitResult>;
-  /** The log of events, as it is and as it grows. */
+  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
+  /** Reads the log of events, and follows it as it grows. */
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  /** Events whose handling was given up. What is retried is handled by whichever process has the role `handle`. */
+  /** Events that could not be handled. A retried one is handled by any process with the role `handle`. */
   readonly deadLetters: DeadLetters;
   /**
-   * Sends a stretch of the log to one subscription again: the same events with the same ids, `replay: true` in the
+   * Sends a range of the log to one subscription again: the same events with the same ids, `replay: true` in the
    * handler's context, in order per record. Resolves when all are in the queue.
    * @throws ChangefeedError CF_USAGE
    */
   replay(call: ReplayCall): Promise<Replayed>;
   /**
-   * Takes over another configuration while everything runs. Workspaces: their options, such as a new token or interval.
-   * Subscriptions: new ones begin at their `start`, those
-   * that differ are handled by their new options from then on, those that are gone stop reading and their handlers finish.
-   * What Redis holds of a subscription that is gone stays, and it goes on there should it come back. Everything else of
-   * the configuration, and added or removed workspaces, need a restart. Calls at the same time are carried out one after the other.
+   * Applies another configuration while the roles run. Workspaces: their options, such as a new token or interval. Subscriptions: new
+   * ones begin at their `start`; for changed ones, events are handled by the new options from now on; removed ones read no more events
+   * and their running handlers finish. A removed subscription's state stays in Redis: if it comes back, it continues from there. All
+   * other sections, and added or removed workspaces, need a restart. Calls at the same time are carried out one after the other.
    */
   reload(config: Config): Promise<Reloaded>;
   /**
-   * Has a disabled subscription go on where it stood, in order. Answers how it was disabled; null when it was not.
+   * Enables a disabled subscription. It continues where it stopped, in order. Returns how it was disabled; null when it was not.
    * @throws ChangefeedError CF_USAGE
    */
   enable(subscription: string): Promise<Disabled | null>;
   /**
-   * Delivers nothing more to a subscription, in any process, until it is enabled. Its events wait in its queue and in the
-   * log, there as long as `log.retention` says. Answers false when it was disabled before.
+   * Stops the deliveries to a subscription in all processes until it is enabled. Its events wait in its queue and in the
+   * log, there as long as `log.retention` allows. Returns false when it was already disabled.
+   * @param reason shown in `status` @defaultValue 'disabled manually'
    * @throws ChangefeedError CF_USAGE
    */
   disable(subscription: string, reason?: string): Promise<boolean>;
   status(): Promise<Status>;
   /**
-   * What the todos come to, counted from what is remembered of them.
+   * Counts the stored todos.
    * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are kept without images
    */
   todos(call?: TodosCall): Promise<TodosReport>;
-  /** What there is to ask and to decide about single lists. */
+  /** Questions and decisions about single lists. */
   readonly lists: Inspector;
   /**
-   * Removes everything Redis keeps of a workspace, also of one that the configuration does not name (any more): records,
-   * log, places, and its events in the subscriptions' queues, dead letters included. What handlers delivered stays
-   * where it is. May be repeated. Handlers at work on its events are waited for.
+   * Removes everything Redis keeps of a workspace, even if the configuration does not name it: records, log, positions, and its events
+   * in the subscriptions' queues, dead letters included. What handlers delivered stays where it is. May be repeated. Waits for handlers
+   * that are handling its events.
    * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
    */
   forget(workspace: string): Promise<Forgotten>;
 }
 
 /**
- * Opens Redis (the named one, else one of our own) and puts the parts together. Nothing runs before `start` or `sweep`.
+ * Opens Redis (the configured one, otherwise a private one) and makes the parts. Nothing runs before `start` or `sweep`.
  * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
  */
 export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
-  const { config, log = silentLog, clock = systemClock, stateDir = join(process.cwd(), '.changefeed') } = options;
-  const opened = await openRedis({ url: config.redis.url, stateDir, log });
-  const { url } = opened;
-  const { place } = parseRedisUrl(url);
-  const keys = new Keys(config.redis.prefix);
-  const connections = openConnections({ url, onChange: (state) => watch.connectionsChanged(state) });
-  const watch: RedisWatch = new RedisWatch({
-    place,
-    connect: connections.patient,
-    probeKey: keys.probe(),
-    allowEviction: config.redis.allowEviction,
-    log,
-    clock,
-  });
-  const house: House = {
-    config,
-    current: { workspaces: config.workspaces },
-    keys,
-    redis: connections.general(),
-    connect: connections.patient,
-    watch,
-    unfinished: createUnfinished(),
-    log: explainedLog(log, (failure) => watch.isExplained(failure)),
-    clock,
-    attempts: options.attempts,
-    loops: new Map(),
-  };
-  const close = async (): Promise<void> => {
-    await watch.stop();
-    connections.cut();
-    await opened.close();
-  };
-  const cut = (): void => {
-    watch.close();
-    connections.cut();
-  };
-  const facts = { redisOrigin: opened.origin, redisGone: opened.gone };
-  return assemble(house, { facts, used: { place, cut, close }, reportsProblems: options.reportsProblems ?? true });
-}
+  const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts } = options;
+  const { stateDir = join(process.cwd(), '.changefeed') } = options;
+  const context = await openContext({ config, stateDir, log, clock });
+  const workspaces = createWorkspaces(context, { attempts });
+  const poll = pollRole(context, workspaces);
+  const dispatch = dispatchRole(context, workspaces);
+  const handle = handleRole(context, workspaces);
+  const serve = serveRole(context);
+  const reloader = createReloader(context, { workspaces, poll, dispatch, handle });
+  const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
 
-interface Assembly {
-  facts: Pick<Changefeed, 'redisOrigin' | 'redisGone'>;
-  used: UsedRedis;
-  reportsProblems: boolean;
-}
-
-function assemble(house: House, { facts, used, reportsProblems }: Assembly): Changefeed {
-  const { config, watch } = house;
-  const logReader = new RedisLogReader(house);
-  const guard = createStateGuard(house);
-  const polling = createPolling({ ...house, guard });
-  const { sweeper } = polling;
-  const workspaces = config.workspaces.map(({ name }) => name);
-  const fanOut = createFanOut(house, { logReader, sweeper, applyWorkspace: (workspace) => polling.apply(workspace) });
-  const { dispatcher, operations, pool } = fanOut;
-  const parts: Record<Role, Part> = {
-    poll: polling.part,
-    dispatch: dispatchPart(house, fanOut),
-    serve: mirrorPart(house),
-    handle: { name: 'handlers', start: () => pool.start(), stop: () => pool.stop() },
-  };
-  const status = statusReader(house, dispatcher);
-  // It goes on until the connections are closed: stopping uses Redis as well.
-  const watching: Part = { name: 'watch of Redis', start: () => watch.start(), stop: () => Promise.resolve() };
   let running: Lifecycle | undefined;
   let stopping: Promise<void> | undefined;
+  const run = (roles: readonly Role[]): Lifecycle => {
+    const parts = { poll, dispatch, handle, serve };
+    // Handlers start first and sweeps last, so that an event that is found can be handled.
+    const wanted = ROLES.toReversed().filter((role) => roles.includes(role));
+    const presence = reportsProblems ? [presenceOf(context, wanted, status)] : [];
+    logConfigWarnings(context.log, config, warningsFor(wanted));
+    return createLifecycle([redisWatchPart(context), ...presence, ...wanted.map((role) => parts[role])]);
+  };
   const stopParts = async (): Promise<void> => {
     await running?.stop();
-    await fanOut.settled();
-    if (running === undefined) await dispatcher.stop();
-    await Promise.all([sweeper.close(), logReader.close(), operations.close()]);
+    await reloader.idle();
+    await Promise.all([workspaces.close(), dispatch.close()]);
   };
   return {
-    ...facts,
-    lists: createInspector(sweeper),
-    start(roles) {
-      if (config.serve === null && roles?.every((role) => role === 'serve') === true)
-        return Promise.reject(nothingToServe());
-      // Handlers first and sweeps last: whatever is found meets somebody who is ready for it.
-      const wanted = ROLES.toReversed().filter((role) => (roles ?? ROLES).includes(role));
-      const presence = reportsProblems ? [presencePart(house, { roles: wanted, guard, status })] : [];
-      return (running ??= lifecycleOf(house, { first: [watching, ...presence], parts, roles: wanted })).start();
+    redisOrigin: context.redisOrigin,
+    redisGone: context.redisGone,
+    start(roles = ROLES) {
+      if (config.serve === null && roles.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
+      return (running ??= run(roles)).start();
     },
-    stop: () => (stopping ??= stopWithRedis(stopParts, { ...house, ...used })),
+    stop: () => (stopping ??= stopWithRedis(stopParts, context)),
     async sweep(call) {
-      await watch.start();
-      return await sweeper.sweep(call);
+      await context.watch.start();
+      return await sweepNow(context, workspaces, call);
     },
-    waitUntilHandled(wait) {
-      const derives = fanOut.subscriptions.some(({ handler }) => handler === 'derive');
-      return waitForAll(wait, { dispatcher, log: logReader, workspaces, derives });
-    },
+    waitUntilHandled: (wait) => dispatch.waitUntilHandled(wait),
+    tail: (call) => dispatch.tail(call),
     get deadLetters() {
-      return operations.deadLetters;
+      return dispatch.operations.deadLetters;
     },
-    replay: (call) => operations.replay(call),
-    reload: (next) => fanOut.reload(next),
-    enable: (subscription) => operations.enable(subscription),
-    disable: (subscription, reason = 'by hand') => operations.disable(subscription, reason),
-    tail: (options) => followLog({ log: logReader, workspaces }, options),
-    todos: (call) => polling.todos(call),
-    forget: (workspace) => forget(house, workspace),
+    replay: (call) => dispatch.operations.replay(call),
+    reload: (next) => reloader.reload(next),
+    enable: (subscription) => dispatch.operations.enable(subscription),
+    disable: (subscription, reason = 'disabled manually') => dispatch.operations.disable(subscription, reason),
     status,
+    todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
+    lists: createInspector(workspaces),
+    forget: (workspace) => forget(context, workspace),
   };
 }
 
-function statusReader(house: House, dispatcher: Pick<Dispatcher, 'statistics'>): () => Promise<Status> {
-  const { config, current, redis, keys, clock } = house;
-  const registry = createProcessRegistry(redis, keys);
-  return async () => {
-    const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs };
-    const [redisStatus, workspaces, subscriptions, processes] = await Promise.all([
-      readRedisStatus(redis, keys, config.redis),
-      Promise.all(current.workspaces.map((workspace) => readWorkspaceStatus(view, workspace))),
-      dispatcher.statistics(),
-      registry.list(),
-    ]);
-    const facts = { at: isoTime(view.nowMs), redis: redisStatus, workspaces, subscriptions, processes };
-    return { ...facts, problems: distinct(problemsOf(facts)) };
-  };
+/** It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed. */
+function redisWatchPart({ watch }: AppContext): Part {
+  return { name: 'watch of Redis', start: () => watch.start(), stop: () => Promise.resolve() };
 }
 
-/** Each process warns of what its roles need. */
-function lifecycleOf(
-  { config, log }: House,
-  { first, parts, roles }: { first: readonly Part[]; parts: Record<Role, Part>; roles: readonly Role[] },
-): Lifecycle {
-  const needs = { poll: ['polling', 'todos'], serve: ['mirror'], dispatch: ['subscription'], handle: [] } as const;
-  logConfigWarnings(
-    log,
-    config,
-    roles.flatMap((role) => needs[role]),
-  );
-  return createLifecycle([...first, ...roles.map((role) => parts[role])]);
-}
-
-async function forget(house: House, workspace: string): Promise<Forgotten> {
-  const { redis, keys } = house;
-  const registry = createProcessRegistry(redis, keys);
-  if (!WORKSPACE_NAME.test(workspace))
-    throw new ChangefeedError('CF_USAGE', {
-      message:
-        'forget: this is no name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
-    });
-  return await forgetWorkspace(workspace, {
-    ...partsOf(house),
-    traces: createTraceStore(redis, keys),
-    pollers: async (name) =>
-      (await registry.list()).filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name))
-        .length,
+function presenceOf(context: AppContext, roles: readonly Role[], status: () => Promise<Status>): Part {
+  const { config, redis, keys, guard, watch } = context;
+  return createPresence({
+    ...context,
+    roles,
+    workspaces: config.workspaces.map(({ name }) => name),
+    registry: createProcessRegistry(redis, keys),
+    notices: createNoticeStore(redis, keys),
+    status,
+    checkState: (workspace) => guard.check(workspace),
+    ready: (signal) => watch.untilUsable(signal),
   });
 }
 
-/** The six endpoints over what is remembered; nothing, where the configuration has no `serve`. */
-function mirrorPart({ config: { serve, workspaces }, redis, keys, clock, log }: House): Part {
-  if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
-  const mirrors = new Map(
-    workspaces.flatMap(({ name, lists }) => {
-      const token = serve.tokens.get(name);
-      const store = createMirrorStore(redis, keys, name);
-      return token === undefined
-        ? []
-        : [[token, createMirror({ store, lists, clock, stampOf: modifiedAtOf })] as const];
-    }),
-  );
-  const { host, port } = serve;
-  const server = createReadApiServer({ sources: (token) => mirrors.get(token) ?? null, host, port, clock, log });
-  return {
-    name: 'mirror',
-    async start() {
-      log.info({ url: await server.start() }, 'the mirror serves the six lists');
-    },
-    stop: () => server.stop(),
+/** Each process logs the warnings that concern its roles. */
+function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
+  const needs = { poll: ['polling', 'todos'], serve: ['mirror'], dispatch: ['subscription'], handle: [] } as const;
+  return roles.flatMap((role) => needs[role]);
+}
+
+async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
+  const { config, redis, keys, clock } = context;
+  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs };
+  const [redisStatus, workspaceStatuses, subscriptions, processes] = await Promise.all([
+    readRedisStatus(redis, keys, config.redis),
+    Promise.all(workspaces.all().map((workspace) => readWorkspaceStatus(view, workspace.config))),
+    dispatch.statistics(),
+    createProcessRegistry(redis, keys).list(),
+  ]);
+  const at = isoTime(view.nowMs);
+  const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
+  return { ...facts, problems: distinct(problemsOf(facts)) };
+}
+
+function reportedTodos({ name, config: { timeZone }, lists, todos: { store } }: Workspace): ReportedTodos {
+  return { name, timeZone, enabled: lists.todo.enabled, store };
+}
+
+async function forget({ redis, keys, connect, log, clock }: AppContext, workspace: string): Promise<Forgotten> {
+  if (!WORKSPACE_NAME.test(workspace))
+    throw new ChangefeedError('CF_USAGE', {
+      message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
+    });
+  const pollers = async (name: string): Promise<number> => {
+    const processes = await createProcessRegistry(redis, keys).list();
+    return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
   };
+  return await forgetWorkspace(workspace, {
+    keys,
+    connect,
+    logger: log,
+    clock,
+    traces: createTraceStore(redis, keys),
+    pollers,
+  });
 }
 
 function nothingToServe(): ChangefeedError {
   return new ChangefeedError('CF_CONFIG_INVALID', {
-    message: 'The role "serve" alone was asked for, and the configuration has no `serve`. Add serve: { token: "…" }.',
+    message: 'Only the role "serve" is to run, and the configuration has no `serve`. Add serve: { token: "…" }.',
   });
 }

@@ -1,26 +1,102 @@
-/** What every part needs of the process. */
+/** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
 import type { Redis } from 'ioredis';
-import type { Config, WorkspaceConfig } from '../config/schema.js';
+import type { Config } from '../config/schema.js';
+import { derivingSubscription } from '../handlers/derive.js';
+import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
+import { openRedis, type OpenedRedis } from '../runtime/embedded-redis.js';
+import { explainedLog } from '../runtime/explained-log.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
-import type { RedisWatch } from '../runtime/redis-watch.js';
-import type { Unfinished } from '../runtime/unfinished.js';
-import type { Keys } from '../state/keys.js';
+import { openConnections } from '../runtime/redis-connections.js';
+import { parseRedisUrl } from '../runtime/redis-probe.js';
+import { RedisWatch } from '../runtime/redis-watch.js';
+import type { UsedRedis } from '../runtime/stop-with-redis.js';
+import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
+import { appendOnce } from '../state/derived-log.js';
+import { Keys } from '../state/keys.js';
+import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 
-export interface House {
-  /** As the process was started. */
+export interface AppContext {
+  /** As the process was started. Options of workspaces that a reload changed are in `workspaces.ts`. */
   config: Config;
-  /** What a reload replaces. */
-  current: { workspaces: readonly WorkspaceConfig[] };
+  /** The readers of the log, as the process was started: subscriptions and derive functions. */
+  subscriptions: readonly Subscription[];
   keys: Keys;
   redis: Redis;
+  /** Opens a connection for blocking reads. */
   connect: () => Redis;
   /** Whether Redis can be used now. */
   watch: RedisWatch;
+  /** Notices when Redis has lost the state of a workspace. */
+  guard: StateGuard;
   unfinished: Unfinished;
   log: Log;
   clock: Clock;
-  attempts: number | undefined;
   loops: LoopBoard;
+}
+
+export interface OpenedContext extends AppContext, UsedRedis {
+  redisOrigin: OpenedRedis['origin'];
+  redisGone: AbortSignal;
+}
+
+/**
+ * Opens Redis: the configured one, otherwise a private one.
+ * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
+ */
+export async function openContext(options: {
+  config: Config;
+  stateDir: string;
+  log: Log;
+  clock: Clock;
+}): Promise<OpenedContext> {
+  const { config, stateDir, clock } = options;
+  const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log });
+  const { place } = parseRedisUrl(opened.url);
+  const keys = new Keys(config.redis.prefix);
+  const connections = openConnections({ url: opened.url, onChange: (state) => watch.connectionsChanged(state) });
+  const watch: RedisWatch = new RedisWatch({
+    place,
+    connect: connections.patient,
+    probeKey: keys.probe(),
+    allowEviction: config.redis.allowEviction,
+    log: options.log,
+    clock,
+  });
+  const log = explainedLog(options.log, (failure) => watch.isExplained(failure));
+  const redis = connections.general();
+  return {
+    config,
+    subscriptions: subscriptionsOf(config, { redis, keys }),
+    keys,
+    redis,
+    connect: connections.patient,
+    watch,
+    guard: createStateGuard({ redis, keys, clock, log }),
+    unfinished: createUnfinished(),
+    log,
+    clock,
+    loops: new Map(),
+    redisOrigin: opened.origin,
+    redisGone: opened.gone,
+    place,
+    cut() {
+      watch.close();
+      connections.cut();
+    },
+    async close() {
+      await watch.stop();
+      connections.cut();
+      await opened.close();
+    },
+  };
+}
+
+/** All readers of the log: the subscriptions, and the derive functions, each as a subscription. */
+export function subscriptionsOf(
+  { subscriptions, derive }: Config,
+  state: Pick<AppContext, 'redis' | 'keys'>,
+): Subscription[] {
+  return [...subscriptions, ...derive.map((one) => derivingSubscription(one, (...call) => appendOnce(state, ...call)))];
 }

@@ -1,53 +1,54 @@
-/** What a person asks about a list, and the few things a person decides about it. Knows no Redis: it asks the stores. */
+/** What a person asks about a list, and decides about it. */
 import { previewRules, type RulesPreview } from '../detect/preview.js';
 import { compileRules, type FieldRules } from '../detect/rules.js';
 import { listSchema, type ListSchema } from '../detect/schema.js';
 import { listOf } from '../events/envelope.js';
 import type { ListName } from '../events/lists.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
-import type { Sweeper } from './sweeper.js';
+import type { Workspaces } from './workspaces.js';
 
+/** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
-  /** Why a record did or did not yield events: what is remembered, compared, left out, and the last decisions. */
+  /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
   explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
-  /** The fields seen in a list, in which forms, on what share of its rows. */
+  /** The fields seen in a list, their value types, and the share of rows that have them. */
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
-  /** What these rules would have made of the list's newest events. */
+  /** How the newest events of the list would differ under these rules. */
   previewRules(list: ListName, rules: FieldRules, options?: PreviewOptions): Promise<RulesPreview>;
-  /** Lets a held mass removal through with the next sweep. @returns how many records it concerns; 0 when none is held */
+  /** Releases a held mass removal with the next sweep. @returns how many records it concerns; 0 when none is held */
   acceptRemovals(list: ListName, workspace?: string): Promise<number>;
-  /** Lets held creations through with the next sweep. @returns how many it concerns; 0 when none are held */
+  /** Releases held creations with the next sweep. @returns how many it concerns; 0 when none are held */
   acceptCreations(list: ListName, workspace?: string): Promise<number>;
   /**
-   * Forgets a list's baseline: its next sweep is quiet. What is known of its records, and their sequences, stay; where that sweep
-   * shows another source (another base URL, or hardly any known record), the records it does not show are dropped without an event.
+   * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
+   * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
    */
   resync(list: ListName, workspace?: string): Promise<void>;
 }
 
 export interface PreviewOptions {
   workspace?: string | undefined;
-  /** The newest so many events of the log. @defaultValue 10000 */
+  /** How many of the newest events of the log are read. @defaultValue 10000 */
   limit?: number;
 }
 
-const LOOKED_BACK = 10_000;
+const PREVIEWED_EVENTS = 10_000;
 
-export function createInspector(sweeper: Sweeper): Inspector {
+export function createInspector(workspaces: Workspaces): Inspector {
   return {
     async explain(list, id, workspace) {
-      const { store, rules } = sweeper.view(list, workspace);
-      return await explainRecord(store, { list, id, rules });
+      const { store, lists } = workspaces.choose(workspace);
+      return await explainRecord(store, { list, id, rules: lists[list].rules });
     },
-    schema: async (list, workspace) => listSchema(await sweeper.view(list, workspace).store.schema(list)),
-    async previewRules(list, proposed, { workspace, limit = LOOKED_BACK } = {}) {
-      const events = await sweeper.view(list, workspace).store.recentEvents(0, limit);
+    schema: async (list, workspace) => listSchema(await workspaces.choose(workspace).store.schema(list)),
+    async previewRules(list, proposed, { workspace, limit = PREVIEWED_EVENTS } = {}) {
+      const events = await workspaces.choose(workspace).store.recentEvents(0, limit);
       const ofList = events.filter((event) => listOf(event) === list);
       return previewRules(ofList, compileRules(list, proposed));
     },
-    acceptRemovals: async (list, workspace) => await sweeper.view(list, workspace).store.acceptRemovals(list),
-    acceptCreations: async (list, workspace) => await sweeper.view(list, workspace).store.acceptCreations(list),
-    resync: async (list, workspace) => await sweeper.view(list, workspace).store.forgetBaseline(list),
+    acceptRemovals: async (list, workspace) => await workspaces.choose(workspace).store.acceptRemovals(list),
+    acceptCreations: async (list, workspace) => await workspaces.choose(workspace).store.acceptCreations(list),
+    resync: async (list, workspace) => await workspaces.choose(workspace).store.forgetBaseline(list),
   };
 }
 

@@ -1,29 +1,33 @@
-/** The service as a process runs it: configuration, log, Redis, the roles, until it is told to stop. */
+/** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
 import { homedir } from 'node:os';
-import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
-import { digestFiles, keepUpWithConfig, type FileDigests } from './reload.js';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { createLog, parseLogLevel } from '../observability/log.js';
-import { sayOnce } from '../observability/say-once.js';
+import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
 import { stateDirOf } from '../runtime/state-dir.js';
+import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
+import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
 
-export interface ServiceWorld {
-  cwd: string;
+/** What a log depends on. */
+export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
-  /** A person is watching standard error: the log is made for reading. */
+  /** Standard error is a terminal: log lines are formatted for reading. */
   interactive: boolean;
+}
+
+export interface ServiceWorld extends Terminal {
+  cwd: string;
 }
 
 export interface OpenedService {
   feed: Changefeed;
   config: Config;
   log: Log;
-  /** The files the configuration was read from, and what was in them. */
+  /** The files the configuration was read from, with their digests. */
   files: FileDigests;
-  /** Reads it anew, from the same file. */
+  /** Reads the configuration again, from the same file. */
   reread: () => Promise<LoadedConfig>;
 }
 
@@ -31,14 +35,14 @@ export interface OpenOptions {
   /** The configuration file. */
   path?: string | undefined;
   /**
-   * For a command that a person waits for: a log for reading, nothing below warnings and each kind of trouble once
-   * (LOG_LEVEL asks for more), and an API that does not answer is given up sooner. @defaultValue false
+   * For a command that a person waits for: readable log lines, only warnings and errors, each kind once (LOG_LEVEL overrides this),
+   * and fewer tries when the API does not answer. @defaultValue false
    */
   quiet?: boolean;
 }
 
-/** Tries per page while somebody waits: about 6 s of an API that does not answer, against a minute in the service. */
-const PATIENCE_OF_A_PERSON = 5;
+/** Tries per page while a person waits: about 6 s without an answer. The service tries for about a minute. */
+const INTERACTIVE_ATTEMPTS = 5;
 
 /** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw */
 export async function openService(
@@ -54,71 +58,66 @@ export async function openService(
     config,
     log,
     stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
-    ...(quiet && { attempts: PATIENCE_OF_A_PERSON, reportsProblems: false }),
+    ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
-  // The same file, also when another one would be found first by now, or none.
+  // By its path: a search could now find another file, or none.
   const reread = (): Promise<LoadedConfig> => loadConfig({ cwd, env, path: files[0] ?? path });
   return { feed, config, log, files: digests, reread };
 }
 
-function serviceLog({ env, interactive }: ServiceWorld): Log {
-  return createLog({
-    level: parseLogLevel(env['LOG_LEVEL']),
-    pretty: interactive,
-    colour: colourOf({ env, interactive }),
-  });
+function serviceLog(terminal: Terminal): Log {
+  const { env, interactive } = terminal;
+  return createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, colour: hasColour(terminal) });
 }
 
 /** The log of a command that a person waits for. */
-export function quietLog({ env, interactive }: Omit<ServiceWorld, 'cwd'>): Log {
-  const asked = env['LOG_LEVEL'] ?? '';
-  const level = asked === '' ? 'warn' : parseLogLevel(asked);
-  const log = createLog({ level, pretty: true, colour: colourOf({ env, interactive }) });
-  return asked === '' ? sayOnce(log) : log;
+export function quietLog(terminal: Terminal): Log {
+  const requested = terminal.env['LOG_LEVEL'] ?? '';
+  const level = requested === '' ? 'warn' : parseLogLevel(requested);
+  const log = createLog({ level, pretty: true, colour: hasColour(terminal) });
+  return requested === '' ? logOnce(log) : log;
 }
 
-function colourOf({ env, interactive }: Omit<ServiceWorld, 'cwd'>): boolean {
+function hasColour({ env, interactive }: Terminal): boolean {
   return interactive && (env['NO_COLOR'] ?? '') === '';
 }
 
 export interface RunOptions {
   roles: readonly Role[];
-  /** Ends it. */
+  /** Stops the service. */
   signal: AbortSignal;
-  /** Is handed what to call when somebody asks for the configuration to be read again (SIGHUP). */
+  /** Receives the function that reads and applies the configuration again (for SIGHUP). */
   onReload: (reload: () => void) => void;
 }
 
 /**
- * Runs the roles until the signal aborts, and keeps up with the configuration meanwhile.
- * @throws ChangefeedError CF_REDIS_UNREACHABLE when the private Redis came up at another address
+ * Runs the roles until the signal aborts, and applies changes of the configuration meanwhile.
+ * @throws ChangefeedError CF_REDIS_UNREACHABLE when the private Redis had to be restarted at another address
  */
-export async function runService(
-  service: OpenedService,
-  { roles, signal: asked, onReload }: RunOptions,
-): Promise<void> {
-  const { feed, config, log } = service;
-  const signal = AbortSignal.any([asked, feed.redisGone]);
-  let keepingUp: Promise<void> | undefined;
+export async function runService(service: OpenedService, { roles, signal, onReload }: RunOptions): Promise<void> {
+  const { feed, config, log, files, reread } = service;
+  const stopping = AbortSignal.any([signal, feed.redisGone]);
+  const reload = (next: Config) => feed.reload(next);
+  const watch = watchConfig({ reload, reread, files, log }, stopping);
+  let watching: Promise<void> | undefined;
   try {
-    const watch = keepUpWithConfig(service, signal);
     onReload(watch.reload);
     await feed.start(roles);
-    keepingUp = watch.run();
+    watching = watch.run();
     const workspaces = config.workspaces.map(({ name }) => name);
     const subscriptions = config.subscriptions.map(({ name }) => name);
     log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');
-    await untilAborted(signal);
+    await untilAborted(stopping);
     log.info({}, 'changefeed is stopping');
   } finally {
-    const stopped = Promise.all([feed.stop(), keepingUp]);
-    // What does not stop without its Redis is a consequence: the error that counts is the one below.
+    const stopped = Promise.all([feed.stop(), watching]);
+    // Without its Redis, a failure to stop is a consequence. The cause is thrown below.
     await (feed.redisGone.aborted ? stopped.catch(() => undefined) : stopped);
   }
   feed.redisGone.throwIfAborted();
 }
 
-/** An entry point: this process takes the roles, and ends with an exit code as the command line's. */
+/** The entry point of a process with these roles. Sets the exit code, as the command line does. */
 export async function runProcess(roles: readonly Role[]): Promise<void> {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());

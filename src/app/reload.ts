@@ -1,106 +1,72 @@
 /**
- * Keeps a running service up with its configuration. Files are looked at once a second and taken when they have stayed the
- * same for two looks: however an editor writes them (in place, beside and renamed, in two steps), and wherever they lie (a
- * mounted folder tells nobody that something changed there). What is not valid is told once and changes nothing.
+ * Applies another configuration to a running process: the roles go on with the new options of workspaces and with the new subscriptions.
+ * All other sections take effect only at the next start.
  */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import type { Changefeed, Reloaded } from './changefeed.js';
-import type { LoadedConfig } from '../config/load.js';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
-import { runLoop } from '../runtime/loop.js';
+import { changedWorkspaces, sectionsThatDiffer, type Section } from '../config/compare.js';
+import type { Config } from '../config/schema.js';
+import { compareRosters } from '../dispatch/roster.js';
+import { logConfigWarnings } from './config-warnings.js';
+import { subscriptionsOf, type AppContext } from './context.js';
+import type { DispatchRole } from './roles/dispatch.js';
+import type { HandleRole } from './roles/handle.js';
+import type { PollRole } from './roles/poll.js';
+import type { Workspaces } from './workspaces.js';
 
-export interface ConfigWatchOptions {
-  feed: Pick<Changefeed, 'reload'>;
-  log: Log;
-  /** The files the configuration was read from, and what was in them. */
-  files: FileDigests;
-  reread: () => Promise<LoadedConfig>;
-  clock?: Clock;
+/** What a reload changed. `added`, `changed` and `removed` are names of subscriptions and derive functions. */
+export interface Reloaded {
+  added: readonly string[];
+  changed: readonly string[];
+  removed: readonly string[];
+  /** Workspaces whose options changed. */
+  workspaces: readonly string[];
+  /** Sections of the configuration that changed too and take effect only at the next start. */
+  needsRestart: readonly Section[];
 }
 
-export interface ConfigWatch {
-  /** Reads the configuration again at once, whether its files have changed or not. */
-  reload: () => void;
-  /** Looks at the files until the signal aborts. */
-  run(): Promise<void>;
+export interface Reloader {
+  /** Calls at the same time are carried out one after the other. */
+  reload(next: Config): Promise<Reloaded>;
+  /** Resolves when no reload is under way. */
+  idle(): Promise<void>;
 }
 
-const LOOK_MS = 1_000;
-/** A reload waits for the handlers of subscriptions that go. */
-const STALL_MS = 600_000;
+export interface ReloadedParts {
+  workspaces: Workspaces;
+  poll: PollRole;
+  dispatch: DispatchRole;
+  handle: HandleRole;
+}
 
-/** File → digest of what is in it. */
-export type FileDigests = ReadonlyMap<string, string>;
+export function createReloader(context: AppContext, { workspaces, poll, dispatch, handle }: ReloadedParts): Reloader {
+  const { config, log } = context;
+  let { subscriptions } = context;
+  let last: Promise<unknown> = Promise.resolve();
 
-export function keepUpWithConfig(options: ConfigWatchOptions, signal: AbortSignal): ConfigWatch {
-  const { reread, feed, log, clock = systemClock } = options;
-  let files = [...options.files.keys()];
-  let taken = options.files;
-  let last: FileDigests | undefined;
-  let asked = false;
-  let wake = new AbortController();
-
-  const take = async (look: FileDigests): Promise<void> => {
-    taken = look;
-    try {
-      const loaded = await reread();
-      files = [...loaded.files];
-      // What was changed while it was read is told by the next look; what is new among the files is as it was read.
-      taken = new Map([...(await digestFiles(files)), ...look]);
-      tell(await feed.reload(loaded.config), log);
-    } catch (error) {
-      if (signal.aborted) return;
-      const code = error instanceof ChangefeedError ? error.code : undefined;
-      log.error({ error: messageOf(error), code }, 'the configuration was not taken over; the old one goes on');
-    }
-  };
-  const turn = async (): Promise<number> => {
-    const either = AbortSignal.any([signal, wake.signal]);
-    if (!asked) await clock.sleep(LOOK_MS, either).catch(() => undefined);
-    if (signal.aborted) return 0;
-    const look = await digestFiles(files);
-    const settled = last !== undefined && isSame(files, look, last);
-    last = look;
-    if (!asked && (!settled || isSame(files, look, taken))) return 0;
-    asked = false;
-    await take(look);
-    return 0;
+  const apply = async (next: Config): Promise<Reloaded> => {
+    const { subscriptions: roster, ...names } = compareRosters(subscriptions, subscriptionsOf(next, context));
+    subscriptions = roster;
+    // At the same time: reading must not wait for the handlers of removed subscriptions to finish.
+    await Promise.all([dispatch.apply(roster), handle.apply(roster)]);
+    const changed = changedWorkspaces(configsOf(workspaces), next.workspaces);
+    await Promise.all(changed.map((workspace) => poll.apply(workspace)));
+    // The sections that were not applied are still those of the start: warnings and differences are found against them.
+    const running = { ...config, workspaces: configsOf(workspaces) };
+    logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, ['subscription']);
+    const needsRestart = sectionsThatDiffer(running, next);
+    return { ...names, workspaces: changed.map(({ name }) => name), needsRestart };
   };
   return {
-    reload() {
-      asked = true;
-      wake.abort();
-      wake = new AbortController();
+    reload(next) {
+      const applied = last.catch(() => undefined).then(() => apply(next));
+      last = applied;
+      return applied;
     },
-    run: () => runLoop({ name: 'configuration', run: turn, signal, stallMs: STALL_MS, log, clock }),
+    async idle() {
+      await last.catch(() => undefined);
+    },
   };
 }
 
-export async function digestFiles(files: readonly string[]): Promise<FileDigests> {
-  return new Map(await Promise.all(files.map(async (file) => [file, await digestOf(file)] as const)));
-}
-
-async function digestOf(file: string): Promise<string> {
-  try {
-    return createHash('sha256')
-      .update(await readFile(file))
-      .digest('base64');
-  } catch (error) {
-    // Between two steps of an editor there may be no such file.
-    return String((error as NodeJS.ErrnoException).code);
-  }
-}
-
-function isSame(files: readonly string[], a: FileDigests, b: FileDigests): boolean {
-  return files.every((file) => a.get(file) === b.get(file));
-}
-
-function tell({ needsRestart, ...names }: Reloaded, log: Log): void {
-  const changes = Object.values(names).some((some) => some.length > 0);
-  log.info(names, changes ? 'the configuration was reloaded' : 'the configuration was read again: nothing differs');
-  if (needsRestart.length === 0) return;
-  log.warn({ sections: needsRestart }, 'these differ too, and stay as they were until the next start');
+function configsOf(workspaces: Workspaces) {
+  return workspaces.all().map(({ config }) => config);
 }

@@ -1,5 +1,5 @@
 /** A list's schema as TypeScript: a workspace's own fields are its own, and its code should know them. */
-import { keysOfForm, type ListSchema } from '../app/changefeed.js';
+import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
 import { OBJECT_OF, type ListName } from '../events/lists.js';
 
 type SeenField = ListSchema['fields'][number];
@@ -52,7 +52,7 @@ function typeOf(form: string): string {
   if (form === 'object') return 'Record<string, unknown>';
   if (form.startsWith('list of ')) return `${typeOf(form.slice('list of '.length))}[]`;
   if (!form.startsWith('{')) return form;
-  const keys = keysOfForm(form);
+  const keys = keysOfValueType(form);
   if (keys.length === 0) return 'Record<string, never>';
   return `{ ${keys.map((key) => `${nameText(key)}: ${isReferenceKey(key) ? 'string' : 'unknown'}`).join('; ')} }`;
 }

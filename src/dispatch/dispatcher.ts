@@ -44,10 +44,13 @@ export interface DispatcherOptions {
 }
 
 export interface WaitOptions {
-  /** Per workspace, the log id up to and including which everything must be handled or dead. */
-  upTo: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal?: AbortSignal;
+}
+
+export interface WaitCall extends WaitOptions {
+  /** Per workspace, the log id up to and including which everything must be handled or dead. */
+  upTo: Readonly<Record<string, string>>;
 }
 
 export type WaitResult = { outcome: 'handled' } | { outcome: 'timeout'; unhandled: readonly Unhandled[] };
@@ -83,7 +86,7 @@ export interface Dispatcher {
    * is not disabled.
    * @throws the signal's reason when aborted
    */
-  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
+  waitUntilHandled(options: WaitCall): Promise<WaitResult>;
   /** Also before `start` and beside a dispatcher of another process. */
   statistics(): Promise<SubscriptionStatistics[]>;
 }
@@ -128,7 +131,7 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
 
 type Settled = DispatcherOptions & { clock: Clock };
 
-async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitOptions, options: Settled): Promise<WaitResult> {
+async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitCall, options: Settled): Promise<WaitResult> {
   const { clock } = options;
   const deadline = clock.now() + timeoutMs;
   for (;;) {

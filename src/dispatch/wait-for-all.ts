@@ -11,7 +11,7 @@ export interface WaitForAllDeps {
 }
 
 export async function waitForAll(
-  wait: Omit<WaitOptions, 'upTo'>,
+  wait: WaitOptions,
   { dispatcher, log, workspaces, derives }: WaitForAllDeps,
 ): Promise<WaitResult> {
   const once = async (): Promise<WaitResult> => {

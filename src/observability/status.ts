@@ -2,7 +2,8 @@
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../events/lists.js';
 import type { Notice, NoticeKind } from '../events/types.js';
-import type { ProcessStatus } from './processes.js';
+import type { ListFailure } from '../sweep/schedule.js';
+import type { ProcessStatus } from './presence.js';
 
 export interface ListStatus {
   list: ListName;
@@ -21,16 +22,7 @@ export interface ListStatus {
     muted: Readonly<Record<string, number>>;
   } | null;
   /** Why the last attempts failed; null when the last one was complete. */
-  failure: {
-    code: string;
-    /** What failed, where, and what to do. */
-    message: string;
-    page: number | null;
-    /** ISO 8601: the first failure since the last complete sweep, and the last one. */
-    since: string;
-    at: string;
-    attempts: number;
-  } | null;
+  failure: ListFailure | null;
   /** ISO 8601: when the list is due; null where it is disabled. */
   dueAt: string | null;
   /** Due for longer than a sweep's start may take, and no process sweeps it. */

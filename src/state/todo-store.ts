@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { StoredRecord } from '../detect/known.js';
 import type { TodoWatch } from '../detect/rules.js';
 import type { TimerKind } from '../detect/watch.js';
-import type { RememberedTodo, Timer, TodoStore } from '../todos/store.js';
+import type { StoredTodo, Timer, TodoStore } from '../todos/store.js';
 import { unexpectedAnswer, words } from './answer.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
@@ -22,7 +22,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   const sweep = keys.sweep(workspace, 'todo');
   const touched = [due, records, keys.log(workspace), keys.members(workspace, 'todo'), keys.walk(workspace, 'todo')];
   return {
-    lastLook: async () => (await loadSweep(redis, keys, workspace, 'todo')).state.lastSweep,
+    lastSweep: async () => (await loadSweep(redis, keys, workspace, 'todo')).state.lastSweep,
     async due(upToMs, { offset, count }) {
       return timersFrom(await redis.zrangebyscore(due, '-inf', upToMs, 'WITHSCORES', 'LIMIT', offset, count));
     },
@@ -62,7 +62,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   };
 }
 
-function remembered(version: Buffer): RememberedTodo {
+function remembered(version: Buffer): StoredTodo {
   const { digest: _, counted: _counted, image, ...memory } = unpackRecord(version);
   return {
     version,

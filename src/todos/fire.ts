@@ -1,13 +1,12 @@
 /**
- * Tells of the todos whose time has come. A clock alone does not know whether a todo is still open: what fires is what a
- * complete sweep begun after its moment has shown to be so. Until then the timer waits.
+ * Emits the events of todos that have become due soon or overdue. The clock alone does not show whether a todo is still open. So a
+ * timer fires only after a complete sweep that began after its time and found the todo open. Until then the timer waits.
  */
 import { isDone } from '../detect/todo.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
-import { isLate } from './timing.js';
-import type { Look, RememberedTodo, Timer, TodoStore } from './store.js';
+import type { LastSweep, StoredTodo, Timer, TodoStore } from './store.js';
 
 export interface FireOptions {
   workspace: string;
@@ -20,7 +19,7 @@ const CHUNK = 100;
 
 /** @returns how many events were appended */
 export async function fireDue({ store, clock, ...options }: FireOptions): Promise<number> {
-  const last = await store.lastLook();
+  const last = await store.lastSweep();
   if (last === null) return 0;
   const upToMs = Math.min(clock.now(), Date.parse(last.startedAt));
   let fired = 0;
@@ -30,8 +29,8 @@ export async function fireDue({ store, clock, ...options }: FireOptions): Promis
     for (const [index, timer] of timers.entries()) {
       const todo = todos[index] ?? null;
       const outcome = await fireOne(timer, todo, { ...options, store, last, nowMs: clock.now() });
-      if (outcome === 'told') fired += 1;
-      // What stays would be found again.
+      if (outcome === 'emitted') fired += 1;
+      // A timer that stays would be found again by the next read.
       if (outcome === 'stays') offset += 1;
     }
     if (timers.length < CHUNK) return fired;
@@ -39,28 +38,32 @@ export async function fireDue({ store, clock, ...options }: FireOptions): Promis
 }
 
 interface Moment extends Omit<FireOptions, 'clock'> {
-  last: Look;
+  last: LastSweep;
   nowMs: number;
 }
 
-async function fireOne(timer: Timer, todo: RememberedTodo | null, moment: Moment): Promise<'told' | 'gone' | 'stays'> {
-  // The look that should confirm it showed something else, and perhaps something old: the next one decides.
+async function fireOne(
+  timer: Timer,
+  todo: StoredTodo | null,
+  moment: Moment,
+): Promise<'emitted' | 'removed' | 'stays'> {
+  // The sweep that should confirm the todo showed other content, perhaps from a lagging replica: the next sweep decides.
   if (todo?.known.doubt?.sweep === moment.last.sweepId) return 'stays';
   const event = todo !== null && isOpen(todo) ? timerEvent(timer, todo, moment) : null;
   const outcome = await moment.store.fire(timer, todo, event);
-  // One that moved has been given its new moment; it is found there, or by the next look.
+  // A timer that moved has a new time: it is found there, or after the next sweep.
   if (outcome !== 'fired') return 'stays';
-  return event === null ? 'gone' : 'told';
+  return event === null ? 'removed' : 'emitted';
 }
 
-/** Without its image, a todo that has a timer is open: the two are written together. */
-function isOpen({ known: { record, fields, gone } }: RememberedTodo): boolean {
+/** A todo stored without its contents is open when it has a timer: the two are written together. */
+function isOpen({ known: { record, fields, gone } }: StoredTodo): boolean {
   return gone === undefined && (record === null ? fields !== undefined : isDone(record) === false);
 }
 
 function timerEvent(
   { kind, key, atMs }: Timer,
-  { known }: RememberedTodo,
+  { known }: StoredTodo,
   { workspace, dueSoonMs, last, nowMs }: Moment,
 ): ChangeEvent {
   const due = isoTime(kind === 'overdue' ? atMs : atMs + dueSoonMs);
@@ -71,7 +74,7 @@ function timerEvent(
     verb: kind,
     recordId: key,
     time: isoTime(atMs),
-    // A todo opened again, or moved away and back, has another sequence by then.
+    // The sequence makes the id differ for a todo that was reopened, or whose due time moved away and back.
     contentDigest: due,
     data: {
       before: null,
@@ -86,4 +89,20 @@ function timerEvent(
       ...(late ? { late } : {}),
     },
   });
+}
+
+/** An event is on time when it is emitted within this of its time, plus the time that sweeps take. */
+const ON_TIME_MS = 30_000;
+
+/** A due time in the past when it was first seen (a todo created for yesterday) does not make the event late. */
+function isLate(
+  atMs: number,
+  { learntAt, last, nowMs }: { learntAt: string | null; last: LastSweep; nowMs: number },
+): boolean {
+  const from = learntAt === null ? atMs : Math.max(atMs, Date.parse(learntAt));
+  return nowMs - from > ON_TIME_MS + 4 * tookMs(last);
+}
+
+export function tookMs({ startedAt, completedAt }: LastSweep): number {
+  return Date.parse(completedAt) - Date.parse(startedAt);
 }

@@ -1,64 +1,71 @@
 /**
- * The todo monitor of all workspaces. After each sweep of todos it emits what has come due; and it says when the list is to be
- * swept next for the sake of a due time, before its interval is over.
+ * What a process does about due times besides sweeping the list of todos: after each sweep it emits the todos that have become due,
+ * and it says when the list must be swept before its interval is over because a todo becomes due.
  */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';
+import { NO_TIMERS, timersOf } from '../detect/watch.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { fireDue } from './fire.js';
-import { rebuildTimers } from './rebuild.js';
+import { fireDue, tookMs } from './fire.js';
 import type { TodoStore } from './store.js';
-import { lookAt } from './timing.js';
 
-export interface MonitoredWorkspace {
-  name: string;
-  /** Null: its todos are not watched. */
+export interface MonitoredTodos {
+  workspace: string;
+  /** Null: todos are not watched. */
   watch: TodoWatch | null;
   store: TodoStore;
 }
 
-export interface MonitorOptions {
-  /** The workspace as it is configured now; undefined when there is none of that name. */
-  workspace: (name: string) => MonitoredWorkspace | undefined;
-  clock: Clock;
-  log: Log;
-}
+/** Sweeps caused by a timer start at least this far apart. */
+const LEAST_BETWEEN_MS = 5_000;
 
-export interface TodoMonitor {
-  /** The workspace's todos have been swept. A failure here is logged; the next sweep emits what this one could not. */
-  swept(workspace: string): Promise<void>;
-  /** When the next due time asks for a sweep, in ms since the epoch; null when none does. */
-  wakeMs(workspace: string): Promise<number | null>;
-}
-
-export function createTodoMonitor({ workspace: named, clock, log }: MonitorOptions): TodoMonitor {
-  const afterSweep = async ({ name, store, watch }: MonitoredWorkspace): Promise<void> => {
-    // Before every look: the timers go with the state, and the state may have been lost.
+/** To be called after each complete sweep of todos. A failure is logged only: the next sweep emits what this one could not. */
+export async function emitDueTodos(
+  { workspace, watch, store }: MonitoredTodos,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<void> {
+  try {
+    // After every sweep, not once per process: the timers are part of the state, and the state may have been lost.
     await rebuildTimers(store, watch, clock);
     if (watch === null) return;
-    const events = await fireDue({ workspace: name, store, dueSoonMs: watch.dueSoonMs, clock });
-    if (events > 0) log.info({ workspace: name, events }, 'todos have come due');
-  };
-  return {
-    async swept(name) {
-      const workspace = named(name);
-      if (workspace === undefined) return;
-      try {
-        await afterSweep(workspace);
-      } catch (error) {
-        log.error(
-          { workspace: name, error: messageOf(error) },
-          'due todos were not emitted; the next sweep emits them',
-        );
-      }
-    },
-    async wakeMs(name) {
-      const workspace = named(name);
-      if (workspace === undefined || workspace.watch === null) return null;
-      const last = await workspace.store.lastLook();
-      const next = last === null ? null : await workspace.store.nextAfter(Date.parse(last.startedAt));
-      return last === null || next === null ? null : lookAt(next, last);
-    },
-  };
+    const events = await fireDue({ workspace, store, dueSoonMs: watch.dueSoonMs, clock });
+    if (events > 0) log.info({ workspace, events }, 'todos have become due');
+  } catch (error) {
+    log.error({ workspace, error: messageOf(error) }, 'due todos were not emitted; the next sweep emits them');
+  }
+}
+
+/**
+ * When the next due time requires a sweep, in ms since the epoch; null when none does. Sweeps caused by timers take at most a third of
+ * the time. Otherwise a large list would be swept without a pause whenever its todos become due one after the other.
+ */
+export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise<number | null> {
+  const last = watch === null ? null : await store.lastSweep();
+  if (last === null) return null;
+  const startedMs = Date.parse(last.startedAt);
+  const timerMs = await store.nextAfter(startedMs);
+  return timerMs === null ? null : Math.max(timerMs, startedMs + Math.max(LEAST_BETWEEN_MS, 3 * tookMs(last)));
+}
+
+/**
+ * Sets the timers of all todos again when todos are watched for the first time or by other options (time zone, lead time). As at first
+ * contact, times that are already over yield no event; timers that are over and have not fired yet stay.
+ */
+export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, clock: Clock): Promise<void> {
+  const before = await store.watchedAs();
+  if (watch === null) {
+    if (before !== null) await store.watchAs(null);
+    return;
+  }
+  if (before?.timeZone === watch.timeZone && before.dueSoonMs === watch.dueSoonMs) return;
+  for await (const todos of store.everyTodo()) {
+    for (const [key, todo] of todos) {
+      const { record } = todo.known;
+      if (record === null) continue;
+      const timers = timersOf(record, watch, { nowMs: clock.now(), quiet: true });
+      await store.set(key, todo, timers === NO_TIMERS ? timers : timers.filter(({ atMs }) => atMs !== null));
+    }
+  }
+  await store.watchAs(watch);
 }

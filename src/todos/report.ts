@@ -1,24 +1,52 @@
-/** What todos come to: how many are open, due, over and done, for whom, and how long they take. Pure. */
+/**
+ * Counts todos: how many are open, due, overdue and completed, for whom, and how long they take. It counts the stored todos and
+ * sends no request to the CRM.
+ */
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
 import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../detect/todo.js';
+import { ChangefeedError } from '../errors.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
+import { parseDuration } from '../runtime/duration.js';
+import type { TodoStore } from './store.js';
 
-/** Of the todos that are in the list now. */
+export interface TodosCall {
+  /** Only this workspace. @defaultValue all */
+  workspace?: string | undefined;
+  /** Start of the period, which ends now: a duration (`'7d'`) or an ISO 8601 time. @defaultValue '30d' */
+  since?: string | undefined;
+}
+
+export interface TodosReport {
+  /** ISO 8601: the period. */
+  since: string;
+  at: string;
+  workspaces: WorkspaceTodos[];
+}
+
+export interface WorkspaceTodos extends TodoSums {
+  workspace: string;
+  timeZone: string;
+  /** ISO 8601: start of the last complete sweep; null before the first. */
+  asOf: string | null;
+}
+
+/** Counts of the todos that are in the list now. */
 export interface TodoCounts {
   open: number;
-  /** Open, and due on this calendar day, an hour that is over included. */
+  /** Open, and due on this calendar day; the hours of the day that are over count too. */
   dueToday: number;
-  /** Open, and their time is over. */
+  /** Open, and their due time is over. */
   overdue: number;
   /** Done within the period. */
   completed: number;
-  /** Of those that were due within the period, the share that is done, 0 to 1; null when none was. */
+  /** The share that is done of those due within the period, 0 to 1; null when none was due. */
   completionRate: number | null;
-  /** From creation to completion, ms, of those completed within the period; null when none was. */
+  /** Time from creation to completion of those completed within the period, ms; null when there are none. */
   medianMsToComplete: number | null;
 }
 
-/** A person in charge, or a team. `id` is null for the todos that have none. */
+/** The todos of one person in charge, or of one team. `id` is null for the todos without one. */
 export interface TodoGroup extends TodoCounts {
   id: string | null;
   name: string | null;
@@ -26,9 +54,9 @@ export interface TodoGroup extends TodoCounts {
 
 export interface TodoSums {
   total: TodoCounts;
-  /** By person in charge: who has most to do first. */
+  /** By person in charge, the one with the most open todos first. */
   people: TodoGroup[];
-  /** By team; a todo of two teams counts for both. */
+  /** By team. A todo of two teams counts for both. */
   teams: TodoGroup[];
 }
 
@@ -38,7 +66,79 @@ export interface Period {
   nowMs: number;
 }
 
-/** Takes todos one by one, so that a large list is never held whole. */
+export interface ReportedTodos {
+  name: string;
+  timeZone: string;
+  /** False: the list of todos is disabled. */
+  enabled: boolean;
+  store: TodoStore;
+}
+
+const DEFAULT_SINCE = '30d';
+
+/**
+ * Workspaces whose list of todos is disabled are left out, unless all of them are.
+ * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled or kept without images
+ */
+export async function reportTodos(
+  workspaces: readonly ReportedTodos[],
+  { workspace, since = DEFAULT_SINCE }: TodosCall,
+  clock: Clock,
+): Promise<TodosReport> {
+  const nowMs = clock.now();
+  const sinceMs = sinceOf(since, nowMs);
+  const wanted = workspaces.filter(({ name }) => workspace === undefined || name === workspace);
+  if (wanted.length === 0) {
+    const names = workspaces.map(({ name }) => name).join(', ');
+    throw usage(`There is no workspace "${workspace ?? ''}". The configuration names ${names}.`);
+  }
+  const enabled = wanted.filter((one) => one.enabled);
+  if (enabled.length === 0) throw disabled(wanted.map(({ name }) => name));
+  const counted = enabled.map((one) => countTodos(one, { sinceMs, nowMs }));
+  return { since: isoTime(sinceMs), at: isoTime(nowMs), workspaces: await Promise.all(counted) };
+}
+
+function sinceOf(text: string, nowMs: number): number {
+  const duration = parseDuration(text);
+  const ms = duration === undefined ? (/^\d{4}-\d{2}-\d{2}/u.test(text) ? Date.parse(text) : NaN) : nowMs - duration;
+  if (ms >= 0 && ms <= nowMs) return ms;
+  throw usage(
+    `The period begins at "${text}"; allowed: a duration such as 7d, or a time in the past such as 2026-03-01.`,
+  );
+}
+
+async function countTodos(
+  { name, timeZone, store }: ReportedTodos,
+  period: { sinceMs: number; nowMs: number },
+): Promise<WorkspaceTodos> {
+  const tally = new TodoTally({ ...period, timeZone });
+  for await (const todos of store.everyTodo()) {
+    for (const [, { known }] of todos) {
+      if (known.record !== null) tally.add(known.record);
+      else if (known.gone === undefined) throw withoutImages(name);
+    }
+  }
+  const last = await store.lastSweep();
+  return { workspace: name, timeZone, asOf: last?.startedAt ?? null, ...tally.sums() };
+}
+
+function disabled(workspaces: readonly string[]): ChangefeedError {
+  return usage(
+    `The list "todo" is disabled (${workspaces.join(', ')}), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.`,
+  );
+}
+
+function withoutImages(workspace: string): ChangefeedError {
+  return usage(
+    `Workspace "${workspace}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
+  );
+}
+
+function usage(message: string): ChangefeedError {
+  return new ChangefeedError('CF_USAGE', { message });
+}
+
+/** Takes todos one by one, so that a large list is never in memory as a whole. */
 export class TodoTally {
   readonly #period: Period;
   readonly #today: { from: number; to: number };
@@ -78,13 +178,13 @@ export class TodoTally {
     const completed = within(doneAt);
     return {
       open,
-      // A date without a time of day is over with the first moment of the next.
+      // The deadline of a date without a time of day is the first moment of the next day.
       dueToday: open && deadline !== null && deadline > this.#today.from && deadline <= this.#today.to,
       overdue: open && deadline !== null && deadline <= nowMs,
       completed,
       wasDue: done !== null && within(deadline),
       wasDone: done === true,
-      // A creation date can be edited.
+      // A creation date can be edited, so it may lie after the completion.
       tookMs: completed && doneAt !== null && createdAt !== null && doneAt >= createdAt ? doneAt - createdAt : null,
     };
   }

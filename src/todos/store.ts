@@ -1,10 +1,10 @@
-/** What the todo monitor needs to remember of one workspace, as a port: the room that knows Redis implements it. */
+/** What this folder needs to know about the todos of one workspace, as a port. `src/state` implements it in Redis. */
 import type { StoredRecord } from '../detect/known.js';
 import type { TodoWatch } from '../detect/rules.js';
 import type { TimerChange, TimerKind } from '../detect/watch.js';
 import type { ChangeEvent } from '../events/types.js';
 
-/** A moment at which a todo is to be spoken of. It was set with the todo's image, and goes with it. */
+/** The time at which a todo becomes due soon or overdue. It is stored and removed together with the todo. */
 export interface Timer {
   readonly kind: TimerKind;
   /** The todo's key. */
@@ -12,14 +12,14 @@ export interface Timer {
   readonly atMs: number;
 }
 
-/** A todo as it is remembered. `version` is any other as soon as anything is learnt about it. */
-export interface RememberedTodo {
+/** `version` is different after every change of what is stored about the todo. */
+export interface StoredTodo {
   readonly known: StoredRecord;
   readonly version: Buffer;
 }
 
-/** The last complete look at the list. */
-export interface Look {
+/** The last complete sweep of the list. */
+export interface LastSweep {
   readonly sweepId: string;
   /** ISO 8601. */
   readonly startedAt: string;
@@ -27,23 +27,23 @@ export interface Look {
 }
 
 export interface TodoStore {
-  lastLook(): Promise<Look | null>;
-  /** Timers whose moment has come by then, the earliest first. */
+  lastSweep(): Promise<LastSweep | null>;
+  /** The timers up to and including this time, the earliest first. */
   due(upToMs: number, page: { offset: number; count: number }): Promise<Timer[]>;
-  /** The earliest moment after that one; null when there is none. */
+  /** The time of the earliest timer after this time; null when there is none. */
   nextAfter(ms: number): Promise<number | null>;
-  todos(keys: readonly string[]): Promise<(RememberedTodo | null)[]>;
+  todos(keys: readonly string[]): Promise<(StoredTodo | null)[]>;
   /**
-   * Appends the event (or nothing) and takes the timer away, in one step. `moved`: the timer or the todo is not what it was
-   * when the event was made. `waits`: the todo is missing, or something about it is undecided; the timer stays.
+   * Appends the event (if there is one) and removes the timer, in one step. `moved`: the timer or the todo has changed since the
+   * event was built; nothing was done. `waits`: the todo is missing from the list, or something about it is undecided; the timer stays.
    */
-  fire(timer: Timer, todo: RememberedTodo | null, event: ChangeEvent | null): Promise<'fired' | 'moved' | 'waits'>;
-  /** How todos were watched when all their timers were set; null when they never were. */
+  fire(timer: Timer, todo: StoredTodo | null, event: ChangeEvent | null): Promise<'fired' | 'moved' | 'waits'>;
+  /** The options by which all timers were last set; null when todos were not watched. */
   watchedAs(): Promise<TodoWatch | null>;
-  /** Every todo remembered, in chunks. */
-  everyTodo(): AsyncIterable<readonly (readonly [key: string, todo: RememberedTodo])[]>;
-  /** Sets timers of a todo, unless it has changed since. */
-  set(key: string, todo: RememberedTodo, timers: readonly TimerChange[]): Promise<void>;
-  /** From here on all timers are set as this says. Null: todos are not watched, and no timer is left. */
+  /** Every stored todo, in chunks. */
+  everyTodo(): AsyncIterable<readonly (readonly [key: string, todo: StoredTodo])[]>;
+  /** Sets timers of a todo, unless the todo has changed since. */
+  set(key: string, todo: StoredTodo, timers: readonly TimerChange[]): Promise<void>;
+  /** Records the options by which all timers are now set. Null: todos are not watched; all timers are removed. */
   watchAs(watch: TodoWatch | null): Promise<void>;
 }

@@ -79,7 +79,7 @@ describe('changefeed start, while events keep coming', { timeout: 120_000 }, () 
     const gone = (await linesOf(folder, 'goes')).length;
     // Wrong: told once, and what was goes on.
     await write('changefeed.config.ts', configOf(`subscribe('s', 'v3'`));
-    await service.waitForLine(/was not taken over; the old one goes on/);
+    await service.waitForLine(/was not reloaded; the previous one stays in use/);
     const before = (await linesOf(folder, 's')).length;
     await eventually(async () => expect((await linesOf(folder, 's')).length).toBeGreaterThan(before + 50));
     expect(await latest('s')).toBe('v2 second');

@@ -21,7 +21,15 @@ const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   records: 1,
   ...more,
 });
-const failure = { code: 'CF_UNAVAILABLE', message: 'It answered 503.', page: 1, since: EARLIER, at: AT, attempts: 2 };
+const failure = {
+  code: 'CF_UNAVAILABLE',
+  message: 'It answered 503.',
+  page: 1,
+  since: EARLIER,
+  at: AT,
+  attempts: 2,
+  retryAt: AT,
+};
 const subscription = (more: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
   name: 'ops',
   handler: 'webhook',

@@ -3,7 +3,7 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
 import { fireDue } from '../../src/todos/fire.js';
-import { rebuildTimers } from '../../src/todos/rebuild.js';
+import { rebuildTimers } from '../../src/todos/monitor.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList, type SweptListOptions } from '../support/swept-list.js';

@@ -4,8 +4,7 @@ import { noColours } from '../../src/cli/colours.js';
 import { todosText } from '../../src/cli/print-todos.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
-import { TodoTally } from '../../src/todos/report.js';
-import { reportTodos } from '../../src/todos/reports.js';
+import { TodoTally, reportTodos } from '../../src/todos/report.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -108,7 +107,7 @@ describe('what todos come to', () => {
     const report = (call = {}) => {
       const store = createTodoStore(redis.redis, redis.keys, 'acme');
       return reportTodos(
-        [{ name: 'acme', timeZone: 'Asia/Seoul', polled: true, store }],
+        [{ name: 'acme', timeZone: 'Asia/Seoul', enabled: true, store }],
         { since: '7d', ...call },
         clock,
       );

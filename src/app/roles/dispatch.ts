@@ -1,66 +1,116 @@
-/** The role `dispatch` as a part of the process: the dispatcher, and beside it the trimming of the logs it reads. */
-import type { Redis } from 'ioredis';
-import type { Config } from '../../config/schema.js';
+/**
+ * The role `dispatch`: moves events from the log to the queues and trims the log. The questions and operations on the log and the
+ * queues are here too; they need no role.
+ */
+import {
+  createDispatcher,
+  type SubscriptionStatistics,
+  type WaitOptions,
+  type WaitResult,
+} from '../../dispatch/dispatcher.js';
 import { readsWorkspace } from '../../dispatch/match.js';
-import type { FanOut } from '../fan-out.js';
-import type { Clock } from '../../runtime/clock.js';
+import { createOperations, type Operations } from '../../dispatch/operations.js';
+import { followLog, type TailedEvent, type TailOptions } from '../../dispatch/tail.js';
+import { waitForAll } from '../../dispatch/wait-for-all.js';
+import type { Subscription } from '../../handlers/handler.js';
 import type { Part } from '../../runtime/lifecycle.js';
-import type { Log } from '../../runtime/log.js';
-import { runLoop, type LoopBoard } from '../../runtime/loop.js';
-import type { RedisWatch } from '../../runtime/redis-watch.js';
-import type { Keys } from '../../state/keys.js';
+import { runLoop } from '../../runtime/loop.js';
+import { RedisFeedStore } from '../../state/feeds.js';
+import { RedisRecordGate } from '../../state/gate.js';
+import { RedisHealthStore } from '../../state/health.js';
+import { RedisLogReader } from '../../state/log-reader.js';
+import { RedisPlaceStore } from '../../state/places.js';
 import { trimLog } from '../../state/retention.js';
+import { createSnapshotSource } from '../../state/snapshot-source.js';
+import type { AppContext } from '../context.js';
+import type { Workspaces } from '../workspaces.js';
 
 /** How often the log is trimmed to its retention. */
 const TRIM_INTERVAL_MS = 60_000;
 
-interface TrimmedHouse {
-  config: Config;
-  keys: Keys;
-  redis: Redis;
-  log: Log;
-  clock: Clock;
-  watch: RedisWatch;
-  loops: LoopBoard;
+export interface DispatchRole extends Part {
+  readonly operations: Operations;
+  tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
+  statistics(): Promise<SubscriptionStatistics[]>;
+  /** From now on these are the subscriptions. */
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
+  /** Closes what was opened without the role having been started. */
+  close(): Promise<void>;
 }
 
-export function dispatchPart(
-  house: TrimmedHouse,
-  fanOut: Pick<FanOut, 'dispatcher' | 'operations' | 'subscriptions'>,
-): Part {
-  const { config, redis, keys, clock, log } = house;
-  const { dispatcher, operations } = fanOut;
+export function dispatchRole(context: AppContext, workspaces: Workspaces): DispatchRole {
+  const { keys, redis, connect, log: logger, clock, watch, loops } = context;
+  let { subscriptions } = context;
+  const log = new RedisLogReader(context);
+  const options = {
+    subscriptions,
+    workspaces: workspaces.names,
+    log,
+    places: new RedisPlaceStore(redis, keys),
+    gate: new RedisRecordGate(redis, keys),
+    feeds: new RedisFeedStore(redis, keys),
+    source: createSnapshotSource({ redis, keys, clock, list: (name, list) => workspaces.get(name).lists[list] }),
+    health: new RedisHealthStore(redis, keys),
+    keys,
+    connect,
+    logger,
+    clock,
+    watch,
+    loops,
+  };
+  const dispatcher = createDispatcher(options);
+  const operations = createOperations(options);
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
-  const trimAll = async (): Promise<number> => {
-    const disabled = await operations.enforceDisabled();
-    for (const { name: workspace } of config.workspaces) {
-      const readers = fanOut.subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
-      const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
-      const { missedBy, givenUp } = await trimLog(redis, keys, trim);
-      await operations.noteMissing(missedBy);
-      for (const subscription of givenUp)
-        log.warn({ workspace, subscription }, 'unknown to every dispatcher for a week: it holds the log no longer');
-    }
-    return TRIM_INTERVAL_MS;
-  };
   return {
     name: 'dispatcher',
     async start() {
       await dispatcher.start();
       trimming = runLoop({
         name: 'log retention',
-        run: trimAll,
-        ready: (signal) => house.watch.untilUsable(signal),
+        run: () => trimLogs(context, { operations, subscriptions }),
+        ready: (signal) => watch.untilUsable(signal),
         signal: stopping.signal,
-        log,
+        log: logger,
         clock,
-        loops: house.loops,
+        loops,
       });
     },
     async stop() {
       stopping.abort();
       await Promise.all([trimming, dispatcher.stop()]);
     },
+    operations,
+    tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
+    waitUntilHandled(wait) {
+      const derives = subscriptions.some(({ handler }) => handler === 'derive');
+      return waitForAll(wait, { dispatcher, log, workspaces: workspaces.names, derives });
+    },
+    statistics: () => dispatcher.statistics(),
+    async apply(next) {
+      subscriptions = next;
+      operations.apply(next);
+      await dispatcher.apply(next);
+    },
+    async close() {
+      await Promise.all([dispatcher.stop(), log.close(), operations.close()]);
+    },
   };
+}
+
+async function trimLogs(
+  { config, redis, keys, clock, log }: AppContext,
+  { operations, subscriptions }: { operations: Operations; subscriptions: readonly Subscription[] },
+): Promise<number> {
+  const disabled = await operations.enforceDisabled();
+  for (const { name: workspace } of config.workspaces) {
+    const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
+    const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
+    const { missedBy, givenUp } = await trimLog(redis, keys, trim);
+    await operations.noteMissing(missedBy);
+    for (const subscription of givenUp)
+      log.warn({ workspace, subscription }, 'subscription not configured for 7 days: its log position was dropped');
+  }
+  return TRIM_INTERVAL_MS;
 }

@@ -1,72 +1,160 @@
-/** The role `poll`: lists swept when they are due, todos among them when one of them comes due. Put together for a process. */
+/** The role `poll`: sweeps each list when it is due. Also the sweeps that a person asks for, which need no role. */
 import type { WorkspaceConfig } from '../../config/schema.js';
 import type { ListName } from '../../events/lists.js';
-import type { House } from '../context.js';
 import type { Part } from '../../runtime/lifecycle.js';
-import type { LoopBoard } from '../../runtime/loop.js';
-import { createTodoStore } from '../../state/todo-store.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
-import { createSweeper, todoWatchOf, type Sweeper, type SweeperDeps } from '../sweeper.js';
-import { createTodoMonitor, type MonitoredWorkspace } from '../../todos/monitor.js';
-import { reportTodos, type ReportedWorkspace, type TodosCall, type TodosReport } from '../../todos/reports.js';
+import { sweepList, type SweepProgress, type SweepResult } from '../../sweep/runner.js';
+import { nextSweepMs } from '../../sweep/schedule.js';
+import type { SweepSummary } from '../../sweep/store.js';
+import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';
+import type { AppContext } from '../context.js';
+import { enabledLists, type Workspace, type Workspaces } from '../workspaces.js';
 
-export interface PollingDeps extends Omit<SweeperDeps, 'onSwept'>, Pick<House, 'current'> {
-  loops: LoopBoard;
+export interface SweepCall {
+  /** @defaultValue all enabled lists */
+  lists?: readonly ListName[] | undefined;
+  /** Only this workspace. @defaultValue all */
+  workspace?: string | undefined;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
-export interface Polling {
-  sweeper: Sweeper;
-  /** The role `poll`. */
-  part: Part;
-  todos(call?: TodosCall): Promise<TodosReport>;
-  /** From here on the workspace of that name is polled with these options. */
-  apply(workspace: WorkspaceConfig): Promise<void>;
+export type ListSweep = { workspace: string; list: ListName } & (
+  { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
+);
+
+export interface PollRole extends Part {
+  /** Polls the workspace of this name by these options from now on. Its sweeps under way are aborted; their checkpoints are kept. */
+  apply(config: WorkspaceConfig): Promise<void>;
 }
 
-export function createPolling(deps: PollingDeps): Polling {
-  const { current, log, clock, loops } = deps;
-  const monitor = createTodoMonitor({
-    ...deps,
-    workspace: (name) => monitored(deps).find((workspace) => workspace.name === name),
-  });
-  const onSwept = async (workspace: string, list: ListName): Promise<void> => {
-    // Also after `changefeed sweep`, which runs no loop: it emits what has come due.
-    if (list === 'todo') await monitor.swept(workspace);
-  };
-  const sweeper = createSweeper({ ...deps, onSwept });
-  const listsOf = ({ name, lists }: WorkspaceConfig): PolledList[] =>
-    sweeper.enabledLists(lists).map((list) => ({ workspace: name, list }));
+export function pollRole(context: AppContext, workspaces: Workspaces): PollRole {
+  const { watch, log, clock, loops } = context;
+  const polledLists = (workspace: Pick<WorkspaceConfig, 'name' | 'lists'>): PolledList[] =>
+    enabledLists(workspace).map((list) => ({ workspace: workspace.name, list }));
   const poller = createPoller({
-    lists: current.workspaces.flatMap(listsOf),
-    dueMs: ({ workspace, list }) =>
-      sweeper.dueMs(workspace, list, () => (list === 'todo' ? monitor.wakeMs(workspace) : Promise.resolve(null))),
-    sweep: ({ workspace, list }, watch) => sweeper.tick(workspace, list, watch),
-    ready: (signal) => deps.watch.untilUsable(signal),
+    lists: workspaces.all().flatMap(polledLists),
+    dueMs: ({ workspace, list }) => dueMs(context, workspaces.get(workspace), list),
+    sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
+    ready: (signal) => watch.untilUsable(signal),
     log,
     clock,
     loops,
   });
   return {
-    sweeper,
-    todos: (call = {}) => reportTodos(monitored(deps), call, clock),
-    apply: (workspace) => poller.apply(workspace.name, listsOf(workspace), () => sweeper.replace(workspace)),
-    part: {
-      name: 'poller',
-      start() {
-        poller.start();
-        return Promise.resolve();
-      },
-      stop: () => poller.stop(),
+    name: 'poller',
+    start() {
+      poller.start();
+      return Promise.resolve();
     },
+    stop: () => poller.stop(),
+    apply: (config) => poller.apply(config.name, polledLists(config), () => workspaces.replace(config)),
   };
 }
 
-function monitored({ current, redis, keys }: PollingDeps): (MonitoredWorkspace & ReportedWorkspace)[] {
-  return current.workspaces.map((workspace) => ({
-    name: workspace.name,
-    timeZone: workspace.timeZone,
-    polled: workspace.lists.todo.enabled,
-    watch: todoWatchOf(workspace),
-    store: createTodoStore(redis, keys, workspace.name),
-  }));
+/** When the list is due, in ms since the epoch: by its interval and its last failure, or earlier because a todo becomes due. */
+async function dueMs({ clock }: AppContext, { schedule, lists, todos }: Workspace, list: ListName): Promise<number> {
+  const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
+  return nextSweepMs(times, { intervalMs: lists[list].intervalMs, wakeMs, nowMs: clock.now() });
+}
+
+/**
+ * Sweeps a list that is due. A failure is logged, stored for the status, and decides when the next attempt is made.
+ * @returns how long another process may go on sweeping the list, in ms; 0 when this one did
+ */
+async function sweepDue(
+  context: AppContext,
+  workspace: Workspace,
+  { list, signal, alive }: { list: ListName; signal: AbortSignal; alive: () => void },
+): Promise<number> {
+  const { log } = context;
+  const where = { workspace: workspace.name, list };
+  workspace.alive.set(list, alive);
+  try {
+    const result = await sweepOnce(context, workspace, { list, signal, onProgress: alive });
+    if (result.outcome === 'held') {
+      log.debug(where, 'list is being swept by another process');
+      return result.expiresInMs;
+    }
+    log.info({ ...where, ...loggedSummary(result.summary) }, 'sweep complete');
+  } catch (error) {
+    signal.throwIfAborted();
+    await workspace.failures.failed(list, { error, intervalMs: workspace.lists[list].intervalMs });
+  } finally {
+    workspace.alive.delete(list);
+  }
+  return 0;
+}
+
+/**
+ * Sweeps lists now, at the same time.
+ * @throws ChangefeedError CF_USAGE when there is no such workspace
+ */
+export async function sweepNow(
+  context: AppContext,
+  workspaces: Workspaces,
+  { workspace, lists, ...options }: SweepCall = {},
+): Promise<ListSweep[]> {
+  const chosen = workspace === undefined ? workspaces.all() : [workspaces.get(workspace)];
+  const sweeps = chosen.flatMap((one) =>
+    (lists ?? enabledLists(one)).map((list) => sweepOneNow(context, one, { ...options, list })),
+  );
+  return await Promise.all(sweeps);
+}
+
+type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & { list: ListName };
+
+/** Waits for a sweep of the list by another process, then sweeps it: that sweep may have begun before the caller's change. */
+async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<ListSweep> {
+  const { list, signal } = sweep;
+  const where = { workspace: workspace.name, list };
+  try {
+    for (;;) {
+      const result = await sweepOnce(context, workspace, sweep);
+      if (result.outcome === 'complete') return { ...where, ...result };
+      await context.clock.sleep(Math.min(500, result.expiresInMs + 1), signal);
+    }
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    const { intervalMs } = workspace.lists[list];
+    // Not logged: the caller reports it.
+    await workspace.failures.failed(list, { error, intervalMs, quiet: true });
+    return { ...where, outcome: 'incomplete', error };
+  }
+}
+
+/**
+ * A sweep does not start while Redis takes no writes, and it is aborted when Redis begins to evict keys: a record whose key was evicted
+ * would be taken for a new one.
+ */
+async function sweepOnce(
+  { guard, watch, clock, log }: AppContext,
+  { name, sweepDeps, lists, failures, todos }: Workspace,
+  { list, signal, onProgress }: OneSweep,
+): Promise<SweepResult> {
+  const refusal = watch.refusal();
+  if (refusal !== null) throw refusal;
+  const { rules, baseline, images, removals, creations } = lists[list];
+  const { lostAt, id } = await guard.check(name);
+  const result = await sweepList(sweepDeps, {
+    list,
+    rules,
+    images,
+    removals,
+    creations,
+    // After a loss of the state the records are not new: the first sweep is quiet, whatever `baseline` says.
+    ...(lostAt === null ? { baseline } : { baseline: 'quiet', epoch: id }),
+    signal: signal === undefined ? watch.evicting : AbortSignal.any([watch.evicting, signal]),
+    onProgress,
+  });
+  if (result.outcome === 'complete') {
+    await failures.succeeded(list);
+    if (list === 'todo') await emitDueTodos(todos, { clock, log });
+  }
+  return result;
+}
+
+function loggedSummary({ mode, pages, counts, muted, startedAt, completedAt }: SweepSummary): object {
+  const ms = Date.parse(completedAt) - Date.parse(startedAt);
+  return { mode, pages, ...counts, ...(muted !== undefined && { muted }), ms };
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Reloaded } from '../../src/app/changefeed.js';
-import { digestFiles, keepUpWithConfig } from '../../src/app/reload.js';
+import type { Reloaded } from '../../src/app/reload.js';
+import { digestFiles, watchConfig } from '../../src/app/watch-config.js';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
 import type { Log } from '../../src/runtime/log.js';
@@ -24,59 +24,57 @@ const textOf = (...names: string[]): string =>
     subscriptions: names.map((name) => ({ handler: 'ndjson', name })),
   });
 
-/** A service that only keeps up with its configuration: what it took over, what it said. */
+/** Watches the file and records what is applied and what is logged. */
 async function watching() {
   writeFileSync(path, textOf('a'));
   const reread = (): Promise<LoadedConfig> => loadConfig({ cwd, env: {}, path, library: () => Promise.resolve({}) });
-  const taken: string[] = [];
-  const said: string[] = [];
-  const say = (facts: object, message: string): void => void said.push(message);
-  const log: Log = { debug: say, info: say, warn: say, error: say, child: () => log };
+  const applied: string[] = [];
+  const logged: string[] = [];
+  const add = (_facts: object, message: string): void => void logged.push(message);
+  const log: Log = { debug: add, info: add, warn: add, error: add, child: () => log };
   const reload = ({ subscriptions }: Config): Promise<Reloaded> => {
-    taken.push(subscriptions.map(({ name }) => name).join(' '));
+    applied.push(subscriptions.map(({ name }) => name).join(' '));
     return Promise.resolve({ added: [], changed: [], removed: [], workspaces: [], needsRestart: [] });
   };
   const stopping = new AbortController();
-  const { files } = await reread();
-  const digests = await digestFiles(files);
-  const watch = keepUpWithConfig(
-    { feed: { reload }, log, files: digests, reread, clock: fastClock(20) },
-    stopping.signal,
-  );
+  const files = await digestFiles((await reread()).files);
+  const watch = watchConfig({ reload, reread, files, log, clock: fastClock(20) }, stopping.signal);
   const running = watch.run();
   onTestFinished(async () => {
     stopping.abort();
     await running;
   });
-  return { taken, said, reload: watch.reload };
+  return { applied, logged, reload: watch.reload };
 }
 
-describe('a configuration file that changes while the service runs', () => {
-  it('is taken over however it is written: in place, or beside and renamed', async () => {
-    const { taken } = await watching();
+describe('configuration watch', () => {
+  it('configuration watch: a file is applied whether it is written in place or renamed into place', async () => {
+    const { applied } = await watching();
     writeFileSync(path, textOf('a', 'b'));
-    await eventually(() => expect(taken).toEqual(['a b']));
+    await eventually(() => expect(applied).toEqual(['a b']));
     writeFileSync(join(cwd, 'next'), textOf('c'));
     renameSync(join(cwd, 'next'), path);
-    await eventually(() => expect(taken).toEqual(['a b', 'c']));
+    await eventually(() => expect(applied).toEqual(['a b', 'c']));
   });
 
-  it('that is not valid is told once, and the next valid one is taken over', async () => {
-    const { taken, said } = await watching();
+  it('configuration watch: an invalid file is logged once, and the next valid one is applied', async () => {
+    const { applied, logged } = await watching();
     writeFileSync(path, textOf('a').slice(0, 40));
-    await eventually(() => expect(said).toEqual(['the configuration was not taken over; the old one goes on']));
+    await eventually(() =>
+      expect(logged).toEqual(['the configuration was not reloaded; the previous one stays in use']),
+    );
     rmSync(path);
-    await eventually(() => expect(said).toHaveLength(2));
+    await eventually(() => expect(logged).toHaveLength(2));
     writeFileSync(path, textOf('d'));
-    await eventually(() => expect(taken).toEqual(['d']));
-    expect(said).toHaveLength(3);
+    await eventually(() => expect(applied).toEqual(['d']));
+    expect(logged).toHaveLength(3);
   });
 
-  it('is read again when somebody asks, changed or not', async () => {
-    const { taken, reload } = await watching();
+  it('configuration watch: a requested reload reads the file again even when it has not changed', async () => {
+    const { applied, reload } = await watching();
     reload();
-    await eventually(() => expect(taken).toEqual(['a']));
+    await eventually(() => expect(applied).toEqual(['a']));
     reload();
-    await eventually(() => expect(taken).toEqual(['a', 'a']));
+    await eventually(() => expect(applied).toEqual(['a', 'a']));
   });
 });

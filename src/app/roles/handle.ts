@@ -1,0 +1,36 @@
+/** The role `handle`: runs the handlers, one worker per subscription. */
+import { createHandlerPool } from '../../dispatch/handler-pool.js';
+import type { Subscription } from '../../handlers/handler.js';
+import type { Part } from '../../runtime/lifecycle.js';
+import { RedisRecordGate } from '../../state/gate.js';
+import { RedisHealthStore } from '../../state/health.js';
+import { RedisOnceStore } from '../../state/once.js';
+import type { AppContext } from '../context.js';
+import type { Workspaces } from '../workspaces.js';
+
+export interface HandleRole extends Part {
+  /** From now on these are the subscriptions. Resolves when the handlers of removed and replaced ones have finished. */
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
+}
+
+export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
+  const { config, subscriptions, keys, connect, redis, log: logger, clock, watch, unfinished } = context;
+  const { ageMs, count } = config.deadLetters.retention;
+  const pool = createHandlerPool({
+    subscriptions,
+    gate: new RedisRecordGate(redis, keys),
+    once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
+    deadLetters: { ageMs, ...(count !== null && { events: count }) },
+    // Events of a workspace that the configuration no longer names may still be in the queues.
+    comparisonOf: (name, list) =>
+      workspaces.names.includes(name) ? workspaces.get(name).lists[list].rules : undefined,
+    keys,
+    connect,
+    logger,
+    clock,
+    watch,
+    unfinished,
+  });
+  return { name: 'handlers', ...pool };
+}

@@ -1,0 +1,143 @@
+/**
+ * The workspaces of the configuration as this process uses them: for each, the client of its API, its stores, and the compiled rules of
+ * its lists. The roles read a workspace from here each time they use it, so that a reload takes effect by replacing it.
+ */
+import { createReadApi } from '../api/client.js';
+import type { ReadApi } from '../api/read-api.js';
+import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
+import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
+import { ChangefeedError } from '../errors.js';
+import { LIST_NAMES, type ListName } from '../events/lists.js';
+import { normaliseBaseUrl } from '../runtime/base-url.js';
+import type { Unfinished } from '../runtime/unfinished.js';
+import { createBudget } from '../state/budget.js';
+import { createScheduleStore } from '../state/schedule.js';
+import { createSweepStore } from '../state/sweep-store.js';
+import { createTodoStore } from '../state/todo-store.js';
+import { createFailureLog, type FailureLog } from '../sweep/failures.js';
+import type { SweepDeps } from '../sweep/runner.js';
+import type { ScheduleStore } from '../sweep/schedule.js';
+import type { SweepStore } from '../sweep/store.js';
+import type { TodoStore } from '../todos/store.js';
+import type { AppContext } from './context.js';
+
+export interface Workspace {
+  name: string;
+  config: WorkspaceConfig;
+  api: ReadApi;
+  store: SweepStore;
+  sweepDeps: SweepDeps;
+  schedule: ScheduleStore;
+  failures: FailureLog;
+  /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
+  alive: Map<ListName, () => void>;
+  lists: Readonly<Record<ListName, ListConfig & { rules: Rules }>>;
+  /** `watch` is null when the due times of todos are not watched. */
+  todos: { workspace: string; watch: TodoWatch | null; store: TodoStore };
+}
+
+export interface Workspaces {
+  readonly names: readonly string[];
+  all(): Workspace[];
+  /** @throws ChangefeedError CF_USAGE when there is no such workspace */
+  get(name: string): Workspace;
+  /**
+   * The workspace of this name; without a name, the only one.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace, or several to choose from
+   */
+  choose(name: string | undefined): Workspace;
+  /** Uses these options for the workspace of this name from now on. No sweep of it may be under way in this process. */
+  replace(config: WorkspaceConfig): Promise<void>;
+  /** Closes the connections to the APIs. */
+  close(): Promise<void>;
+}
+
+/** @param options.attempts tries per page of the API; the client's default when undefined */
+export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }): Workspaces {
+  const open = (config: WorkspaceConfig): Workspace => openWorkspace(context, { config, attempts });
+  const byName = new Map(context.config.workspaces.map((config) => [config.name, open(config)]));
+  // A reload changes options; it adds and removes no workspace.
+  const names = [...byName.keys()];
+  const get = (name: string): Workspace => {
+    const found = byName.get(name);
+    if (found !== undefined) return found;
+    throw usage(`There is no workspace "${name}". The configuration names ${names.join(', ')}.`);
+  };
+  return {
+    names,
+    all: () => [...byName.values()],
+    get,
+    choose(name) {
+      const [first, second] = names;
+      if (name !== undefined) return get(name);
+      if (first !== undefined && second === undefined) return get(first);
+      throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
+    },
+    async replace(config) {
+      const before = byName.get(config.name);
+      byName.set(config.name, open(config));
+      await before?.api.close();
+    },
+    async close() {
+      await Promise.all([...byName.values()].map(({ api }) => api.close()));
+    },
+  };
+}
+
+export function enabledLists({ lists }: Pick<WorkspaceConfig, 'lists'>): ListName[] {
+  return LIST_NAMES.filter((list) => lists[list].enabled);
+}
+
+function openWorkspace(
+  { redis, keys, clock, log, unfinished }: AppContext,
+  { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
+): Workspace {
+  const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
+  const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
+  const schedule = createScheduleStore(redis, keys, name);
+  const failures = createFailureLog({ workspace: name, schedule, log, clock });
+  const alive: Workspace['alive'] = new Map();
+  const api = createReadApi({
+    workspace: name,
+    baseUrl,
+    token,
+    budget: createBudget({ redis, keys, workspace: name, limits, clock }),
+    log,
+    clock,
+    observe(tried) {
+      alive.get(tried.list)?.();
+      // When Redis is away this fails; the end of the sweep then records the failure.
+      failures.tried(tried).catch(() => undefined);
+    },
+    ...(attempts !== undefined && { attempts }),
+  });
+  const store = namingCommits(createSweepStore(redis, keys, name), unfinished);
+  const withRules = (list: ListName) =>
+    [list, { ...lists[list], rules: compileRules(list, lists[list], watch) }] as const;
+  return {
+    name,
+    config,
+    api,
+    store,
+    sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
+    schedule,
+    failures,
+    alive,
+    lists: Object.fromEntries(LIST_NAMES.map(withRules)) as Workspace['lists'],
+    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
+  };
+}
+
+/** Names the commits under way, for a stop that cannot wait for Redis. */
+function namingCommits(store: SweepStore, unfinished: Unfinished): SweepStore {
+  const commitOf = (list: ListName): string => `commit of list "${list}"`;
+  return {
+    ...store,
+    commitPage: (list, commit) => unfinished.during(commitOf(list), () => store.commitPage(list, commit)),
+    commitRemovals: (list, commit) => unfinished.during(commitOf(list), () => store.commitRemovals(list, commit)),
+  };
+}
+
+function usage(message: string): ChangefeedError {
+  return new ChangefeedError('CF_USAGE', { message });
+}
