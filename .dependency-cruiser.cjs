@@ -11,20 +11,19 @@ const mayImport = {
   detect: ['crm', 'events', 'errors'],
   config: [...leaves, 'handlers'],
   sweep: ['api', 'detect', ...leaves],
-  todos: ['detect', ...leaves],
+  todos: ['crm', 'detect', ...leaves],
   dispatch: ['crm', 'handlers', ...leaves],
   server: ['crm', ...leaves],
   sandbox: ['server', 'crm', ...leaves],
-  observability: ['dispatch', ...leaves],
+  observability: ['dispatch', 'sweep', ...leaves],
   // state implements the ports of the rooms that need Redis: it sees their types only (a rule below).
   state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
-  // The wiring knows every folder but the command line and the sandbox.
+  // The wiring: the lists per file below are narrower.
   app: [
     'config',
     'api',
     'sweep',
     'detect',
-    'crm',
     'state',
     'todos',
     'dispatch',
@@ -34,6 +33,21 @@ const mayImport = {
     ...leaves,
   ],
   cli: ['app', 'sandbox', 'server', 'config', 'observability', ...leaves],
+};
+// Inside the wiring, imports go one way: entry (process, changefeed) → reload → roles → workspaces → context. A role imports no other role.
+const appMayImport = {
+  context: ['config', 'handlers', 'state', 'runtime', 'errors'],
+  workspaces: ['app/context', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
+  'roles/poll': ['app/context', 'app/workspaces', 'config', 'sweep', 'todos', 'events', 'runtime'],
+  'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  'roles/handle': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  'roles/serve': ['app/context', 'server', 'detect', 'state', 'runtime'],
+  inspector: ['app/workspaces', 'sweep', 'detect', 'events'],
+  'config-emissions': ['config', 'detect', 'events'],
+  'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],
+  reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch'],
+  'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
+  process: ['app/changefeed', 'app/watch-config', 'config', 'observability', 'runtime', 'errors'],
 };
 const room = (name) => `^src/${name}(/|\\.ts$)`;
 
@@ -45,6 +59,12 @@ module.exports = {
       severity: 'error',
       from: { path: room(name) },
       to: { path: '^(src|workers)/', pathNot: [room(name), ...allowed.map(room)] },
+    })),
+    ...Object.entries(appMayImport).map(([name, allowed]) => ({
+      name: `app-${name.replace('/', '-')}-imports-what-it-wires`,
+      severity: 'error',
+      from: { path: room(`app/${name}`) },
+      to: { path: '^(src|workers)/', pathNot: allowed.map(room) },
     })),
     {
       name: 'state-sees-ports-as-types-only',
@@ -59,7 +79,7 @@ module.exports = {
       name: 'observability-sees-types-only',
       severity: 'error',
       from: { path: room('observability') },
-      to: { path: '^src/(state|app|dispatch)', dependencyTypesNot: ['type-only'] },
+      to: { path: ['dispatch', 'sweep'].map(room), dependencyTypesNot: ['type-only'] },
     },
     // What a user installs must find what it imports.
     {

@@ -1,6 +1,6 @@
 /**
- * Which events a configuration lets detection emit: one sample event per workspace, list, verb and class, with the reason
- * where the configuration rules it out. Pure. Built on the rules of detection themselves, so that the two cannot disagree.
+ * The events that detection can emit under a configuration: one sample event per workspace, list, verb and class. An event that the
+ * configuration rules out carries the reason. Pure. It uses the rules of detection themselves, so that the two cannot disagree.
  */
 import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { TODO_FIELDS, systemKeptFields } from '../detect/fields.js';
@@ -9,7 +9,7 @@ import { buildEvent } from '../events/envelope.js';
 import { LIST_NAMES, type ListName } from '../events/lists.js';
 import type { ChangeClass, ChangeEvent, TodoVerb, Verb } from '../events/types.js';
 
-/** Why an event of this kind is never emitted, and what to change. */
+/** Why events of this kind are never emitted, and what to change. */
 export interface Obstacle {
   reason: string;
   remedy: string;
@@ -17,18 +17,18 @@ export interface Obstacle {
 
 export interface Emission {
   event: ChangeEvent;
-  /** Null: it can be emitted. */
+  /** Null: events of this kind can be emitted. */
   obstacle: Obstacle | null;
 }
 
 export interface EmissionOptions {
-  /** Field patterns that somebody asks for: fields of a workspace's own are known by these alone. */
+  /** Field patterns of a subscription: the only place where custom fields of a workspace are named. */
   fields: readonly string[];
-  /** The subscription is sent a snapshot of each list. */
+  /** The subscription starts with a snapshot of each list. */
   snapshot: boolean;
 }
 
-/** What detection emits; derive functions are not among it. */
+/** Without the events of derive functions. */
 export function emissionsOf({ workspaces }: Pick<Config, 'workspaces'>, options: EmissionOptions): Emission[] {
   return workspaces.flatMap((workspace) => LIST_NAMES.flatMap((list) => emissionsOfList(workspace, list, options)));
 }
@@ -97,8 +97,8 @@ const noSchema = (list: ListName): Obstacle => ({
   remedy: `set lists.${list}.collapse to true`,
 });
 
-/** The fields whose change each verb follows from, as TODO_FIELDS names them. */
-const FOLLOWS_FROM = {
+/** The fields, by their names in TODO_FIELDS, whose change yields each verb. */
+const SOURCE_FIELDS = {
   completed: ['done', 'doneAt'],
   reopened: ['done', 'doneAt'],
   rescheduled: ['due'],
@@ -109,11 +109,11 @@ function kindsOfTodo({ todos }: WorkspaceConfig, config: ListConfig, { fields }:
   const unwatched: Obstacle = { reason: 'todos.watch is false', remedy: 'set todos.watch to true' };
   const rules = compileRules('todo', config);
   const others = candidates('todo', config, fields).filter((field) => isEdited(rules, field));
-  const kinds = (Object.keys(FOLLOWS_FROM) as (keyof typeof FOLLOWS_FROM)[]).flatMap((verb): Kind[] => {
-    const names = FOLLOWS_FROM[verb].flatMap((kind): readonly string[] => TODO_FIELDS[kind]);
+  const kinds = (Object.keys(SOURCE_FIELDS) as (keyof typeof SOURCE_FIELDS)[]).flatMap((verb): Kind[] => {
+    const names = SOURCE_FIELDS[verb].flatMap((kind): readonly string[] => TODO_FIELDS[kind]);
     const compared = names.filter((name) => rules.compares(name));
     const kept = compared.filter((name) => rules.isSystemKept(name));
-    // A todo that is new and done already is completed, whatever is compared.
+    // A new todo that is already done yields `completed`, whatever is compared.
     const edited = verb === 'completed' || (compared.length > 0 && kept.length < compared.length + others.length);
     const imageless = verb === 'reassigned' && !config.images ? WITHOUT_IMAGES : null;
     const muted: Obstacle = {
@@ -137,7 +137,7 @@ function kindsOfTodo({ todos }: WorkspaceConfig, config: ListConfig, { fields }:
 }
 
 const WITHOUT_IMAGES: Obstacle = {
-  reason: 'the list "todo" is kept without images, so nobody knows who was in charge before',
+  reason: 'the list "todo" is kept without images, so the previous person in charge is unknown',
   remedy: 'set lists.todo.images to true',
 };
 
@@ -145,13 +145,13 @@ function isEdited(rules: Rules, field: string): boolean {
   return rules.compares(field) && !rules.isSystemKept(field);
 }
 
-/** Stands for the fields of a workspace's own, which no configuration names. */
-const ANY_OTHER = 'a field of its own';
+/** Stands for the custom fields of a workspace, which the configuration does not name. */
+const CUSTOM_FIELD = 'a custom field';
 
-/** Names that stand for all fields a list may have: those known, and one for each pattern that somebody wrote. */
+/** Names that stand for all fields a list may have: the known ones, and one for each configured pattern. */
 function candidates(list: ListName, { only = [], refreshed }: ListConfig, fields: readonly string[]): string[] {
   const named = [...fields, ...only, ...refreshed].map((pattern) => pattern.replaceAll(/\*+/g, 'x'));
-  return [...named, ...systemKeptFields(list), ANY_OTHER].map((field) => field.normalize('NFC'));
+  return [...named, ...systemKeptFields(list), CUSTOM_FIELD].map((field) => field.normalize('NFC'));
 }
 
 function sample(workspace: string, list: ListName, { verb, class: changeClass, fields }: Kind): ChangeEvent {

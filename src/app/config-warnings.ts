@@ -1,6 +1,6 @@
 /**
- * What a valid configuration asks for and cannot have: subscriptions that can never match, lists that are needed and not
- * polled. Pure: a configuration in, warnings out. `start`, `sweep` and a reload log them.
+ * Warnings about a valid configuration: subscriptions that can never match, and lists that are needed but not polled. Logged by `start`
+ * and by a reload. Whether a subscription can match is found by running its selection over the sample events of `config-emissions.ts`.
  */
 import type { Config, WorkspaceConfig } from '../config/schema.js';
 import { emissionsOf, type Emission, type Obstacle } from './config-emissions.js';
@@ -13,9 +13,9 @@ import type { Log } from '../runtime/log.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'polling' | 'mirror' | 'todos';
-  /** The subscription or derive function; null where the warning is about none. */
+  /** The subscription or derive function; null when the warning is about a workspace. */
   subscription: string | null;
-  /** The workspace; null where the warning is about a subscription. */
+  /** The workspace; null when the warning is about a subscription. */
   workspace: string | null;
   reason: string;
   remedy: string;
@@ -36,7 +36,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
   ];
 }
 
-/** @param about kinds of warnings that concern this process */
+/** @param about the kinds of warnings that concern this process */
 export function logConfigWarnings(
   log: Pick<Log, 'warn'>,
   config: Config,
@@ -85,12 +85,12 @@ function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: C
 
 type Reader = Derivation | Subscription;
 
-/** A derive function is handed what detection emits, never what was derived. */
+/** A derive function receives the events of detection, never derived events. */
 function detectedFor({ fields = [], start }: Reader, config: Config): Emission[] {
   return emissionsOf(config, { fields, snapshot: start === 'snapshot' });
 }
 
-/** What a derive function emits can be emitted where the function is handed something. */
+/** A derive function can emit its types where it can receive an event. */
 function emittedFor(subscription: Subscription, config: Config): Emission[] {
   const derived = config.derive.flatMap((one) => {
     const selects = selectionOf(one);
@@ -100,7 +100,7 @@ function emittedFor(subscription: Subscription, config: Config): Emission[] {
   return [...detectedFor(subscription, config), ...derived];
 }
 
-/** By the selection that the dispatcher runs. What a `where` selects is known by the events alone. */
+/** The same selection that the dispatcher runs, without `where`: what that selects depends on the actual events. */
 function selectionOf({ where: _, ...selection }: Selection): ReturnType<typeof compileSelection> {
   return compileSelection(selection);
 }
@@ -109,14 +109,14 @@ function subscriptionWarning(reader: Reader, emissions: readonly Emission[]): Co
   const selects = selectionOf(reader);
   const selected = emissions.filter(({ event }) => selects(event));
   if (selected.some(({ obstacle }) => obstacle === null)) return [];
-  const why = selected.length > 0 ? together(selected) : contradiction(reader, emissions);
+  const why = selected.length > 0 ? combined(selected) : contradiction(reader, emissions);
   return [{ about: 'subscription', subscription: reader.name, workspace: null, ...why }];
 }
 
 const MOST_REASONS = 4;
 
-/** The obstacles, each once, with the workspaces in which they stand. */
-function together(selected: readonly Emission[]): Obstacle {
+/** All obstacles in one text, each once, with the workspaces that have it. */
+function combined(selected: readonly Emission[]): Obstacle {
   const workspacesOf = new Map<string, Set<string>>();
   const remedies = new Set<string>();
   for (const { event, obstacle } of selected) {
@@ -136,19 +136,19 @@ function some(texts: readonly string[]): string {
 
 const NARROWING = ['workspaces', 'lists', 'class', 'fields'] as const satisfies readonly (keyof Selection)[];
 
-/** Its own options exclude each other: names the one without which it would match, or all of them. */
+/** The subscription's own options exclude each other. Names the option without which it would match, otherwise all of them. */
 function contradiction(reader: Reader, emissions: readonly Emission[]): Obstacle {
   const given = NARROWING.filter((option) => reader[option] !== undefined);
-  const guilty = given.find((option) => {
+  const decisive = given.find((option) => {
     const selects = selectionOf({ ...reader, [option]: undefined });
     return emissions.some(({ event }) => selects(event));
   });
-  const named = guilty === undefined ? given : [guilty];
-  const said = named.map((option) => `${option} (${[reader[option] ?? []].flat().join(', ')})`).join(' and ');
+  const named = decisive === undefined ? given : [decisive];
+  const options = named.map((option) => `${option} (${[reader[option] ?? []].flat().join(', ')})`).join(' and ');
   const on = reader.on.join(', ');
   if (named.length === 0) return { reason: `nothing emits what its on selects (${on})`, remedy: 'change its on' };
   return {
-    reason: `nothing that its on selects (${on}) passes its ${said}`,
+    reason: `nothing that its on selects (${on}) passes its ${options}`,
     remedy: `change its ${named.join(', ')} or its on`,
   };
 }

@@ -1,7 +1,13 @@
 /** The status as a page for a terminal. */
 import { isError } from '../observability/problems.js';
-import type { ProcessStatus } from '../observability/presence.js';
-import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from '../observability/status.js';
+import type {
+  ListStatus,
+  Problem,
+  ProcessStatus,
+  Status,
+  SubscriptionStatus,
+  WorkspaceStatus,
+} from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Colours } from './colours.js';
 import { table } from './table.js';

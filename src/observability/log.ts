@@ -1,6 +1,6 @@
 /**
- * The log of a process: pino on standard error, so that standard output stays free for events. What may be a secret is
- * taken out here, whoever logs it; contents of records are nobody's to log.
+ * The log of a process: pino on standard error, because standard output is for events. Fields that may hold a secret are redacted here,
+ * for every caller. Contents of records must never be logged.
  */
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import { PinoPretty } from 'pino-pretty';
@@ -13,31 +13,31 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface LogOptions {
   /** @defaultValue 'info' */
   level?: LogLevel;
-  /** Lines for people instead of JSON. @defaultValue false */
+  /** Readable lines instead of JSON. @defaultValue false */
   pretty?: boolean;
-  /** Only with `pretty`. @defaultValue as the terminal can */
+  /** Only with `pretty`. @defaultValue if the terminal supports it */
   colour?: boolean | undefined;
-  /** @defaultValue standard error, written at once: the last line before a crash is the one that matters */
+  /** @defaultValue standard error, written synchronously: the last line before a crash is the one that matters */
   destination?: DestinationStream;
 }
 
 const SECRETS = ['token', 'authorization', 'Authorization', 'secret', 'password'];
-/** At the top, one level down (headers, options) and two (cause, request). */
+/** At the top level, one level down (headers, options) and two levels down (cause, request). */
 const PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 const STANDARD_ERROR = 2;
 
 export function createLog({ level = 'info', pretty = false, colour, destination }: LogOptions = {}): Log {
-  // On a terminal through the process's own stream: what keeps bars at the bottom of the screen has to see the lines.
+  // Pretty lines go through `process.stderr`: the progress bar at the bottom of a terminal must see them.
   const sink = destination ?? (pretty ? process.stderr : pino.destination({ dest: STANDARD_ERROR, sync: true }));
   const options = {
     level,
-    // Process id and host name say nothing that the supervisor's own log does not.
+    // Without process id and host name: the supervisor's log has them.
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: PATHS, censor: '[redacted]' },
   };
-  return pino(options, pretty ? prettily(sink, colour) : sink);
+  return pino(options, pretty ? prettyStream(sink, colour) : sink);
 }
 
 /**
@@ -55,7 +55,7 @@ export function parseLogLevel(text: string | undefined): LogLevel {
   });
 }
 
-function prettily(sink: DestinationStream, colour: boolean | undefined): DestinationStream {
+function prettyStream(sink: DestinationStream, colour: boolean | undefined): DestinationStream {
   return PinoPretty({
     destination: sink as NodeJS.WritableStream & DestinationStream,
     sync: true,

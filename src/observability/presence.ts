@@ -9,22 +9,7 @@ import type { Part } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { createSentinel, type NoticeStore } from './sentinel.js';
-import type { Status } from './status.js';
-
-/** A process as it reports itself. */
-export interface ProcessStatus {
-  /** Random per process. */
-  id: string;
-  pid: number;
-  host: string;
-  /** ISO 8601. */
-  startedAt: string;
-  roles: readonly string[];
-  /** Workspaces of its configuration. */
-  workspaces: readonly string[];
-  /** Loops that have made no progress for too long. `since` is ISO 8601. */
-  stalled: readonly { loop: string; since: string }[];
-}
+import type { ProcessStatus, Status } from './status.js';
 
 export interface ProcessRegistry {
   /** Records that the process is alive, for `ttlMs`. */

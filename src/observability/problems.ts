@@ -1,6 +1,6 @@
 /**
- * What needs attention, read off the status. Pure: the `status` command shows it, `status --check` judges by it, and a running
- * process logs it and reports it by events.
+ * Finds what needs attention in the status. Pure. The `status` command prints the problems, `status --check` fails when there are any,
+ * and the sentinel logs them and reports them by events.
  */
 import type { ListName } from '../events/lists.js';
 import { formatDuration } from '../runtime/duration.js';
@@ -8,7 +8,7 @@ import type { ListStatus, Problem, Status, WorkspaceStatus } from './status.js';
 
 type Facts = Omit<Status, 'problems'>;
 
-/** A process that has just started may have others beside it that still start. */
+/** While a process has just started, others may still be starting. */
 const GRACE_MS = 30_000;
 
 export function problemsOf(status: Facts): Problem[] {
@@ -17,7 +17,7 @@ export function problemsOf(status: Facts): Problem[] {
     ...missingRoles(status),
     ...status.processes.flatMap(({ stalled, pid, host }) =>
       stalled.map(({ loop, since }): Problem => {
-        const message = `The loop "${loop}" of process ${pid} on ${host} has given no sign of life since ${since}. It is started again; if this stays, restart the process.`;
+        const message = `The loop "${loop}" of process ${pid} on ${host} has made no progress since ${since}. It is started again; if the problem remains, restart the process.`;
         return {
           kind: 'loop.stalled',
           severity: 'error',
@@ -68,11 +68,11 @@ function missingRoles({ at, processes, subscriptions, workspaces }: Facts): Prob
   const oldest = processes.map(({ startedAt }) => startedAt).sort()[0];
   if (oldest !== undefined && Date.parse(at) - Date.parse(oldest) < GRACE_MS) return [];
   return needed.flatMap((role) => {
-    // Other processes may share this Redis and have other workspaces.
-    const isHeld = workspaces.every(({ name }) =>
+    // Other processes may share this Redis and run other workspaces.
+    const isTaken = workspaces.every(({ name }) =>
       processes.some((one) => one.roles.includes(role) && one.workspaces.includes(name)),
     );
-    if (isHeld || (role === 'poll' && !polled)) return [];
+    if (isTaken || (role === 'poll' && !polled)) return [];
     const message = `No process has the role "${role}": ${NEEDED_FOR[role]}. Start one: changefeed start --only ${role}, or changefeed start for all roles.`;
     const where = { subject: `role:${role}`, workspace: null, list: null, since: null };
     return [{ kind: 'role.missing', severity: 'error', ...where, message }];
@@ -101,7 +101,7 @@ type About = Omit<Problem, 'workspace' | 'list' | 'subject'> &
 function failureOf({ failure }: ListStatus): About[] {
   if (failure === null) return [];
   const { code, message, since } = failure;
-  // One token serves all lists: refused, it is one problem of the workspace.
+  // All lists use one token: a refused token is one problem of the workspace.
   if (code === 'CF_UNAUTHORISED')
     return [{ kind: 'token.refused', severity: 'error', since, message, subject: 'workspace', list: null }];
   if (code === 'CF_SOURCE_CHANGED') return [{ kind: 'source.changed', severity: 'error', since, message }];
@@ -110,7 +110,7 @@ function failureOf({ failure }: ListStatus): About[] {
 
 function lateness(workspace: string, { list, dueAt }: ListStatus, at: string): About {
   const forMs = Date.parse(at) - Date.parse(dueAt ?? at);
-  const message = `Workspace "${workspace}", list "${list}": a sweep has been due for ${formatDuration(forMs)} and no process has begun it. Is the process that polls stuck, or does it run another configuration?`;
+  const message = `Workspace "${workspace}", list "${list}": a sweep has been due for ${formatDuration(forMs)} and no process has started it. Check whether the polling process is stuck or runs another configuration.`;
   return { kind: 'list.late', severity: 'error', since: dueAt, message };
 }
 
@@ -123,21 +123,21 @@ function warningsOf(
   const warnings: About[] = [];
   if (silence !== null) {
     const forText = formatDuration(Math.max(0, Date.parse(at) - Date.parse(silence.since)));
-    const what = silence.kind === 'empty' ? `shows no records, for ${forText}` : `has not changed for ${forText}`;
-    const message = `${where} ${what}: may the token still read it?`;
+    const what = silence.kind === 'empty' ? `has shown no records for ${forText}` : `has not changed for ${forText}`;
+    const message = `${where} ${what}. Check whether the token may still read it.`;
     warnings.push({ kind: 'list.silent', severity: 'warning', since: silence.since, message });
   }
   if (heldRemovals !== null) {
     const { count, of, since } = heldRemovals;
-    const message = `${where}: ${count} of ${of} records vanished at once; their removals are held. Accept them: changefeed accept-removals ${list} --workspace ${workspace}.`;
+    const message = `${where}: ${count} of ${of} records are missing at once; their removals are held. Accept them: changefeed accept-removals ${list} --workspace ${workspace}.`;
     warnings.push({ kind: 'removals.held', severity: 'warning', since, message });
   }
   if (heldCreations !== null) {
     const { count, of, since, known, replaced } = heldCreations;
     const why = replaced
-      ? `only ${known.seen} of ${known.of} known records were seen. Is this the token of another workspace, or was a backup restored?`
-      : 'that is too many at once.';
-    const message = `${where}: ${count} of ${of} records are new and are held; ${why} Emit them: changefeed accept-creations ${list} --workspace ${workspace}; take them quietly: changefeed resync ${list} --workspace ${workspace}.`;
+      ? `only ${known.seen} of ${known.of} known records were seen. Check whether this is the token of another workspace, or a backup was restored.`
+      : 'this is more than may appear at once.';
+    const message = `${where}: ${count} of ${of} records are new and are held; ${why} Emit them: changefeed accept-creations ${list} --workspace ${workspace}. Accept them without events: changefeed resync ${list} --workspace ${workspace}.`;
     warnings.push({ kind: 'creations.held', severity: 'warning', since, message });
   }
   return warnings;
@@ -146,7 +146,7 @@ function warningsOf(
 function disabledSubscriptions({ subscriptions, workspaces }: Facts): Problem[] {
   return subscriptions.flatMap(({ name, disabled }) => {
     if (disabled === null) return [];
-    const message = `Subscription "${name}" is disabled since ${disabled.at}: ${disabled.reason} Its events wait. Enable it: changefeed enable ${name}.`;
+    const message = `Subscription "${name}" has been disabled since ${disabled.at}: ${disabled.reason} Its events wait. Enable it: changefeed enable ${name}.`;
     const about = { kind: 'subscription.disabled', severity: 'error', subject: `subscription:${name}` } as const;
     return workspaces.map((workspace) => {
       return { ...about, workspace: workspace.name, list: null, since: disabled.at, message };
@@ -154,19 +154,19 @@ function disabledSubscriptions({ subscriptions, workspaces }: Facts): Problem[] 
   });
 }
 
-/** A receiver that is being deployed fails for some seconds. */
+/** Long enough that the deployment of a receiver is no problem. */
 const FAILING_MS = 45_000;
 
 function failingSubscriptions({ at, subscriptions, workspaces }: Facts): Problem[] {
   return subscriptions.flatMap(({ name, disabled, failingSince: since }) => {
     if (disabled !== null || since === null || Date.parse(at) - Date.parse(since) < FAILING_MS) return [];
-    const message = `Subscription "${name}": every attempt has failed since ${since}. It is tried again by its "retry"; what is given up becomes a dead letter (changefeed dead list --subscription ${name}).`;
+    const message = `Subscription "${name}": every attempt has failed since ${since}. Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ${name}).`;
     const about = { kind: 'subscription.failing', severity: 'warning', subject: `subscription:${name}` } as const;
     return workspaces.map((workspace) => ({ ...about, workspace: workspace.name, list: null, since, message }));
   });
 }
 
-/** A problem that several lists share, such as a refused token, is one problem. */
+/** A problem that several lists share, such as a refused token, is kept once. */
 export function distinct(problems: readonly Problem[]): Problem[] {
   const byName = new Map<string, Problem>();
   for (const problem of problems) {
@@ -176,7 +176,7 @@ export function distinct(problems: readonly Problem[]): Problem[] {
   return [...byName.values()];
 }
 
-/** What makes it the same problem from one look to the next. */
+/** Two problems with the same name are the same problem. */
 export function nameOf({ kind, workspace, subject }: Pick<Problem, 'kind' | 'workspace' | 'subject'>): string {
   return `${kind} ${workspace ?? ''} ${subject}`;
 }

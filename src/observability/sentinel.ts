@@ -1,7 +1,6 @@
 /**
- * The feed watches itself: every few seconds a process that runs roles reads the status, logs each problem when it begins and
- * when it ends, and reports it by an event in the log of the workspace. Several processes see the same problem; the store lets
- * one of them report it.
+ * Watches for problems: every few seconds each process that runs roles reads the status, logs each problem when it begins and when it
+ * ends, and reports it by an event in the log of the workspace. All processes see the same problems; the store accepts one report.
  */
 import type { NoticeDraft } from '../events/notices.js';
 import type { Clock } from '../runtime/clock.js';
@@ -11,9 +10,9 @@ import { isError, nameOf } from './problems.js';
 import type { Problem, Status } from './status.js';
 
 export interface NoticeStore {
-  /** Reports a problem by an event, unless it was reported and lasts since. */
+  /** Reports a problem by an event, unless it was already reported and has lasted since then. */
   raise(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): Promise<'raised' | 'known'>;
-  /** Takes problems that no process has seen since a time for over: should they come back, they are reported again. */
+  /** Ends the problems that no process has seen since that time. If one comes back, it is reported again. */
   forgetUnseen(workspace: string, beforeMs: number): Promise<void>;
 }
 
@@ -24,12 +23,12 @@ export interface SentinelDeps {
   clock: Clock;
 }
 
-/** Between two looks at the status. A problem is logged, shown and reported well within a minute. */
-export const SENTINEL_MS = 10_000;
-/** A problem that no process has seen for so long is over. */
-const OVER_MS = 4 * SENTINEL_MS;
+/** How often the status is read: a problem must be logged and reported within a minute. */
+const INTERVAL_MS = 10_000;
+/** A problem that no process has seen for this time is over. */
+const OVER_MS = 4 * INTERVAL_MS;
 
-/** @returns one look: a turn of the sentinel's loop */
+/** @returns one turn of the sentinel's loop */
 export function createSentinel({ status, notices, log, clock }: SentinelDeps): () => Promise<number> {
   let known = new Map<string, Problem>();
   let foundBefore: ReadonlySet<string> = new Set();
@@ -37,7 +36,7 @@ export function createSentinel({ status, notices, log, clock }: SentinelDeps): (
     const now = await status();
     const names = now.workspaces.map(({ name }) => name);
     const found = new Map(now.problems.map((problem) => [nameOf(problem), problem]));
-    // Where Redis has lost its state, processes that live are missing until they report themselves again.
+    // After Redis lost its data, living processes are missing until their next heartbeat: a missing role must be found twice.
     const current = new Map([...found].filter(([name, { kind }]) => kind !== 'role.missing' || foundBefore.has(name)));
     foundBefore = new Set(found.keys());
     for (const [name, problem] of current) if (!known.has(name)) logBegin(log, problem);
@@ -45,12 +44,12 @@ export function createSentinel({ status, notices, log, clock }: SentinelDeps): (
     known = current;
     const nowMs = clock.now();
     for (const problem of current.values()) {
-      // Without a workspace it concerns all of them.
+      // A problem without a workspace concerns all of them.
       for (const workspace of problem.workspace === null ? names : [problem.workspace])
         await notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs);
     }
     for (const workspace of names) await notices.forgetUnseen(workspace, nowMs - OVER_MS);
-    return SENTINEL_MS;
+    return INTERVAL_MS;
   };
 }
 

@@ -1,9 +1,8 @@
-/** What there is to know about a running Changefeed, as plain data: the CLI, the page and the health check read this one. */
+/** The status of a Changefeed as plain data. The `status` command prints it, and the problems are found in it. */
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../events/lists.js';
 import type { Notice, NoticeKind } from '../events/types.js';
 import type { ListFailure } from '../sweep/schedule.js';
-import type { ProcessStatus } from './presence.js';
 
 export interface ListStatus {
   list: ListName;
@@ -16,27 +15,27 @@ export interface ListStatus {
     /** How long it took, ms. */
     tookMs: number;
     pages: number;
-    /** How many records were seen, and what became of them. */
+    /** Number of records seen, and of the decisions about them. */
     counts: Readonly<Record<string, number>>;
-    /** Rule → records it kept quiet. */
+    /** Rule → number of records whose change it muted. */
     muted: Readonly<Record<string, number>>;
   } | null;
   /** Why the last attempts failed; null when the last one was complete. */
   failure: ListFailure | null;
-  /** ISO 8601: when the list is due; null where it is disabled. */
+  /** ISO 8601: when the list is due; null when it is disabled. */
   dueAt: string | null;
-  /** Due for longer than a sweep's start may take, and no process sweeps it. */
+  /** The list has been due for longer than the start of a sweep may take, and no process sweeps it. */
   late: boolean;
   /**
-   * Why the list's quiet looks wrong, null when it does not. `unchanged`: nothing changed for far longer than it is used
-   * to. `empty`: it had records and shows none. `since` is ISO 8601; the longest pause it used to make is in ms.
+   * The list has been silent for suspiciously long; null when it has not. `unchanged`: no change for far longer than its longest usual
+   * pause. `empty`: it had records and now shows none. `since` is ISO 8601.
    */
   silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
-  /** Removals that wait for a person; null when there are none. */
+  /** Removals that a person must accept; null when there are none. */
   heldRemovals: { count: number; of: number; since: string } | null;
   /**
-   * New records that wait for a person, of how many seen; null when there are none. `known`: of the records known before, how
-   * many were seen again; `replaced`: hardly any.
+   * New records that a person must accept, out of `of` records seen; null when there are none. `known`: how many of the records known
+   * before were seen again. `replaced`: hardly any were.
    */
   heldCreations: {
     count: number;
@@ -47,7 +46,7 @@ export interface ListStatus {
   } | null;
   /** The sweep under way or interrupted; null when there is none. */
   sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
-  /** Records remembered. */
+  /** Number of stored records. */
   records: number;
 }
 
@@ -56,13 +55,13 @@ export interface Problem extends Notice {
   readonly kind: NoticeKind;
   /** `list:people`, `subscription:ops`, `role:poll`, `loop:…` or `workspace`. */
   readonly subject: string;
-  /** Null where it concerns all of them. */
+  /** Null when the problem concerns all workspaces. */
   readonly workspace: string | null;
 }
 
 export interface WorkspaceStatus {
   name: string;
-  /** ISO 8601: since when its state exists in Redis, and when the loss of an earlier state was noticed; null when there was none. */
+  /** ISO 8601: when its state in Redis was created, and when the loss of an earlier state was noticed; null when that never happened. */
   stateSince: string | null;
   stateLostAt: string | null;
   /** Events in the log. */
@@ -70,7 +69,7 @@ export interface WorkspaceStatus {
   budget: {
     requests: number;
     perSeconds: number;
-    /** Ms until requests go out again after a 429; 0 when they do. */
+    /** Time until requests are sent again after a 429, ms; 0 when there is no wait. */
     pausedMs: number;
   };
   lists: ListStatus[];
@@ -79,12 +78,27 @@ export interface WorkspaceStatus {
 export type { SubscriptionStatistics as SubscriptionStatus };
 
 export interface RedisStatus {
-  /** `maxmemory-policy`; null where it may not be read. */
+  /** `maxmemory-policy`; null when reading it is not permitted. */
   evictionPolicy: string | null;
-  /** Keys may be evicted although the configuration does not allow it: polling and delivery pause. */
+  /** Redis may evict keys and the configuration does not allow it: polling and delivery pause. */
   mayEvict: boolean;
-  /** Why Redis refuses writes; null when it takes them. */
+  /** Why Redis refuses writes; null when it accepts them. */
   refuses: 'out of memory' | 'read-only' | null;
+}
+
+/** A process as it reports itself. */
+export interface ProcessStatus {
+  /** Random per process. */
+  id: string;
+  pid: number;
+  host: string;
+  /** ISO 8601. */
+  startedAt: string;
+  roles: readonly string[];
+  /** Workspaces of its configuration. */
+  workspaces: readonly string[];
+  /** Loops that have made no progress for too long. `since` is ISO 8601. */
+  stalled: readonly { loop: string; since: string }[];
 }
 
 export interface Status {
@@ -95,6 +109,6 @@ export interface Status {
   subscriptions: SubscriptionStatistics[];
   /** Processes that run roles. */
   processes: ProcessStatus[];
-  /** What needs attention, the worst first; empty when all is well. */
+  /** The worst first; empty when all is well. */
   problems: Problem[];
 }

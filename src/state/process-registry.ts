@@ -1,7 +1,8 @@
 /** The processes that run roles: a key with a lifetime for each, and a set of their ids. */
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
-import type { ProcessRegistry, ProcessStatus } from '../observability/presence.js';
+import type { ProcessRegistry } from '../observability/presence.js';
+import type { ProcessStatus } from '../observability/status.js';
 import { isAlive, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
 

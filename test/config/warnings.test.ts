@@ -93,7 +93,7 @@ describe('config warnings: a subscription that can never match', () => {
     [
       'who was in charge is not kept',
       { on: ['crm.todo.reassigned'] },
-      'nothing it selects is emitted: the list "todo" is kept without images, so nobody knows who was in charge before in acme',
+      'nothing it selects is emitted: the list "todo" is kept without images, so the previous person in charge is unknown in acme',
       acme({ todo: { images: false } }) as Given,
     ],
     [
