@@ -19,14 +19,15 @@ const linesOf = ({ stderr }: TestProcess): Line[] =>
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
-const said = (service: TestProcess, message: RegExp): Line[] => linesOf(service).filter(({ msg }) => message.test(msg));
-/** Everything that a person is alarmed by. */
+const logged = (service: TestProcess, message: RegExp): Line[] =>
+  linesOf(service).filter(({ msg }) => message.test(msg));
+/** Messages of warnings and errors. */
 const alarms = (service: TestProcess): string[] =>
   linesOf(service)
     .filter(({ level }) => level === 'warn' || level === 'error')
     .map(({ msg }) => msg);
 
-/** Trouble of a certain length is what these tests are about. */
+/** These tests are about trouble that lasts for a certain time, so they wait for a time and not for a condition. */
 async function lasting(ms: number): Promise<void> {
   await systemClock.sleep(ms);
 }
@@ -68,7 +69,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   async function running(folder: { start: () => TestProcess }): Promise<TestProcess> {
     const service = folder.start();
     await service.waitForLine(/changefeed is running/);
-    const swept = (): Set<unknown> => new Set(said(service, /^sweep complete$/).map(({ list }) => list));
+    const swept = (): Set<unknown> => new Set(logged(service, /^sweep complete$/).map(({ list }) => list));
     await eventually(() => expect(swept().size).toBe(6));
     return service;
   }
@@ -78,7 +79,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   const handled = (service: TestProcess): number => service.stdout.split('\n').filter((line) => line !== '').length;
 
   it(
-    'redis trouble: a Redis that is silent for some seconds is one line when it goes and one when it is back',
+    'redis trouble: a Redis that does not answer for some seconds is logged once when it goes away and once when it is back',
     {
       timeout: 90_000,
     },
@@ -93,7 +94,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       edit(crm, 0, 'after');
       await eventually(() => expect(handled(service)).toBe(1));
       expect(alarms(service)).toEqual(['Redis went away']);
-      expect(said(service, /^Redis is back$/)).toEqual([
+      expect(logged(service, /^Redis is back$/)).toEqual([
         expect.objectContaining({ redis: `127.0.0.1:${redis.port}`, awayMs: expect.any(Number) as number }),
       ]);
       expect(service.stderr).not.toContain('test-password');
@@ -102,7 +103,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   );
 
   it(
-    'redis trouble: a Redis that is killed and started again is one line when it goes and one when it is back',
+    'redis trouble: a Redis that is killed and started again is logged once when it goes away and once when it is back',
     {
       timeout: 90_000,
     },
@@ -117,7 +118,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       edit(crm, 0, 'after');
       await eventually(() => expect(handled(service)).toBe(1));
       expect(alarms(service)).toEqual(['Redis went away']);
-      expect(said(service, /^Redis is back$/)).toHaveLength(1);
+      expect(logged(service, /^Redis is back$/)).toHaveLength(1);
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },
   );
@@ -134,12 +135,12 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
       expect(performance.now() - started).toBeLessThan(10_000);
       expect(alarms(service)).toEqual(['Redis went away']);
-      expect(said(service, /^Redis is back$/)).toEqual([]);
+      expect(logged(service, /^Redis is back$/)).toEqual([]);
     },
   );
 
   it(
-    'redis trouble: a stop while Redis is away names the handlers that were at work, and exits 1',
+    'redis trouble: a stop while Redis is away names the handlers that were running, and exits 1',
     {
       timeout: 90_000,
     },
@@ -161,7 +162,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   );
 
   it(
-    'redis trouble: eviction is refused at the start, in one sentence, unless the configuration allows it',
+    'redis trouble: a Redis that may evict keys is refused at the start, unless the configuration allows it',
     {
       timeout: 90_000,
     },
@@ -187,7 +188,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   );
 
   it(
-    'redis trouble: where INFO and CONFIG are forbidden, the policy is not checked, and a warning says so',
+    'redis trouble: when INFO and CONFIG are forbidden, the eviction policy is not checked and a warning is logged',
     {
       timeout: 90_000,
     },
@@ -205,7 +206,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   );
 
   it(
-    'redis trouble: when Redis begins to evict, polling stops with one error, and goes on when it ends',
+    'redis trouble: when Redis may evict keys, polling pauses with one error and goes on afterwards',
     {
       timeout: 90_000,
     },
@@ -223,7 +224,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       await admin.config('SET', 'maxmemory-policy', 'noeviction');
       await eventually(() => expect(handled(service)).toBe(1));
       expect(alarms(service)).toEqual(['Redis may evict keys: polling, dispatching and handling are paused']);
-      expect(said(service, /^Redis evicts no keys any more/)).toEqual([
+      expect(logged(service, /^Redis evicts no keys any more/)).toEqual([
         expect.objectContaining({ pausedMs: expect.any(Number) as number }),
       ]);
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -231,7 +232,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   );
 
   it(
-    'redis trouble: a full Redis is one line when it begins and one when it ends, and nothing is lost',
+    'redis trouble: a full Redis is logged once when it begins and once when it ends, and nothing is lost',
     { timeout: 150_000 },
     async () => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
@@ -248,13 +249,13 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       expect(alarms(service)).toEqual([
         'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
       ]);
-      expect(said(service, /^Redis has memory again/)).toHaveLength(1);
+      expect(logged(service, /^Redis has memory again/)).toHaveLength(1);
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },
   );
 
   it(
-    'redis trouble: with events waiting, a full Redis is asked a few times a second and not thousands of times',
+    'redis trouble: while events wait, a full Redis receives a few commands per second, not thousands',
     { timeout: 90_000 },
     async () => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);

@@ -109,7 +109,7 @@ describe('changefeed start, while events keep coming', { timeout: 120_000 }, () 
       }
       expect(new Set(told.map((words) => words[4]))).toEqual(new Set([String(service.pid)]));
     }
-    expect(service.stderr.split('was not taken over').length - 1).toBe(1);
+    expect(service.stderr.split('was not reloaded').length - 1).toBe(1);
     expect(reloads()).toBeGreaterThanOrEqual(3);
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });

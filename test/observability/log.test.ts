@@ -13,8 +13,8 @@ function sink(): { destination: Writable; text: () => string } {
   return { destination, text: () => text };
 }
 
-describe('the log', () => {
-  it('is JSON with the facts as fields', () => {
+describe('log', () => {
+  it('log: a line is JSON with the facts as fields', () => {
     const { destination, text } = sink();
     createLog({ destination }).child({ workspace: 'acme' }).info({ list: 'people', pages: 3 }, 'sweep complete');
     expect(JSON.parse(text())).toEqual({
@@ -27,7 +27,7 @@ describe('the log', () => {
     });
   });
 
-  it('shows no secret, at whatever depth it was put in', () => {
+  it('log: secrets are redacted at every depth', () => {
     const { destination, text } = sink();
     const log = createLog({ destination });
     log.info({ token: 's3cret', headers: { authorization: 'Bearer s3cret' }, a: { b: { password: 's3cret' } } }, 'x');
@@ -36,7 +36,7 @@ describe('the log', () => {
     expect(text()).toContain('[redacted]');
   });
 
-  it('is readable for people when asked', () => {
+  it('log: `pretty` gives readable lines', () => {
     const { destination, text } = sink();
     createLog({ destination, pretty: true }).info({ list: 'people', token: 's3cret' }, 'sweep complete');
     expect(text()).toMatch(/INFO.*sweep complete/);
@@ -44,13 +44,13 @@ describe('the log', () => {
     expect(text()).not.toContain('s3cret');
   });
 
-  it('leaves out what is below its level', () => {
+  it('log: lines below the level are left out', () => {
     const { destination, text } = sink();
     createLog({ destination, level: 'warn' }).info({}, 'quiet');
     expect(text()).toBe('');
   });
 
-  it('has a level that LOG_LEVEL sets, and refuses another word', () => {
+  it('log: LOG_LEVEL sets the level, and an unknown level is refused', () => {
     expect([parseLogLevel(undefined), parseLogLevel(''), parseLogLevel('DEBUG')]).toEqual(['info', 'info', 'debug']);
     expect(() => parseLogLevel('loud')).toThrow('LOG_LEVEL: found "loud"; allowed: debug, info, warn, error, silent.');
   });

@@ -55,7 +55,7 @@ const process = (roles: readonly string[], more: object = {}): Status['processes
   stalled: [],
   ...more,
 });
-const SOUND = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
+const HEALTHY_REDIS = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
 const ALL = process(['poll', 'dispatch', 'handle']);
 
 const found = (more: {
@@ -64,7 +64,7 @@ const found = (more: {
   processes?: Status['processes'];
   redis?: Status['redis'];
 }) => {
-  const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = SOUND } = more;
+  const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0 };
   const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, lists };
   const problems = distinct(problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes }));
@@ -75,7 +75,7 @@ describe('problems', () => {
   it.each([
     ['none when all is well', {}, []],
     [
-      'a role that no process has, once a process runs for a while',
+      'a role that no process has, once a process has run for a while',
       { processes: [process(['poll'])] },
       ['error role.missing role:dispatch', 'error role.missing role:handle'],
     ],
@@ -89,10 +89,10 @@ describe('problems', () => {
       { processes: [] },
       ['poll', 'dispatch', 'handle'].map((role) => `error role.missing role:${role}`),
     ],
-    ['no missing role while processes start', { processes: [process(['poll'], { startedAt: AT })] }, []],
+    ['no missing role while processes are starting', { processes: [process(['poll'], { startedAt: AT })] }, []],
     ['no missing handlers without subscriptions', { subscriptions: [], processes: [process(['poll'])] }, []],
     [
-      'a loop that stands still',
+      'a stalled loop',
       { processes: [process(ALL.roles, { stalled: [{ loop: 'poll acme people', since: EARLIER }] })] },
       ['error loop.stalled loop:poll acme people'],
     ],
@@ -105,7 +105,7 @@ describe('problems', () => {
     ['nothing about a disabled list', { lists: [list({ enabled: false, late: true, failure })] }, []],
     ['a list whose sweeps fail', { lists: [list({ failure })] }, ['error sweep.failed list:people']],
     [
-      'a refused token once for all lists, at the first attempt',
+      'a refused token, once for all lists, at the first attempt',
       {
         lists: [list(), list({ list: 'memo' })].map((one) => ({
           ...one,
@@ -115,7 +115,7 @@ describe('problems', () => {
       ['error token.refused workspace'],
     ],
     [
-      'another source',
+      'a list of another source',
       { lists: [list({ failure: { ...failure, code: 'CF_SOURCE_CHANGED', attempts: 1 } })] },
       ['error source.changed list:people'],
     ],
@@ -124,9 +124,13 @@ describe('problems', () => {
       { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null } },
       ['error redis.evicts redis'],
     ],
-    ['a Redis that refuses writes', { redis: { ...SOUND, refuses: 'out of memory' } }, ['error redis.refuses redis']],
     [
-      'new records that are held',
+      'a Redis that refuses writes',
+      { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' } },
+      ['error redis.refuses redis'],
+    ],
+    [
+      'held creations',
       {
         lists: [
           list({ heldCreations: { count: 300, of: 310, since: EARLIER, known: { seen: 3, of: 400 }, replaced: true } }),
@@ -154,7 +158,7 @@ describe('problems', () => {
         'warning list.silent list:memo',
       ],
     ],
-  ] as const)('are %s', (_what, given, expected) => {
+  ] as const)('problems: %s', (_what, given, expected) => {
     expect(found(given as Parameters<typeof found>[0])).toEqual(expected);
   });
 });

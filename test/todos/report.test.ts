@@ -10,7 +10,7 @@ import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 import { SPELLINGS, type Said, type Spelling } from '../support/todos.js';
 
-/** Half past three in the night of 10 March, in Seoul. */
+/** 10 March, 3:30 in Seoul. */
 const NOW = '2026-03-09T18:30:00.000Z';
 const DAY_MS = 86_400_000;
 const period = { timeZone: 'Asia/Seoul', sinceMs: Date.parse(NOW) - 7 * DAY_MS, nowMs: Date.parse(NOW) };
@@ -22,14 +22,14 @@ const [one, two] = [
 ];
 
 const TODOS: Said[] = [
-  // Open: today by its day, today at nine, today and over, yesterday, tomorrow by its day, at no time.
+  // Open: due today (date only), today at nine, today and overdue, yesterday, tomorrow (date only), without a due date.
   { due: '2026-03-09T15:00:00.000Z', owner: gana, team: [one] },
   { due: '2026-03-10T00:00:00.000Z', owner: gana, team: [one, two] },
   { due: '2026-03-09T16:00:00.000Z', owner: gana },
   { due: '2026-03-08T15:00:00.000Z', owner: dara },
   { due: '2026-03-10T15:00:00.000Z', owner: dara, team: [two] },
   {},
-  // Done: within the period, after two days and after four; before it; without a word when.
+  // Done: within the period, after two days and after four days; before the period; at an unknown time.
   {
     done: true,
     createdAt: '2026-03-05T00:00:00.000Z',
@@ -50,58 +50,61 @@ const TODOS: Said[] = [
 ];
 const all = (todo: Spelling): UncheckedRecord[] => TODOS.map((said, index) => todo(`t${index}`, said));
 
-describe('what todos come to', () => {
-  it.each(SPELLINGS)('%s: in all, by person in charge and by team', (_how, todo) => {
-    const tally = new TodoTally(period);
-    for (const record of all(todo)) tally.add(record);
-    const { total, people, teams } = tally.sums();
-    expect(total).toEqual({
-      open: 6,
-      dueToday: 3,
-      overdue: 2,
-      completed: 2,
-      // Due within the week: the one over at one in the night, yesterday's, and two that are done.
-      completionRate: 2 / 4,
-      medianMsToComplete: 3 * DAY_MS,
-    });
-    expect(people).toEqual([
-      {
-        ...gana,
-        open: 3,
+describe('todos report', () => {
+  it.each(SPELLINGS)(
+    'todos report: counts todos in %s fields in total, by person in charge and by team',
+    (_how, todo) => {
+      const tally = new TodoTally(period);
+      for (const record of all(todo)) tally.add(record);
+      const { total, people, teams } = tally.sums();
+      expect(total).toEqual({
+        open: 6,
         dueToday: 3,
-        overdue: 1,
-        completed: 1,
-        completionRate: 1 / 2,
-        medianMsToComplete: 2 * DAY_MS,
-      },
-      {
-        ...dara,
-        open: 2,
-        dueToday: 0,
-        overdue: 1,
-        completed: 1,
-        completionRate: 1 / 2,
-        medianMsToComplete: 4 * DAY_MS,
-      },
-      {
-        id: null,
-        name: null,
-        open: 1,
-        dueToday: 0,
-        overdue: 0,
-        completed: 0,
-        completionRate: null,
-        medianMsToComplete: null,
-      },
-    ]);
-    expect(teams.map(({ name, open, dueToday, completed }) => [name, open, dueToday, completed])).toEqual([
-      [null, 3, 1, 1],
-      ['영업 1팀', 2, 2, 1],
-      ['영업 2팀', 2, 1, 0],
-    ]);
-  });
+        overdue: 2,
+        completed: 2,
+        // Due within the period: one today at 1:00, one yesterday, and two that are done.
+        completionRate: 2 / 4,
+        medianMsToComplete: 3 * DAY_MS,
+      });
+      expect(people).toEqual([
+        {
+          ...gana,
+          open: 3,
+          dueToday: 3,
+          overdue: 1,
+          completed: 1,
+          completionRate: 1 / 2,
+          medianMsToComplete: 2 * DAY_MS,
+        },
+        {
+          ...dara,
+          open: 2,
+          dueToday: 0,
+          overdue: 1,
+          completed: 1,
+          completionRate: 1 / 2,
+          medianMsToComplete: 4 * DAY_MS,
+        },
+        {
+          id: null,
+          name: null,
+          open: 1,
+          dueToday: 0,
+          overdue: 0,
+          completed: 0,
+          completionRate: null,
+          medianMsToComplete: null,
+        },
+      ]);
+      expect(teams.map(({ name, open, dueToday, completed }) => [name, open, dueToday, completed])).toEqual([
+        [null, 3, 1, 1],
+        ['영업 1팀', 2, 2, 1],
+        ['영업 2팀', 2, 1, 0],
+      ]);
+    },
+  );
 
-  describe('of a workspace', () => {
+  describe('todos report: of a workspace', () => {
     const redis = useRedis();
     const clock = { now: () => Date.parse(NOW) } as Clock;
     const report = (call = {}) => {
@@ -113,7 +116,7 @@ describe('what todos come to', () => {
       );
     };
 
-    it('are counted from what is remembered of them, without those that are gone, and shown as tables', async () => {
+    it('todos report: counts the stored todos without the deleted ones, and prints them as tables', async () => {
       const api = listedApi(all(SPELLINGS[0][1]));
       const list = sweptList(redis, api, 'todo');
       api.records.push(SPELLINGS[0][1]('gone'));
@@ -138,14 +141,14 @@ describe('what todos come to', () => {
       [{ workspace: 'other' }, /no workspace "other".*names acme/],
       [{ since: 'lately' }, /begins at "lately"; allowed: a duration such as 7d/],
       [{ since: '2030-01-01' }, /begins at "2030-01-01"/],
-    ])('are not counted for %j', async (call, message) => {
+    ])('todos report: refuses %j', async (call, message) => {
       await expect(report(call)).rejects.toMatchObject({
         code: 'CF_USAGE',
         message: expect.stringMatching(message) as string,
       });
     });
 
-    it('cannot be counted where no images are kept', async () => {
+    it('todos report: refuses a list that is kept without images', async () => {
       await sweptList(redis, listedApi(all(SPELLINGS[0][1])), 'todo').sweep({ images: false });
       await expect(report()).rejects.toThrow(/images: false/);
     });

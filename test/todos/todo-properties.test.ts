@@ -24,12 +24,12 @@ interface Todo {
   due: string | null;
   owner: { id: string; name: string };
   changes: number;
-  /** When it was last opened or moved: what is told of it is told once from there on. */
-  told: string[];
+  /** Types emitted since it was last opened or rescheduled. Each type is expected once. */
+  emitted: string[];
 }
 
-/** A life of a few todos, looked at after each step, and the control's own account of what must be told. */
-class Life {
+/** A random history of a few todos, swept after each step, and an independent model of the expected events. */
+class History {
   readonly api = listedApi();
   readonly list: SweptList;
   readonly todos = new Map<string, Todo>();
@@ -46,7 +46,7 @@ class Life {
     this.start = this.list.clock.now();
   }
 
-  async look(hours: number): Promise<void> {
+  async sweep(hours: number): Promise<void> {
     this.api.records = [...this.todos].map(([id, { changes, ...said }]) =>
       this.spelling(id, { ...said, stamp: new Date(this.start + changes * 1_000 + 1).toISOString() }),
     );
@@ -58,29 +58,29 @@ class Life {
     await fireDue({ workspace: 'acme', store, dueSoonMs: watch.dueSoonMs, clock: this.list.clock });
   }
 
-  /** What has been told since the last time, checked against what is so. */
-  async news(): Promise<string[]> {
+  /** The events since the last call. Those of due times are checked against the model. */
+  async newEvents(): Promise<string[]> {
     const events = (await this.list.events()).slice(this.#seen);
     this.#seen += events.length;
     for (const { type, subject, data } of events.filter(({ data }) => data.detectedBy === 'clock')) {
       const todo = this.todos.get(subject);
-      expect(todo, `${type} of a todo that is gone`).toBeDefined();
+      expect(todo, `${type} of a removed todo`).toBeDefined();
       expect(todo?.done, `${type} of a completed todo`).toBe(false);
-      expect(data.due, `${type} of another date`).toBe(todo?.due);
-      expect(todo?.told, `${type} told twice`).not.toContain(type);
-      todo?.told.push(type);
+      expect(data.due, `${type} with another due time`).toBe(todo?.due);
+      expect(todo?.emitted, `${type} emitted twice`).not.toContain(type);
+      todo?.emitted.push(type);
     }
     return events.map(({ type, subject }) => `${type.slice('crm.todo.'.length)} ${subject}`);
   }
 
-  /** Does it, where it can be done, and says what must be told of it. */
+  /** Carries out the step if it is possible. Returns the expected events. */
   act({ todo: id, act, dueIn }: Step): string[] {
     const todo = this.todos.get(id);
     const due = dueIn === null ? null : new Date(this.list.clock.now() + dueIn * HOUR_MS + 1).toISOString();
     if (todo === undefined) {
-      // One that is gone does not come back: for a sweep or two it would only have been missing.
+      // A removed todo does not come back: within a sweep or two it would only have been missing.
       if (act !== 'add' || this.#removed.has(id)) return [];
-      this.todos.set(id, { done: false, due, owner: { id: 'u0', name: 'u0' }, changes: ++this.#changes, told: [] });
+      this.todos.set(id, { done: false, due, owner: { id: 'u0', name: 'u0' }, changes: ++this.#changes, emitted: [] });
       return [`created ${id}`];
     }
     if (act === 'remove') {
@@ -91,42 +91,42 @@ class Life {
     if ((act === 'complete') === todo.done && (act === 'complete' || act === 'reopen')) return [];
     todo.changes = ++this.#changes;
     if (act === 'complete' || act === 'reopen') {
-      Object.assign(todo, { done: act === 'complete', told: [] });
+      Object.assign(todo, { done: act === 'complete', emitted: [] });
       return [`updated ${id}`, `${act === 'complete' ? 'completed' : 'reopened'} ${id}`];
     }
     if (act === 'move' && due !== todo.due) {
-      Object.assign(todo, { due, told: [] });
+      Object.assign(todo, { due, emitted: [] });
       return [`updated ${id}`, `rescheduled ${id}`];
     }
     if (act !== 'assign') return [];
-    todo.owner = { id: `u${this.#changes}`, name: 'somebody' };
+    todo.owner = { id: `u${this.#changes}`, name: 'another' };
     return [`updated ${id}`, `reassigned ${id}`];
   }
 }
 
-describe('a random life of todos', () => {
+describe('todos: random histories', () => {
   const redis = useRedis();
 
   it.each(SPELLINGS)(
-    '%s: is told as it happened, each thing once, nothing of what is done or gone',
+    'todos: random histories of todos in %s fields yield exactly the expected events',
     async (_how, todo) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
           await redis.redis.unlink(...(await redis.redis.keys(`${redis.keys.prefix}:*`)), 'none');
-          const life = new Life(redis, todo);
-          await life.look(0);
+          const history = new History(redis, todo);
+          await history.sweep(0);
           for (const one of steps) {
-            const expected = life.act(one);
-            await life.look(one.hours);
-            if (one.fires) await life.fire();
-            const news = await life.news();
-            expect(news.filter((line) => !/^(due_soon|overdue|deleted) /.test(line))).toEqual(expected);
+            const expected = history.act(one);
+            await history.sweep(one.hours);
+            if (one.fires) await history.fire();
+            const found = await history.newEvents();
+            expect(found.filter((line) => !/^(due_soon|overdue|deleted) /.test(line))).toEqual(expected);
           }
-          await life.look(200);
-          await life.fire();
-          await life.news();
-          const open = [...life.todos.values()].filter(({ done, due }) => !done && due !== null);
-          for (const { told } of open) expect(told).toContain('crm.todo.overdue');
+          await history.sweep(200);
+          await history.fire();
+          await history.newEvents();
+          const open = [...history.todos.values()].filter(({ done, due }) => !done && due !== null);
+          for (const { emitted } of open) expect(emitted).toContain('crm.todo.overdue');
         }),
         { numRuns: 30 },
       );
