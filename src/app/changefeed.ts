@@ -9,7 +9,7 @@ import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
 import { createPresence } from '../observability/presence.js';
-import { distinct, problemsOf } from '../observability/problems.js';
+import { problemsOf } from '../observability/problems.js';
 import type { Status } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { OpenedRedis } from '../runtime/embedded-redis.js';
@@ -229,7 +229,7 @@ async function readStatus(context: AppContext, workspaces: Workspaces, dispatch:
   ]);
   const at = isoTime(view.nowMs);
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
-  return { ...facts, problems: distinct(problemsOf(facts)) };
+  return { ...facts, problems: problemsOf(facts) };
 }
 
 function reportedTodos({ name, config: { timeZone }, lists, todos: { store } }: Workspace): ReportedTodos {

@@ -13,10 +13,8 @@ import type { Log } from '../runtime/log.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'polling' | 'mirror' | 'todos';
-  /** The subscription or derive function; null when the warning is about a workspace. */
-  subscription: string | null;
-  /** The workspace; null when the warning is about a subscription. */
-  workspace: string | null;
+  /** The subscription or derive function, or the workspace. */
+  subject: { subscription: string } | { workspace: string };
   reason: string;
   remedy: string;
 }
@@ -42,43 +40,38 @@ export function logConfigWarnings(
   config: Config,
   about: readonly ConfigWarning['about'][] = ['subscription', 'polling', 'mirror', 'todos'],
 ): void {
-  for (const { about: kind, subscription, workspace, ...facts } of configWarnings(config)) {
-    if (!about.includes(kind)) continue;
-    const where = { ...(subscription !== null && { subscription }), ...(workspace !== null && { workspace }) };
-    log.warn({ ...where, ...facts }, MESSAGES[kind]);
-  }
+  for (const { about: kind, subject, reason, remedy } of configWarnings(config))
+    if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
 function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
-  const about = { subscription: null, workspace: name };
+  const warnings: ConfigWarning[] = [];
+  const warn = (about: ConfigWarning['about'], reason: string, remedy: string): void =>
+    void warnings.push({ about, subject: { workspace: name }, reason, remedy });
   const disabled = LIST_NAMES.filter((list) => !lists[list].enabled);
   const imageless = LIST_NAMES.filter((list) => lists[list].enabled && !lists[list].images);
-  const warnings: ConfigWarning[] = [];
-  if (disabled.length === LIST_NAMES.length) {
-    const remedy = 'enable a list, or take the workspace out of the configuration';
-    warnings.push({ ...about, about: 'polling', reason: 'every list of the workspace is disabled', remedy });
-  }
+  if (disabled.length === LIST_NAMES.length)
+    warn(
+      'polling',
+      'every list of the workspace is disabled',
+      'enable a list, or take the workspace out of the configuration',
+    );
   if (serve?.tokens.has(name) === true && disabled.length + imageless.length > 0) {
     const reasons = [
       ...(disabled.length > 0 ? [`${disabled.join(', ')}: disabled`] : []),
       ...(imageless.length > 0 ? [`${imageless.join(', ')}: kept without images`] : []),
     ];
-    const remedy = 'set enabled and images of these lists to true, or expect 404 for them';
-    warnings.push({
-      ...about,
-      about: 'mirror',
-      reason: `lists that the mirror does not have (${reasons.join('; ')})`,
-      remedy,
-    });
+    const reason = `lists that the mirror does not have (${reasons.join('; ')})`;
+    warn('mirror', reason, 'set enabled and images of these lists to true, or expect 404 for them');
   }
   if (todos.watch && disabled.includes('todo')) {
     const remedy = 'set todos.watch to false, or lists.todo.enabled to true';
-    warnings.push({ ...about, about: 'todos', reason: 'todos.watch is on, and the list "todo" is disabled', remedy });
+    warn('todos', 'todos.watch is on, and the list "todo" is disabled', remedy);
   }
   if (todos.watch && imageless.includes('todo')) {
     const reason =
       'todos.watch is on, and the list "todo" is kept without images: todos cannot be counted, and crm.todo.reassigned is never emitted';
-    warnings.push({ ...about, about: 'todos', reason, remedy: 'set lists.todo.images to true' });
+    warn('todos', reason, 'set lists.todo.images to true');
   }
   return warnings;
 }
@@ -110,7 +103,7 @@ function subscriptionWarning(reader: Reader, emissions: readonly Emission[]): Co
   const selected = emissions.filter(({ event }) => selects(event));
   if (selected.some(({ obstacle }) => obstacle === null)) return [];
   const why = selected.length > 0 ? combined(selected) : contradiction(reader, emissions);
-  return [{ about: 'subscription', subscription: reader.name, workspace: null, ...why }];
+  return [{ about: 'subscription', subject: { subscription: reader.name }, ...why }];
 }
 
 const MOST_REASONS = 4;

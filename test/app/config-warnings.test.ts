@@ -18,7 +18,7 @@ interface Given {
 function warningsOf(options: object, given: Given = {}): { reason: string; remedy: string }[] {
   const subscriptions = [{ handler: 'ndjson', name: 's', ...options }];
   const config = parseConfig({ ...acme({}), ...given, subscriptions }, { source: 'the test' });
-  const found = configWarnings(config).filter(({ subscription }) => subscription === 's');
+  const found = configWarnings(config).filter(({ subject }) => Object.values(subject).join() === 's');
   return found.map(({ reason, remedy }) => ({ reason, remedy }));
 }
 
@@ -164,8 +164,7 @@ describe('config warnings: a subscription that can never match', () => {
     expect(configWarnings(parseConfig(given, { source: 'the test' }))).toEqual([
       {
         about: 'subscription',
-        subscription: 'promote',
-        workspace: null,
+        subject: { subscription: 'promote' },
         reason: 'nothing it selects is emitted: the list "people" is disabled in acme',
         remedy: 'set lists.people.enabled to true',
       },
@@ -176,7 +175,7 @@ describe('config warnings: a subscription that can never match', () => {
 describe('config warnings: a list that is needed and not polled', () => {
   const about = (config: object): string[] =>
     configWarnings(parseConfig(config, { source: 'the test' })).map(
-      (one) => `${one.about} ${one.workspace}: ${one.reason}`,
+      ({ about: kind, subject, reason }) => `${kind} ${Object.values(subject).join()}: ${reason}`,
     );
 
   it.each<[string, object, string[]]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distinct, problemsOf } from '../../src/observability/problems.js';
+import { problemsOf } from '../../src/observability/problems.js';
 import type { ListStatus, Status, SubscriptionStatus } from '../../src/observability/status.js';
 
 const AT = '2026-03-01T09:10:00.000Z';
@@ -67,7 +67,7 @@ const found = (more: {
   const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0 };
   const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, lists };
-  const problems = distinct(problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes }));
+  const problems = problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });
   return problems.map(({ severity, kind, subject }) => `${severity} ${kind} ${subject}`);
 };
 
