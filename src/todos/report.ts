@@ -1,6 +1,6 @@
 /**
- * Counts todos: how many are open, due, overdue and completed, for whom, and how long they take. It counts the stored todos and
- * sends no request to the CRM.
+ * Counts the open, due, overdue and completed todos, in total, per person in charge and per team, and how long they take. It reads the
+ * stored todos and sends no request to the CRM.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
