@@ -6,9 +6,9 @@ import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { createLog, parseLogLevel } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
-import { stateDirOf } from '../runtime/state-dir.js';
 import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
+import { stateDirOf } from './state-dir.js';
 
 /** What a log depends on. */
 export interface Terminal {

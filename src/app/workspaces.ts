@@ -8,7 +8,7 @@ import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
 import { ChangefeedError } from '../errors.js';
 import { LIST_NAMES, type ListName } from '../events/lists.js';
-import { normaliseBaseUrl } from '../runtime/base-url.js';
+import { normaliseBaseUrl } from '../api/base-url.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createBudget } from '../state/budget.js';
 import { createScheduleStore } from '../state/schedule.js';

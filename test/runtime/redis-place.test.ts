@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { findRedisBinary, redisInstallLine } from '../../src/runtime/redis-binary.js';
-import { stateDirOf } from '../../src/runtime/state-dir.js';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'changefeed-place-'));
@@ -34,31 +33,4 @@ it('finds redis-server before valkey-server, and only where it can be run', () =
   expect(findRedisBinary(`${first}:${second}`)).toBe(join(second, 'redis-server'));
   expect(findRedisBinary('')).toBeUndefined();
   expect(findRedisBinary(undefined)).toBeUndefined();
-});
-
-it('keeps state in the project where there is one, else with the user, else where it is told', () => {
-  const cwd = folder();
-  expect(stateDirOf({ cwd, env: {}, home: '/home/u' })).toBe('/home/u/.local/state/changefeed');
-  expect(stateDirOf({ cwd, env: { XDG_STATE_HOME: '/s' }, home: '/home/u' })).toBe('/s/changefeed');
-  writeFileSync(join(cwd, 'changefeed.config.json'), '{}');
-  expect(stateDirOf({ cwd, env: {}, home: '/home/u' })).toBe(join(cwd, '.changefeed'));
-  expect(stateDirOf({ cwd, env: { CHANGEFEED_STATE_DIR: 'here' }, home: '/home/u' })).toBe(join(cwd, 'here'));
-  expect(stateDirOf({ cwd, env: { CHANGEFEED_STATE_DIR: '/there' }, home: '/home/u' })).toBe('/there');
-});
-
-it('keeps the state of each source in a folder of its own where the environment alone names it, outside a project', () => {
-  const cwd = folder();
-  const at = (baseUrl: string, env = {}): string => stateDirOf({ cwd, env, home: '/home/u', baseUrl });
-  expect(at('https://CRM.example:443/api/')).toBe(at('https://crm.example/api'));
-  expect(at('https://crm.example/api')).toMatch(/^\/home\/u\/\.local\/state\/changefeed\/crm\.example-[0-9a-f]{8}$/);
-  const others = [
-    'https://crm.example/other',
-    'http://crm.example/api',
-    'https://crm.example:8443/api',
-    'http://[::1]/api',
-  ];
-  expect(new Set([...others.map((one) => at(one)), at('https://crm.example/api')]).size).toBe(5);
-  expect(at('https://crm.example/api', { CHANGEFEED_STATE_DIR: '/there' })).toBe('/there');
-  writeFileSync(join(cwd, 'package.json'), '{}');
-  expect(at('https://crm.example/api')).toBe(join(cwd, '.changefeed'));
 });

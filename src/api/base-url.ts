@@ -1,4 +1,4 @@
-/** One text per source: scheme and host in lower case, without a default port and trailing slashes. */
+/** The normal form of a base URL: equal for every spelling of one source (case of the host, default port, trailing slashes). */
 export function normaliseBaseUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname.replace(/\/+$/, '');

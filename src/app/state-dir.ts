@@ -1,14 +1,15 @@
+/** The folder for the state of this machine: the data and the address of a private Redis. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { normaliseBaseUrl } from './base-url.js';
+import { normaliseBaseUrl } from '../api/base-url.js';
 
 export interface StateDirOptions {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   /** The user's home directory. */
   home: string;
-  /** Where there is no configuration file: the base URL from the environment. */
+  /** The base URL from the environment; undefined when there is a configuration file. */
   baseUrl?: string | undefined;
 }
 
@@ -17,9 +18,10 @@ const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `chan
 const PROJECT_MARKS = [PROJECT_FOLDER, 'package.json', ...CONFIG_FILES];
 
 /**
- * Where a private Redis lives: `CHANGEFEED_STATE_DIR`; else `.changefeed` in a project's folder (one with a configuration
- * or a package.json); else the user's state directory, so that a command tried anywhere leaves nothing behind. There, a
- * source that only the environment names has a folder of its own: all of them are the workspace `default`.
+ * In this order: `CHANGEFEED_STATE_DIR`; `.changefeed` in the working directory if that is a project (it has a configuration,
+ * a package.json or a `.changefeed`); the user's state directory, so that a command tried in any other folder leaves no files
+ * there. In the user's state directory each base URL has its own folder: without a configuration file, the workspace of every
+ * source has the same name `default`.
  */
 export function stateDirOf({ cwd, env, home, baseUrl }: StateDirOptions): string {
   const named = env['CHANGEFEED_STATE_DIR'];
@@ -30,7 +32,7 @@ export function stateDirOf({ cwd, env, home, baseUrl }: StateDirOptions): string
   return baseUrl === undefined ? all : join(all, folderOf(normaliseBaseUrl(baseUrl)));
 }
 
-/** The host is for a person who lists the folder; the digest tells apart ports, paths and schemes. */
+/** The host makes the folder recognisable in a listing; the digest distinguishes ports, paths and schemes. */
 function folderOf(source: string): string {
   const host = new URL(source).hostname.replace(/[^\w.-]/g, '');
   return `${host}-${createHash('sha256').update(source).digest('hex').slice(0, 8)}`;

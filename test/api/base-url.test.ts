@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { normaliseBaseUrl } from '../../src/runtime/base-url.js';
+import { normaliseBaseUrl } from '../../src/api/base-url.js';
 
 it.each([
   ['HTTPS://CRM.Example/Api', 'https://crm.example/Api'],
