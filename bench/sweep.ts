@@ -13,7 +13,7 @@ import { createReadApi } from '../src/api/client.js';
 import { walkList } from '../src/api/trail.js';
 import { compileRules } from '../src/detect/rules.js';
 import { systemClock } from '../src/runtime/clock.js';
-import { openRedis } from '../src/runtime/embedded-redis.js';
+import { openRedis } from '../src/runtime/private-redis.js';
 import { silentLog } from '../src/runtime/log.js';
 import { Keys } from '../src/state/keys.js';
 import { createSweepStore } from '../src/state/sweep-store.js';

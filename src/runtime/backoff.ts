@@ -1,13 +1,13 @@
 export interface BackoffOptions {
-  /** Wait before the second attempt, in ms. */
+  /** The wait before the second attempt, ms. */
   delayMs: number;
-  /** No wait is longer than this, in ms. */
+  /** The longest wait, ms. */
   maxDelayMs: number;
 }
 
 /**
- * The wait after the `attempt`-th failure (1, 2, 3 …): exponential, with "equal" jitter, so that half of the wait is
- * certain (a struggling server gets its rest) and half is random (clients do not come back together).
+ * The wait after the `attempt`-th failure (1, 2, 3 …): exponential, with "equal" jitter. Half of the wait is fixed, so that an
+ * overloaded server gets a pause; half is random, so that clients do not return at the same moment.
  * @param random a number in [0, 1)
  */
 export function backoffMs(attempt: number, { delayMs, maxDelayMs }: BackoffOptions, random: number): number {

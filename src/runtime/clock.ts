@@ -1,8 +1,10 @@
-/** The only place where time enters. Everything that reads or waits for time takes a Clock, so a test can hold it. */
+/** The only source of time. Code that reads the time or waits takes a Clock, so that a test can control it. */
+import { setImmediate } from 'node:timers/promises';
+
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when aborted first. */
+  /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -26,10 +28,39 @@ export const systemClock: Clock = {
     }),
 };
 
+/**
+ * The result of the work, or `late` if it takes longer than `ms` or the signal aborts first. The work is not cancelled.
+ * @throws the error of the work, if it fails in time
+ */
+export async function withinTime<T>(
+  work: Promise<T>,
+  ms: number,
+  { clock = systemClock, signal }: { clock?: Clock; signal?: AbortSignal } = {},
+): Promise<T | 'late'> {
+  const done = new AbortController();
+  const waitUntilLate = async (): Promise<'late'> => {
+    await clock.sleep(ms, AbortSignal.any([done.signal, ...(signal ? [signal] : [])])).catch(() => undefined);
+    // After the process was suspended, the timer fires before input that arrived in the meantime is read.
+    await setImmediate();
+    await setImmediate();
+    return 'late';
+  };
+  try {
+    return await Promise.race([work, waitUntilLate()]);
+  } finally {
+    done.abort();
+  }
+}
+
 function reasonOf(signal: AbortSignal | undefined): Error {
   return signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason });
 }
 
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** A function, because the compiler assumes that `signal.aborted` does not change after it was read. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
 }

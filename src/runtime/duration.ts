@@ -1,13 +1,13 @@
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `'30s'`, `'15m'`, `'7d'`, `'250ms'`, `'1.5h'` as milliseconds; undefined when it is none of these. */
+/** `'30s'`, `'15m'`, `'7d'`, `'250ms'`, `'1.5h'` in milliseconds; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text.trim());
   if (match === null) return undefined;
   return Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }
 
-/** Milliseconds the way a person says them: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Milliseconds as readable text: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${trimZero(ms / 1_000)} s`;
@@ -17,7 +17,7 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? `${whole} ${unit.name}` : `${whole} ${unit.name} ${rest} ${smaller.name}`;
 }
 
-// Days from two on: "26 h" is said of an afternoon and the next, "2 d 2 h" of a pause.
+// Days are used from two days on: "26 h" is easier to read than "1 d 2 h".
 const DAYS = [
   { name: 'd', ms: 86_400_000 },
   { name: 'h', ms: 3_600_000 },

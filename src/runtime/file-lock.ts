@@ -1,4 +1,4 @@
-/** One process at a time, by a file that names its holder. The lock of a dead process is taken away from it. */
+/** A lock between processes: a file with the identity of its holder. The lock of a process that has ended is removed. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ChangefeedError } from '../errors.js';
@@ -8,7 +8,7 @@ import { isAlive, processSchema, thisProcess, type ProcessIdentity } from './pro
 const WAIT_SECONDS = 90;
 const RETRY_MS = 25;
 
-/** @throws ChangefeedError CF_REDIS_UNREACHABLE when another process keeps the lock for longer than we wait */
+/** @throws ChangefeedError CF_REDIS_UNREACHABLE if another process holds the lock for more than 90 s */
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
   await acquire(path);
   try {
@@ -20,15 +20,16 @@ export async function withFileLock<T>(path: string, run: () => Promise<T>): Prom
 
 async function acquire(path: string): Promise<void> {
   const deadline = systemClock.now() + WAIT_SECONDS * 1_000;
-  while (!tryToTake(path)) {
+  while (!tryToCreate(path)) {
     const holder = readHolder(path);
     if (holder !== undefined && !isAlive(holder)) {
-      takeAway(path, holder);
+      removeStale(path, holder);
     } else if (systemClock.now() >= deadline) {
       throw new ChangefeedError('CF_REDIS_UNREACHABLE', {
         message:
           `${path} has been held by ${holder === undefined ? 'an unknown process' : `process ${holder.pid}`} for ` +
-          `${WAIT_SECONDS} s: it is starting or stopping the private Redis. If no such process is at work, delete the file.`,
+          `${WAIT_SECONDS} s. A process holds it while it starts or stops the private Redis. If there is no such process, ` +
+          `delete the file.`,
       });
     } else {
       await systemClock.sleep(RETRY_MS);
@@ -36,7 +37,7 @@ async function acquire(path: string): Promise<void> {
   }
 }
 
-function tryToTake(path: string): boolean {
+function tryToCreate(path: string): boolean {
   try {
     writeFileSync(path, JSON.stringify(thisProcess), { flag: 'wx', mode: 0o600 });
     return true;
@@ -46,7 +47,7 @@ function tryToTake(path: string): boolean {
   }
 }
 
-/** Undefined when the file is gone, or its holder has not yet written its name. */
+/** Undefined if the file does not exist, or its holder has not yet written its identity. */
 function readHolder(path: string): ProcessIdentity | undefined {
   try {
     return processSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
@@ -56,12 +57,12 @@ function readHolder(path: string): ProcessIdentity | undefined {
 }
 
 /**
- * Under a lock of its own, and only if the dead process still holds it: another waiting process may have taken it over
- * since we read its holder, and two must never hold it.
+ * Under a second lock, and only if the dead process still holds the first one: another waiting process may have acquired it
+ * after its holder was read here, and two processes must never hold it.
  */
-function takeAway(path: string, dead: ProcessIdentity): void {
+function removeStale(path: string, dead: ProcessIdentity): void {
   const guard = `${path}.guard`;
-  if (!tryToTake(guard)) {
+  if (!tryToCreate(guard)) {
     const holder = readHolder(guard);
     if (holder !== undefined && !isAlive(holder)) rmSync(guard, { force: true });
     return;

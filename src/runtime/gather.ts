@@ -1,9 +1,9 @@
-/** Calls made in the same turn of the event loop, carried out as one: fewer round trips where many are in flight. */
+/** Groups calls made in the same turn of the event loop, to save round trips when many calls are in flight. */
 
-/** In larger groups all callers would wait together, and then all work together: neither side would be kept busy. */
-const MOST = 8;
+/** In larger groups, all callers would wait at the same time and then all run at the same time, so each side would idle in turn. */
+const LARGEST_GROUP = 8;
 
-/** @param carryOut gets the gathered inputs, answers each at its index */
+/** @param carryOut takes the inputs of a group and returns the output of each at the same index */
 export function gather<Input, Output>(
   carryOut: (inputs: readonly Input[]) => Promise<readonly Output[]>,
 ): (input: Input) => Promise<Output> {
@@ -28,9 +28,9 @@ export function gather<Input, Output>(
   };
   return (input) =>
     new Promise((resolve, reject) => {
-      // After the replies that arrived together have been dealt with: what they lead to goes out together as well.
+      // An immediate runs after all replies that arrived together; the calls that follow from them form one group.
       if (waiting.length === 0) flushing = setImmediate(() => void flush());
       waiting.push({ input, resolve, reject });
-      if (waiting.length === MOST) void flush();
+      if (waiting.length === LARGEST_GROUP) void flush();
     });
 }

@@ -1,33 +1,33 @@
-/** Starting and stopping a process's parts: in order, in reverse, each once, and never for ever. */
+/** Starts the parts of a process in order and stops them in reverse, each once, within a deadline. */
 import { ChangefeedError, messageOf } from '../errors.js';
-import { systemClock, type Clock } from './clock.js';
+import { systemClock, withinTime, type Clock } from './clock.js';
 import { formatDuration } from './duration.js';
 
 export interface Part {
   readonly name: string;
-  /** The signal aborts when the whole is stopped before it has started. */
+  /** The signal aborts if the lifecycle is stopped before all parts have started. */
   start(signal: AbortSignal): Promise<void>;
-  /** Called once, and only if `start` was called; also after a `start` that failed, which may have left half of itself. */
+  /** Called once, and only if `start` was called, even if it failed: a failed start may have opened something. */
   stop(): Promise<void>;
 }
 
 export interface LifecycleOptions {
-  /** For all parts together, in ms. @defaultValue 20000 */
+  /** The time in which all parts together must stop, ms. @defaultValue 20000 */
   deadlineMs?: number;
   clock?: Clock;
 }
 
 export interface Lifecycle {
-  /** Starts the parts in order. Called again, it gives the same promise. A part that fails stops those before it. */
+  /** Starts the parts in order. A second call returns the same promise. If a part fails, those before it are stopped. */
   start(): Promise<void>;
   /**
-   * Waits for a start in flight, then stops the parts in reverse. Called again, it gives the same promise.
-   * @throws ChangefeedError CF_STOP_TIMEOUT naming what did not stop in time or failed to
+   * Waits for a start in progress, then stops the parts in reverse. A second call returns the same promise.
+   * @throws ChangefeedError CF_STOP_TIMEOUT naming the parts that did not stop in time or failed to stop
    */
   stop(): Promise<void>;
 }
 
-interface Begun {
+interface StartedPart {
   readonly part: Part;
   readonly starting: Promise<void>;
 }
@@ -36,7 +36,7 @@ export function createLifecycle(
   parts: readonly Part[],
   { deadlineMs = 20_000, clock = systemClock }: LifecycleOptions = {},
 ): Lifecycle {
-  const begun: Begun[] = [];
+  const started: StartedPart[] = [];
   const abandon = new AbortController();
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -45,19 +45,19 @@ export function createLifecycle(
     for (const part of parts) {
       abandon.signal.throwIfAborted();
       const one = { part, starting: part.start(abandon.signal) };
-      begun.push(one);
+      started.push(one);
       await one.starting;
     }
     abandon.signal.throwIfAborted();
   };
   const stop = (): Promise<void> => {
     abandon.abort(new ChangefeedError('CF_USAGE', { message: 'Stopped before it had started.' }));
-    return (stopping ??= stopAll(begun.toReversed(), { deadlineMs, clock }));
+    return (stopping ??= stopAll(started.toReversed(), { deadlineMs, clock }));
   };
   return {
     start: () =>
       (starting ??= startAll().catch(async (error: unknown) => {
-        // The first failure is the one to tell; what then fails to stop is a consequence.
+        // The first failure is the cause; parts that then fail to stop are a consequence.
         await stop().catch(() => undefined);
         throw error;
       })),
@@ -65,40 +65,28 @@ export function createLifecycle(
   };
 }
 
-async function stopAll(begun: readonly Begun[], { deadlineMs, clock }: Required<LifecycleOptions>): Promise<void> {
+async function stopAll(
+  started: readonly StartedPart[],
+  { deadlineMs, clock }: Required<LifecycleOptions>,
+): Promise<void> {
   const deadline = clock.now() + deadlineMs;
   const late: string[] = [];
   const failed: { name: string; error: unknown }[] = [];
-  for (const [index, { part, starting }] of begun.entries()) {
-    // One that hangs takes at most half of what is left, so that those below it are still stopped.
+  for (const [index, { part, starting }] of started.entries()) {
+    // A part that hangs uses at most half of the remaining time, so that the parts after it are still stopped.
     const left = Math.max(0, deadline - clock.now());
-    const share = index === begun.length - 1 ? left : left / 2;
+    const share = index === started.length - 1 ? left : left / 2;
     const stopped = starting.then(
       () => part.stop(),
       () => part.stop(),
     );
     try {
-      if ((await withinTime(stopped, share, clock)) === 'late') late.push(part.name);
+      if ((await withinTime(stopped, share, { clock })) === 'late') late.push(part.name);
     } catch (error) {
       failed.push({ name: part.name, error });
     }
   }
   if (late.length + failed.length > 0) throw notStopped({ late, failed, deadlineMs });
-}
-
-async function withinTime(work: Promise<void>, ms: number, clock: Clock): Promise<'done' | 'late'> {
-  const done = new AbortController();
-  try {
-    return await Promise.race([
-      work.then(() => 'done' as const),
-      clock.sleep(ms, done.signal).then(
-        () => 'late' as const,
-        () => 'done' as const,
-      ),
-    ]);
-  } finally {
-    done.abort();
-  }
 }
 
 interface NotStopped {
@@ -113,7 +101,7 @@ function notStopped({ late, failed, deadlineMs }: NotStopped): ChangefeedError {
     ...failed.map(({ name, error }) => `${name} failed to stop: ${messageOf(error)}`),
   ];
   return new ChangefeedError('CF_STOP_TIMEOUT', {
-    message: `Stopping was not clean: ${complaints.join('; ')}. What was not finished is taken up at the next start.`,
+    message: `The stop was not clean: ${complaints.join('; ')}. Unfinished work is repeated after the next start.`,
     cause: failed[0]?.error,
     late,
   });

@@ -1,4 +1,4 @@
-/** What the rooms need of a logger (pino fits): a short fixed message, the facts as fields. */
+/** The logger that all code uses (pino implements it): a short fixed message, the facts as fields. */
 export interface Log {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -7,7 +7,7 @@ export interface Log {
   child(facts: object): Log;
 }
 
-/** For library callers who did not ask for any log. */
+/** The default for library callers that pass no log. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,

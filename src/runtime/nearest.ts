@@ -1,6 +1,6 @@
-/** "Did you mean …": the candidate that takes the fewest edits to reach. */
+/** Suggestions for "did you mean …": the candidate with the fewest edits. */
 
-/** The nearest candidate, or undefined when even that is a different word: more than half of it would change. */
+/** The nearest candidate, or undefined if more than half of it would have to change. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
@@ -11,7 +11,7 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   return best.candidate;
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row += 1) {

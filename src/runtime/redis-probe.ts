@@ -1,15 +1,15 @@
-/** Is there a Redis behind this URL that lets us in? Says so without ever repeating the password. */
+/** Checks whether the Redis at a URL can be used. Messages never contain the password. */
 import { Redis } from 'ioredis';
 import { ChangefeedError, describe, messageOf } from '../errors.js';
-import { systemClock } from './clock.js';
+import { withinTime } from './clock.js';
 
 export type ProbeResult =
   | { outcome: 'ready' }
-  /** Nothing listens there. */
+  /** No server listens there. */
   | { outcome: 'absent'; cause: unknown }
-  /** Something answers, and refuses us: user, password or database. */
+  /** A server answers and rejects the user, the password or the database. */
   | { outcome: 'refused'; cause: unknown }
-  /** Something is there that does not answer in time. */
+  /** A server accepts the connection and does not answer in time. */
   | { outcome: 'silent'; cause: unknown };
 
 const REFUSALS =
@@ -17,9 +17,9 @@ const REFUSALS =
 const ABSENCES = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|Connection is closed/;
 
 export interface ProbeOptions {
-  /** Waits this long, also while Redis loads its data, in ms. @defaultValue 10000 */
+  /** The time to wait, including the time in which Redis loads its data; ms. @defaultValue 10000 */
   timeoutMs?: number;
-  /** Refused also means: the server lets us in without knowing our password. @defaultValue false */
+  /** A server that accepts us without checking the password counts as `refused`. @defaultValue false */
   mustKnowPassword?: boolean;
 }
 
@@ -37,25 +37,21 @@ export async function probeRedis(
   });
   const problems: unknown[] = [];
   redis.on('error', (error) => problems.push(error));
-  const answered = new AbortController();
-  const late = systemClock.sleep(timeoutMs, answered.signal).then(
-    (): ProbeResult => ({ outcome: 'silent', cause: problems.at(-1) ?? new Error(`no answer in ${timeoutMs} ms`) }),
-    (): ProbeResult => ({ outcome: 'ready' }),
-  );
   const answer = greet(redis, { database, password: mustKnowPassword ? password : undefined }).catch((error: unknown) =>
     classify(problems.at(-1) ?? error),
   );
   try {
-    return await Promise.race([answer, late]);
+    const result = await withinTime(answer, timeoutMs);
+    if (result !== 'late') return result;
+    return { outcome: 'silent', cause: problems.at(-1) ?? new Error(`no answer in ${timeoutMs} ms`) };
   } finally {
-    answered.abort();
     redis.disconnect();
   }
 }
 
 /**
- * @throws ChangefeedError CF_REDIS_UNREACHABLE naming host and port, what was wrong, and what to do;
- *   CF_CONFIG_INVALID when the URL is none
+ * @throws ChangefeedError CF_REDIS_UNREACHABLE with host, port, reason and what to do; CF_CONFIG_INVALID if the URL is
+ *   not valid
  */
 export async function checkRedis(url: string, options?: ProbeOptions): Promise<void> {
   const result = await probeRedis(url, options);
@@ -68,24 +64,24 @@ export async function checkRedis(url: string, options?: ProbeOptions): Promise<v
 }
 
 interface RedisAddress {
-  /** `host:port`, fit for messages. */
+  /** `host:port`, for messages. */
   place: string;
   password: string | undefined;
   database: number;
-  /** The URL without its database, which is selected by hand so that a refusal is heard. */
+  /** The URL without its database. The probe selects the database itself: ioredis would hide a refusal. */
   address: string;
 }
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
 export function parseRedisUrl(url: string): RedisAddress {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const known = parsed !== undefined && ['redis:', 'rediss:'].includes(parsed.protocol) && parsed.hostname !== '';
+  const isRedis = parsed !== undefined && ['redis:', 'rediss:'].includes(parsed.protocol) && parsed.hostname !== '';
   const path = parsed?.pathname.replace(/^\//, '') ?? '';
-  if (!known || !/^\d*$/.test(path)) {
+  if (!isRedis || !/^\d*$/.test(path)) {
     throw new ChangefeedError('CF_CONFIG_INVALID', {
       message:
         `The Redis URL (REDIS_URL, or "redis" in the configuration) must look like redis://:password@host:6379/0 ` +
-        `or rediss://…; found ${describe(url)}${known ? ` whose database "${path}" is not a number` : ''}.`,
+        `or rediss://…; found ${describe(url)}${isRedis ? ` whose database "${path}" is not a number` : ''}.`,
     });
   }
   const place = `${parsed.hostname}:${parsed.port === '' ? '6379' : parsed.port}`;
@@ -101,7 +97,7 @@ interface Greeting {
 
 async function greet(redis: Redis, { database, password }: Greeting): Promise<ProbeResult> {
   await redis.connect();
-  // The client shrugs at a server without a password; asked outright, such a server says no.
+  // ioredis ignores the error of a server without a password; an explicit AUTH reports it.
   if (password !== undefined) await redis.auth(password);
   if (database !== 0) await redis.select(database);
   await redis.ping();
@@ -114,16 +110,16 @@ function classify(cause: unknown): ProbeResult {
   return ABSENCES.test(text) ? { outcome: 'absent', cause } : { outcome: 'silent', cause };
 }
 
-function complaint(url: string, outcome: 'absent' | 'refused' | 'silent', said: string): string {
+function complaint(url: string, outcome: 'absent' | 'refused' | 'silent', reason: string): string {
   const { place, password, database } = parseRedisUrl(url);
-  const mend = 'in REDIS_URL (or "redis" in the configuration)';
+  const where = 'in REDIS_URL (or "redis" in the configuration)';
   if (outcome === 'absent')
-    return `Redis at ${place} cannot be reached (${said}). Start it, or correct the address ${mend}.`;
+    return `Redis at ${place} cannot be reached (${reason}). Start it, or correct the address ${where}.`;
   if (outcome === 'silent')
-    return `Redis at ${place} gives no usable answer (${said}). Look after it, or correct the address ${mend}.`;
-  if (/DB index|SELECT is not/i.test(said))
-    return `Redis at ${place} has no database ${database}. Name another ${mend}.`;
-  if (/NOAUTH/.test(said))
-    return `Redis at ${place} asks for a password. Put it ${mend}: redis://:password@${place}/0.`;
-  return `Redis at ${place} refused ${password !== undefined ? 'the user or password' : 'the connection'} (${said}). Correct it ${mend}.`;
+    return `Redis at ${place} gives no usable answer (${reason}). Check that server, or correct the address ${where}.`;
+  if (/DB index|SELECT is not/i.test(reason))
+    return `Redis at ${place} has no database ${database}. Use another database ${where}.`;
+  if (/NOAUTH/.test(reason))
+    return `Redis at ${place} asks for a password. Put it ${where}: redis://:password@${place}/0.`;
+  return `Redis at ${place} refused ${password !== undefined ? 'the user or password' : 'the connection'} (${reason}). Correct it ${where}.`;
 }

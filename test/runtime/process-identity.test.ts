@@ -24,20 +24,20 @@ it('process identity: a process is alive until it has ended', async () => {
   expect(isAlive(identity)).toBe(false);
 });
 
-it('process identity: a process with the number of an earlier one, or of one before a reboot, is another process', () => {
+it('process identity: a process that has the id of an earlier one, or of one before a reboot, is another process', () => {
   const { pid } = shell('exec sleep 60');
   const { token } = identityOf(pid);
   expect(isAlive({ pid, token: identityOf(process.pid).token })).toBe(false);
   expect(isAlive({ pid, token: token.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) })).toBe(false);
-  expect(isAlive({ pid: process.pid, token: 'of an earlier life' })).toBe(false);
-  // The control: the number alone would be taken for alive.
+  expect(isAlive({ pid: process.pid, token: 'of an earlier process' })).toBe(false);
+  // The control: by its id alone, the process counts as alive.
   expect(process.kill(pid, 0)).toBe(true);
 });
 
-it('process identity: a process that has ended and was not collected by its parent is not alive', async () => {
+it('process identity: a zombie is not alive', async () => {
   const { child, firstLine } = shell('sleep 60 & echo $!; exec cat');
   const pid = Number(await firstLine);
-  // Until `cat` answers, the shell is still there and collects its children.
+  // Until `cat` answers, the shell is still running and would collect its children.
   child.stdin.write('ready');
   await once(child.stdout, 'data');
   const identity = identityOf(pid);
@@ -45,6 +45,6 @@ it('process identity: a process that has ended and was not collected by its pare
   process.kill(pid, 'SIGKILL');
   await eventually(() => expect(isAlive(identity)).toBe(false));
   expect(isAlive(identityOf(pid))).toBe(false);
-  // The control: its number is still taken.
+  // The control: its id is still in use.
   expect(process.kill(pid, 0)).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** The private Redis, shared by the commands of one project: it outlives every process that uses it, and ends with the last. */
+/** The private Redis shared by the commands of one project: it runs while at least one of them runs. */
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -40,9 +40,9 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
         await service.waitForLine(/changefeed is running/);
         return service;
       },
-      /** The first sweep of a project: what is changed before it ends yields no event. */
+      /** The first sweep of a project: a change before its end yields no event. */
       baseline: (service: TestProcess) => service.waitForLine(/"mode":"baseline".*sweep complete/),
-      /** A person is renamed in the CRM, and this process handles the event. */
+      /** Renames a person in the CRM and waits until this process handles the event. */
       delivers: async (service: TestProcess): Promise<void> => {
         const name = `renamed-${++edits}-${crypto.randomUUID()}`;
         crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name };
@@ -51,7 +51,7 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     };
   }
 
-  it('private Redis: `status` leaves it running for the others when the process that started it was killed', async () => {
+  it('private Redis: `status` leaves it running for other processes after the one that started it was killed', async () => {
     const { service, baseline, delivers, run, url } = await project();
     const first = await service();
     await baseline(first);
@@ -65,7 +65,7 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     await delivers(second);
   });
 
-  it('private Redis: Ctrl-C on the process that started it leaves it to the others', async () => {
+  it('private Redis: keeps running for other processes after Ctrl-C on the one that started it', async () => {
     const { service, baseline, delivers, url } = await project();
     const first = await service();
     await baseline(first);
@@ -80,7 +80,7 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
   });
 
-  it('private Redis: a redeployed process joins it and keeps it when the other one stops', async () => {
+  it('private Redis: a redeployed process joins it, and it keeps running when the other process stops', async () => {
     const { service, baseline, delivers, url } = await project();
     const first = await service();
     await baseline(first);
@@ -95,7 +95,7 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     await delivers(redeployed);
   });
 
-  it('private Redis: one that dies after the process that started it is started again by the others', async () => {
+  it('private Redis: other processes start it again if it ends after the one that started it', async () => {
     const { service, baseline, delivers, url } = await project();
     const first = await service();
     await baseline(first);
@@ -110,7 +110,7 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     await delivers(second);
   });
 
-  it('private Redis: has its data and its address again after everything was killed at once', async () => {
+  it('private Redis: has its data and its address again after all processes were killed at once', async () => {
     const { service, baseline, delivers, url } = await project();
     const killed = await service();
     await baseline(killed);
@@ -123,12 +123,12 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     const next = await service();
 
     expect(url()).toBe(address);
-    // Not a new baseline, which would be quiet about this.
+    // A new baseline would yield no event for this change.
     await delivers(next);
     expect(next.stderr).not.toContain('"mode":"baseline"');
   });
 
-  it('private Redis: `status` stops one that no living process uses, and its data is kept', async () => {
+  it('private Redis: `status` stops it if no living process uses it, and keeps its data', async () => {
     const { service, baseline, delivers, run, url } = await project();
     const killed = await service();
     await baseline(killed);
@@ -140,7 +140,7 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     await delivers(await service());
   });
 
-  it('private Redis: when it comes up at another address, running commands end with one error and exit code 1', async () => {
+  it('private Redis: if it is started again at another address, running commands end with one error and exit code 1', async () => {
     const { service, baseline, start, url, usersOf } = await project();
     const running = await service();
     await baseline(running);
@@ -160,13 +160,13 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     expect(errors(running)).toEqual([
       expect.stringMatching(/The private Redis .* another program .* Start .* again\. \[CF_REDIS_UNREACHABLE\]$/),
     ]);
-    // A command that is not a service may run out of tries before it learns the reason.
+    // A command that is not a service may use up its attempts before it gets this reason.
     expect(errors(tail)).toHaveLength(1);
   });
 });
 
 it.skipIf(redisBinary === undefined)(
-  'private Redis: two CRMs named by the environment alone, outside a project, do not share their state',
+  'private Redis: outside a project, two CRMs configured by the environment do not share their state',
   { timeout: 60_000 },
   async () => {
     const folder = await folderOf();
@@ -182,7 +182,7 @@ it.skipIf(redisBinary === undefined)(
     first.lists.people[0] = { ...first.lists.people[0]!, 이름: 'renamed' };
     const again = await sweep(first);
 
-    // A baseline is quiet: events would be those of records taken for new.
+    // A baseline yields no events; events would show that the records of the other CRM were taken for known ones.
     expect(baselines).toMatchObject([
       { code: 0, stdout: '' },
       { code: 0, stdout: '' },
@@ -210,7 +210,7 @@ async function redisPid(url: string): Promise<number> {
   }
 }
 
-/** Another program listens there, as soon as the port is free; it hangs up on everyone. */
+/** Listens on the port as soon as it is free, and closes every connection. */
 async function takePort(port: number): Promise<void> {
   const other = createServer((socket) => socket.destroy());
   await eventually(

@@ -1,4 +1,4 @@
-/** One real Redis for a whole test run: TEST_REDIS_URL, else a private server, else a container. */
+/** The Redis of a test run: TEST_REDIS_URL, else a server started for the run, else a container. */
 import type { TestProject } from 'vitest/node';
 import { launchRedis, redisBinary } from './private-redis.js';
 
@@ -18,7 +18,7 @@ async function obtainRedis(): Promise<{ url: string; close: () => Promise<void> 
   const named = process.env['TEST_REDIS_URL'];
   if (named !== undefined && named !== '') return { url: named, close: () => Promise.resolve() };
   if (redisBinary !== undefined) {
-    // Tests that are about what survives on disk start a server of their own.
+    // Tests about data on disk start their own server.
     const server = await launchRedis({ settings: ['appendonly no'] });
     return { url: server.url, close: () => server.close() };
   }

@@ -1,4 +1,4 @@
-/** A real PostgreSQL: TEST_POSTGRES_URL, else one that answers on this machine, else a server of our own, else none. */
+/** A PostgreSQL for tests: TEST_POSTGRES_URL, else a running server on this machine, else one started for the tests, else none. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -60,7 +60,7 @@ function userToRunAs(): User | undefined {
       const idOf = (flag: string): number => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }).toString());
       return { uid: idOf('-u'), gid: idOf('-g') };
     } catch {
-      // The next one, then.
+      // This user does not exist: try the next one.
     }
   }
   return undefined;

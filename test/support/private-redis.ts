@@ -1,29 +1,28 @@
-/** A Redis of a test's own, to be killed, restarted and reconfigured. Knows nothing of vitest. */
+/** A Redis server for one test, which may kill, restart and reconfigure it. Does not import vitest. */
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/runtime/port.js';
-import { openRedis } from '../../src/runtime/embedded-redis.js';
+import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { findRedisBinary } from '../../src/runtime/redis-binary.js';
 import { probeRedis } from '../../src/runtime/redis-probe.js';
-import { startRedisServer } from '../../src/runtime/redis-server.js';
+import { findRedisBinary, startRedisServer } from '../../src/runtime/redis-launch.js';
 
 export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** SIGKILL: what was not yet on disk is lost, as in a power cut. */
+  /** SIGKILL: data that is not yet on disk is lost, as in a power failure. */
   kill(): Promise<void>;
-  /** Stops it if it runs, then starts it again: same port, password and data. */
+  /** Stops it if it runs, then starts it with the same port, password and data. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface PrivateRedisOptions {
-  /** Lines of redis.conf, e.g. `maxmemory 10mb`. Without any, nothing is kept on disk but the append-only file. */
+  /** Lines of redis.conf, e.g. `maxmemory 10mb`. By default, only the append-only file is kept on disk. */
   settings?: readonly string[];
 }
 
@@ -58,19 +57,19 @@ export async function launchRedis({ settings = [] }: PrivateRedisOptions = {}): 
   };
 }
 
-/** What `redis.json` says of the private Redis of a state directory. */
+/** The content of `redis.json` in a state directory. */
 export function homeOf(stateDir: string): { url: string; users: { pid: number; token: string }[] } {
   return JSON.parse(readFileSync(join(stateDir, 'redis.json'), 'utf8')) as ReturnType<typeof homeOf>;
 }
 
-/** Killed processes leave their Redis running: the last user stops it, and that is this cleanup. */
+/** Stops a private Redis that killed processes left running, as its last user. */
 export async function stopLeftRedis(stateDir: string): Promise<void> {
   if (!existsSync(join(stateDir, 'redis.json'))) return;
   const { outcome } = await probeRedis(homeOf(stateDir).url, { mustKnowPassword: true });
   if (outcome === 'ready') await (await openRedis({ stateDir, log: silentLog })).close();
 }
 
-/** Processes that work in this folder, where the system shows them (Linux). */
+/** The number of processes whose working directory is this folder; 0 where the system does not show it (only Linux does). */
 export function serversIn(dir: string): number {
   if (!existsSync('/proc/self/cwd')) return 0;
   const works = (pid: string): boolean => {

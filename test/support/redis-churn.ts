@@ -1,6 +1,6 @@
-/** Opens and closes the Redis of a state directory again and again, and counts in it: `redis-churn.ts <dir> <rounds>`. */
+/** Repeatedly opens the Redis of a state directory, increments a counter and closes it: `redis-churn.ts <dir> <rounds>`. */
 import { Redis } from 'ioredis';
-import { openRedis } from '../../src/runtime/embedded-redis.js';
+import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
 
 const [stateDir = '', rounds = '1'] = process.argv.slice(2);

@@ -1,18 +1,18 @@
-/** A namespace of its own in the run's Redis for every test; and whole servers for the tests that break them. */
+/** Redis for tests: a separate key prefix per test in the shared server, and separate servers for tests that break them. */
 import { randomBytes } from 'node:crypto';
 import { Redis, type RedisOptions } from 'ioredis';
 import { beforeEach, inject, onTestFinished } from 'vitest';
 import { Keys } from '../../src/state/keys.js';
 import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
 
-/** Without the choice of a reply mapping, which would change the type of the connection. */
+/** Without the option that would change the types of the replies. */
 type ConnectOptions = Omit<RedisOptions, 'replyMapping'>;
 
 export interface TestRedis {
   /** A connection of this test. */
   readonly redis: Redis;
   readonly url: string;
-  /** Keys under a prefix no other test has. */
+  /** Keys under a prefix that no other test uses. */
   readonly keys: Keys;
   /** One more connection (for BullMQ: `{ maxRetriesPerRequest: null }`), closed after the test. */
   connect(options?: ConnectOptions): Redis;
@@ -42,12 +42,12 @@ export function useRedis(): TestRedis {
       redis: connect(),
       keys: new Keys(`test-${randomBytes(6).toString('hex')}`),
     });
-    // Laid down first, done last: what a test has started is stopped while its connections still stand.
+    // Registered first, so it runs last: everything that the test started is stopped before its connections are closed.
     atLast(async () => {
       if (task.result?.state === 'fail') {
         process.stderr.write(`The keys of the failed test "${task.name}" stay under ${keys.prefix}\n`);
       } else {
-        // What is left of it may still write: the connections it made are cut before the keys go.
+        // Leftover work of the test may still write, so its connections are closed before its keys are deleted.
         for (const connection of connections) if (connection !== redis) connection.disconnect();
         await deleteKeys(redis, keys.prefix);
       }
@@ -76,7 +76,7 @@ async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
   }
 }
 
-/** A server of this test's own, to kill, restart or configure; gone after the test. Call it inside a test. */
+/** A server for this test only, to kill, restart or configure; removed after the test. Call it inside a test. */
 export async function startPrivateRedis(options?: PrivateRedisOptions): Promise<PrivateRedis> {
   const server = await launchRedis(options);
   onTestFinished(() => server.close());

@@ -1,17 +1,17 @@
-/** A TCP proxy that falls silent: its connections stay open and carry nothing more, as behind a firewall that forgot them. */
+/** A TCP proxy that can fall silent: its connections stay open and carry no more data, as after a firewall dropped their state. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface SilentProxy {
   readonly port: number;
-  /** Connections that were made so far. */
+  /** The number of connections so far. */
   readonly accepted: number;
-  /** Connections there are now carry nothing more, without being closed; later ones work. */
+  /** The current connections carry no more data, without being closed. Later ones work. */
   fallSilent(): void;
 }
 
-/** Call it inside a test; it is gone after it. */
+/** Call it inside a test; closed after the test. */
 export async function startSilentProxy(targetPort: number): Promise<SilentProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let accepted = 0;

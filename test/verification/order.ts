@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openRedis } from '../../src/runtime/embedded-redis.js';
+import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { LONG, planStorm, type StormSize } from '../storm/plan.js';
 import { runStorm } from '../storm/storm.js';

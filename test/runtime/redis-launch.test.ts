@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findRedisBinary, redisInstallLine } from '../../src/runtime/redis-binary.js';
+import { findRedisBinary, redisInstallLine } from '../../src/runtime/redis-launch.js';
 
 function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'changefeed-place-'));
+  const path = mkdtempSync(join(tmpdir(), 'changefeed-launch-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
@@ -20,11 +20,11 @@ it.each([
   ['linux', '', /package manager of this system/],
   ['darwin', '', /brew install redis/],
   ['win32', '', /wsl/],
-] as const)('knows how Redis is installed on %s (%j)', (platform, osRelease, line) => {
+] as const)('private Redis: the install line for %s (%j)', (platform, osRelease, line) => {
   expect(redisInstallLine(platform, osRelease)).toMatch(line);
 });
 
-it('finds redis-server before valkey-server, and only where it can be run', () => {
+it('private Redis: uses redis-server before valkey-server, and only a program that it may execute', () => {
   const [first, second] = [folder(), folder()];
   writeFileSync(join(first, 'valkey-server'), '', { mode: 0o755 });
   writeFileSync(join(first, 'redis-server'), '', { mode: 0o644 });

@@ -7,11 +7,10 @@ import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openRedis, type OpenedRedis } from '../../src/runtime/embedded-redis.js';
+import { openRedis, type OpenedRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
-import type { RedisLauncher } from '../../src/runtime/redis-home.js';
 import { freePort } from '../../src/runtime/port.js';
-import { startRedisServer } from '../../src/runtime/redis-server.js';
+import { startRedisServer, type RedisLauncher } from '../../src/runtime/redis-launch.js';
 import { probeRedis } from '../../src/runtime/redis-probe.js';
 import { eventually } from '../support/eventually.js';
 import { homeOf, redisBinary, serversIn, stopLeftRedis } from '../support/private-redis.js';
@@ -41,18 +40,18 @@ async function open(options: Partial<Parameters<typeof openRedis>[0]> = {}): Pro
   return redis;
 }
 
-async function ask<T>(url: string, question: (redis: Redis) => Promise<T>): Promise<T> {
+async function withRedis<T>(url: string, query: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { retryStrategy: () => 20 });
   redis.on('error', () => undefined);
   try {
-    return await question(redis);
+    return await query(redis);
   } finally {
     redis.disconnect();
   }
 }
 
-const answers = (url: string): Promise<boolean> =>
-  ask(url, (redis) => redis.ping()).then(
+const isAnswering = (url: string): Promise<boolean> =>
+  withRedis(url, (redis) => redis.ping()).then(
     () => true,
     () => false,
   );
@@ -65,88 +64,88 @@ const isGone = async (url: string): Promise<boolean> => {
   );
 };
 
-describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
-  it('is private: loopback only, behind a password, its address readable by its owner alone', async () => {
+describe.skipIf(redisBinary === undefined)('private Redis', () => {
+  it('private Redis: listens on the loopback address only, requires a password, and only its owner can read its files', async () => {
     const redis = await open();
     const { hostname, port } = new URL(redis.url);
     expect(redis.origin).toBe('private');
     expect(hostname).toBe('127.0.0.1');
-    await expect(ask(`redis://127.0.0.1:${port}`, (stranger) => stranger.get('x'))).rejects.toThrow(/NOAUTH/);
-    expect(await ask(redis.url, (ours) => ours.config('GET', 'bind'))).toEqual(['bind', '127.0.0.1']);
+    await expect(withRedis(`redis://127.0.0.1:${port}`, (other) => other.get('x'))).rejects.toThrow(/NOAUTH/);
+    expect(await withRedis(redis.url, (ours) => ours.config('GET', 'bind'))).toEqual(['bind', '127.0.0.1']);
     expect(statSync(join(stateDir, 'redis.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(stateDir, 'redis')).mode & 0o777).toBe(0o700);
   });
 
-  it('never shows its password on a command line', async () => {
+  it('private Redis: its password is not on its command line', async () => {
     const redis = await open();
-    const pid = await ask(redis.url, async (ours) => /process_id:(\d+)/.exec(await ours.info('server'))?.[1]);
+    const pid = await withRedis(redis.url, async (ours) => /process_id:(\d+)/.exec(await ours.info('server'))?.[1]);
     const commandLine = existsSync(`/proc/${pid ?? ''}/cmdline`)
       ? readFileSync(`/proc/${pid ?? ''}/cmdline`, 'utf8')
       : '';
     expect(commandLine).not.toContain(new URL(redis.url).password);
   });
 
-  it('keeps everything in the state directory and evicts nothing', async () => {
+  it('private Redis: keeps its data in the state directory and evicts nothing', async () => {
     const redis = await open();
-    const setting = (name: string): Promise<unknown> => ask(redis.url, (ours) => ours.config('GET', name));
+    const setting = (name: string): Promise<unknown> => withRedis(redis.url, (ours) => ours.config('GET', name));
     expect(await setting('appendonly')).toEqual(['appendonly', 'yes']);
     expect(await setting('maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
     expect(await setting('dir')).toEqual(['dir', join(stateDir, 'redis')]);
   });
 
-  it('has its data again after it was closed', async () => {
+  it('private Redis: has its address and its data again after it was closed', async () => {
     const first = await open();
-    await ask(first.url, (redis) => redis.set('kept', 'yes'));
+    await withRedis(first.url, (redis) => redis.set('kept', 'yes'));
     await first.close();
     expect(await isGone(first.url)).toBe(true);
 
     const second = await open();
     expect(second.url).toBe(first.url);
-    expect(await ask(second.url, (redis) => redis.get('kept'))).toBe('yes');
+    expect(await withRedis(second.url, (redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('is started again on the same address when it dies under us', async () => {
+  it('private Redis: is started again at the same address when it ends while it is in use', async () => {
     const { url } = await open();
-    await ask(url, (redis) => redis.set('kept', 'yes'));
-    const pid = await ask(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
-    // The append-only file is flushed every second; what a kill may lose is not what this test is about.
-    await ask(url, (redis) => redis.call('WAITAOF', '1', '0', '0').catch(() => redis.bgrewriteaof()));
+    await withRedis(url, (redis) => redis.set('kept', 'yes'));
+    const pid = await withRedis(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
+    // The append-only file is flushed once a second; this test does not cover the loss of the last second.
+    await withRedis(url, (redis) => redis.call('WAITAOF', '1', '0', '0').catch(() => redis.bgrewriteaof()));
     process.kill(pid, 'SIGTERM');
     await eventually(async () => {
-      const now = await ask(url, (redis) => redis.info('server'));
+      const now = await withRedis(url, (redis) => redis.info('server'));
       expect(Number(/process_id:(\d+)/.exec(now)?.[1])).not.toBe(pid);
     });
-    expect(await ask(url, (redis) => redis.get('kept'))).toBe('yes');
+    expect(await withRedis(url, (redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('is joined by a second process, which leaves it running', async () => {
+  it('private Redis: a second process joins it and leaves it running', async () => {
     const owner = spawnScript(ownerScript, { args: [stateDir] });
     const url = (await owner.waitForLine(/^open/)).slice('open '.length);
     const joined = await open();
     expect(joined.url).toBe(url);
     await joined.close();
-    expect(await answers(url)).toBe(true);
+    expect(await isAnswering(url)).toBe(true);
 
     expect(await owner.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(await isGone(url)).toBe(true);
   });
 
-  it('is left running by a killed process, joined by the next one, and stopped by it as the last', async () => {
+  it('private Redis: outlives a killed process, and the next process joins it and stops it', async () => {
     const owner = spawnScript(ownerScript, { args: [stateDir] });
     const url = (await owner.waitForLine(/^open/)).slice('open '.length);
-    await ask(url, (redis) => redis.set('kept', 'yes'));
+    await withRedis(url, (redis) => redis.set('kept', 'yes'));
     await owner.kill();
-    expect(await answers(url)).toBe(true);
+    expect(await isAnswering(url)).toBe(true);
 
     const joined = await open();
     expect(joined.url).toBe(url);
     expect(homeOf(stateDir).users.map(({ pid }) => pid)).toEqual([process.pid]);
-    expect(await ask(joined.url, (redis) => redis.get('kept'))).toBe('yes');
+    expect(await withRedis(joined.url, (redis) => redis.get('kept'))).toBe('yes');
     await joined.close();
     expect(await isGone(url)).toBe(true);
   });
 
-  it('is not kept for a process that has only the number of one that used it', async () => {
+  it('private Redis: a process that has the id of an earlier user does not keep it running', async () => {
     const redis = await open();
     const home = homeOf(stateDir);
     const gone = { pid: process.ppid, token: 'before the reboot' };
@@ -155,57 +154,60 @@ describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
     expect(await isGone(redis.url)).toBe(true);
   });
 
-  it('is kept for the second one when a process has opened it twice and closed it once', async () => {
+  it('private Redis: a process that opens it twice and closes it once keeps it running', async () => {
     const [first, second] = [await open(), await open()];
     await Promise.all([first.close(), first.close()]);
-    expect(await answers(second.url)).toBe(true);
+    expect(await isAnswering(second.url)).toBe(true);
     await second.close();
     expect(await isGone(second.url)).toBe(true);
   });
 
-  it('never runs twice on its data, while processes start and stop it all the time', { timeout: 120_000 }, async () => {
-    const churns = [1, 2, 3, 4].map(() => spawnScript(churnScript, { args: [stateDir, '12'] }));
-    const done = Promise.all(churns.map(({ exited }) => exited));
-    const counts = new Set<number>();
-    let running = true;
-    void done.finally(() => (running = false));
-    while (running) {
-      counts.add(serversIn(join(stateDir, 'redis')));
-      await setImmediate();
-    }
-    expect(await done).toEqual(churns.map(() => ({ code: 0, signal: null })));
-    expect(Math.max(...counts)).toBeLessThanOrEqual(1);
-    // A second server on the same files would have lost what the first one counted.
-    expect(await ask((await open()).url, (redis) => redis.get('count'))).toBe('48');
-  });
+  it(
+    'private Redis: never runs twice on its data while several processes start and stop it',
+    { timeout: 120_000 },
+    async () => {
+      const churns = [1, 2, 3, 4].map(() => spawnScript(churnScript, { args: [stateDir, '12'] }));
+      const done = Promise.all(churns.map(({ exited }) => exited));
+      const counts = new Set<number>();
+      let running = true;
+      void done.finally(() => (running = false));
+      while (running) {
+        counts.add(serversIn(join(stateDir, 'redis')));
+        await setImmediate();
+      }
+      expect(await done).toEqual(churns.map(() => ({ code: 0, signal: null })));
+      expect(Math.max(...counts)).toBeLessThanOrEqual(1);
+      // A second server on the same files would have lost counts of the first one.
+      expect(await withRedis((await open()).url, (redis) => redis.get('count'))).toBe('48');
+    },
+  );
 
-  it('is one and the same for processes that start at the same moment', async () => {
+  it('private Redis: processes that start at the same moment share one', async () => {
     const owners = [1, 2, 3].map(() => spawnScript(ownerScript, { args: [stateDir] }));
     const lines = await Promise.all(owners.map((owner) => owner.waitForLine(/^open/)));
     expect(new Set(lines).size).toBe(1);
     for (const owner of owners) await owner.kill();
   });
 
-  it('never takes a Redis of somebody else for its own, even on the port it remembers', async () => {
+  it('private Redis: another Redis on its port is neither used nor stopped', async () => {
     const foreign = await startPrivateRedis();
-    await ask(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
+    await withRedis(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
     const home = {
-      version: 1,
       origin: 'private',
       url: `redis://:ours@127.0.0.1:${foreign.port}/0`,
-      owner: { pid: 1, token: 'x' },
+      users: [{ pid: 1, token: 'x' }],
     };
     writeFileSync(join(stateDir, 'redis.json'), JSON.stringify(home));
     const redis = await open();
     expect(new URL(redis.url).port).not.toBe(String(foreign.port));
-    // The control: a client that is not asked to prove its password would have been let in.
+    // The control: without the check of the password, the other server accepts the client.
     expect(await probeRedis(home.url)).toEqual({ outcome: 'ready' });
     expect(await probeRedis(home.url, { mustKnowPassword: true })).toMatchObject({ outcome: 'refused' });
     await redis.close();
-    expect(await answers(`redis://127.0.0.1:${foreign.port}`)).toBe(true);
+    expect(await isAnswering(`redis://127.0.0.1:${foreign.port}`)).toBe(true);
   });
 
-  it('takes over the lock that a killed process left', async () => {
+  it('private Redis: the lock of a killed process is taken over', async () => {
     mkdirSync(stateDir, { recursive: true });
     writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify({ pid: process.pid, token: 'of an earlier life' }));
     expect((await open()).origin).toBe('private');
@@ -213,31 +215,35 @@ describe.skipIf(redisBinary === undefined)('a Redis of our own', () => {
   });
 });
 
-describe('where there is no Redis program', () => {
-  it.skipIf(redisBinary === undefined)('uses a container', async () => {
+describe('private Redis in a container', () => {
+  it.skipIf(redisBinary === undefined)('private Redis: runs in a container if there is no redis-server', async () => {
     const launch: RedisLauncher['launch'] = async (options) => {
-      // A container's process has no number here.
+      // The process of a container has no id on this machine.
       await startRedisServer({ binary: redisBinary ?? '', ...options });
       return undefined;
     };
     const redis = await open({ searchPath: '', container: { origin: 'docker', launch } });
     expect(redis.origin).toBe('docker');
-    expect(await answers(redis.url)).toBe(true);
+    expect(await isAnswering(redis.url)).toBe(true);
     await redis.close();
     expect(await isGone(redis.url)).toBe(true);
   });
 
-  it('keeps the data of a real container in the state directory', { timeout: 180_000 }, async ({ skip }) => {
-    const engine = await getContainerRuntimeClient().catch(() => undefined);
-    skip(engine === undefined, 'there is no container engine on this machine');
-    const first = await open({ searchPath: '' });
-    await ask(first.url, (redis) => redis.set('kept', 'yes'));
-    await first.close();
-    const second = await open({ searchPath: '' });
-    expect(await ask(second.url, (redis) => redis.get('kept'))).toBe('yes');
-  });
+  it(
+    'private Redis: a real container keeps its data in the state directory',
+    { timeout: 180_000 },
+    async ({ skip }) => {
+      const engine = await getContainerRuntimeClient().catch(() => undefined);
+      skip(engine === undefined, 'there is no container engine on this machine');
+      const first = await open({ searchPath: '' });
+      await withRedis(first.url, (redis) => redis.set('kept', 'yes'));
+      await first.close();
+      const second = await open({ searchPath: '' });
+      expect(await withRedis(second.url, (redis) => redis.get('kept'))).toBe('yes');
+    },
+  );
 
-  it('says how to get one when there is no container engine either', async () => {
+  it('private Redis: without redis-server and Docker, the error says how to install one', async () => {
     await expect(open({ searchPath: '', container: noDocker })).rejects.toMatchObject({
       code: 'CF_REDIS_MISSING',
       message: expect.stringMatching(/REDIS_URL.*redis-server.*no container engine.*Install Redis: ./) as string,
@@ -245,17 +251,17 @@ describe('where there is no Redis program', () => {
   });
 });
 
-describe('a Redis that was named', () => {
-  it('is used as it is and left running', async () => {
+describe('named Redis', () => {
+  it('named Redis: is used and left running', async () => {
     const server = await startPrivateRedis();
     const redis = await open({ url: server.url });
     expect(redis).toMatchObject({ origin: 'named', url: server.url });
     await redis.close();
-    expect(await answers(server.url)).toBe(true);
+    expect(await isAnswering(server.url)).toBe(true);
     expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
   });
 
-  it('is complained about by host and port, never by password, when nothing listens there', async () => {
+  it('named Redis: the error for an unreachable server has its host and port, and not its password', async () => {
     const port = await freePort();
     const failure = await open({ url: `redis://:s3cret@127.0.0.1:${port}/0` }).then(
       () => undefined,
@@ -272,7 +278,7 @@ describe('a Redis that was named', () => {
     ['a wrong password', 'redis://:wrong@HOST/0', /refused the user or password.*REDIS_URL/],
     ['no password', 'redis://HOST/0', /asks for a password.*redis:\/\/:password@/],
     ['a database it does not have', 'redis://:test-password@HOST/99', /has no database 99/],
-  ])('is complained about when the URL has %s', async (_what, url, message) => {
+  ])('named Redis: the error for %s says what to correct', async (_what, url, message) => {
     const server = await startPrivateRedis();
     await expect(open({ url: url.replace('HOST', `127.0.0.1:${server.port}`) })).rejects.toMatchObject({
       code: 'CF_REDIS_UNREACHABLE',
@@ -281,7 +287,7 @@ describe('a Redis that was named', () => {
   });
 
   it.each(['localhost:6379', 'http://localhost:6379', 'redis://localhost/first', ''])(
-    'is complained about when its URL is %j',
+    'named Redis: %j is not a valid URL',
     async (url) => {
       await expect(open({ url })).rejects.toMatchObject({
         code: 'CF_CONFIG_INVALID',
