@@ -1,11 +1,15 @@
-/** The ways in which Redis can be unusable. Each is logged once when it begins and once when it ends, with how long it took. */
+/**
+ * The conditions in which Redis cannot be used: it is away, it refuses writes, or it may evict keys. Each is logged once when it
+ * begins and once when it ends, with its duration.
+ */
+import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { isoTime, type Clock } from './clock.js';
-import { evictionError, evicts } from './eviction.js';
 import type { Log } from './log.js';
+import { classifyRedisError } from './redis-errors.js';
 
 export interface ConditionOptions {
-  /** `host:port`; never the URL, which holds the password. */
+  /** `host:port`. Never the URL, which contains the password. */
   place: string;
   log: Log;
   clock: Clock;
@@ -13,186 +17,215 @@ export interface ConditionOptions {
   onChange: () => void;
 }
 
-/** A connection that is back so soon is no outage. */
-const BLIP_MS = 1_000;
-/** Commands that failed in an outage are heard of a moment after its end. */
-const ECHO_MS = 2_000;
-
-/** Redis cannot be reached, or gives no answer. */
-export class Absence {
+class Condition {
   readonly #options: ConditionOptions;
-  readonly #over = new AbortController();
-  #absent: { sinceMs: number; isLogged: boolean } | undefined;
-  #lost = 0;
-  #isSilent = false;
-  #backMs = Number.NEGATIVE_INFINITY;
-  #failedMs = Number.NEGATIVE_INFINITY;
-  #latest: Error | undefined;
+  #sinceMs: number | null = null;
 
   constructor(options: ConditionOptions) {
     this.#options = options;
   }
 
-  /** Null when Redis is there, or was missed for a moment only. */
+  /** When it began; null while it does not hold. */
   get sinceMs(): number | null {
-    return this.#absent?.isLogged === true ? this.#absent.sinceMs : null;
+    return this.#sinceMs;
   }
 
-  /** Also when it is missed for a moment only, and for a moment after a failure or its return. */
+  protected begin(message: string, facts: object, sinceMs = this.#options.clock.now()): void {
+    if (this.#sinceMs !== null) return;
+    const { place, log, onChange } = this.#options;
+    this.#sinceMs = sinceMs;
+    log.error({ redis: place, since: isoTime(sinceMs), ...facts }, message);
+    onChange();
+  }
+
+  protected end(message: string, duration: 'awayMs' | 'refusedMs' | 'pausedMs'): void {
+    if (this.#sinceMs === null) return;
+    const { place, log, clock, onChange } = this.#options;
+    const facts = { redis: place, since: isoTime(this.#sinceMs), [duration]: clock.now() - this.#sinceMs };
+    this.#sinceMs = null;
+    log.info(facts, message);
+    onChange();
+  }
+}
+
+/** A connection that is back within this time is not an outage. */
+const BLIP_MS = 1_000;
+/** Commands that fail in an outage are reported up to this long after its end. */
+const ECHO_MS = 2_000;
+
+/** Redis cannot be reached, or gives no answer. It begins only after `BLIP_MS`, unless Redis is silent. */
+export class Absence extends Condition {
+  readonly #clock: Clock;
+  readonly #closed = new AbortController();
+  #missing: { sinceMs: number } | undefined;
+  #lost = 0;
+  #isSilent = false;
+  #latestFailureMs = Number.NEGATIVE_INFINITY;
+  #latestError: Error | undefined;
+
+  constructor(options: ConditionOptions) {
+    super(options);
+    this.#clock = options.clock;
+  }
+
+  /** True also during a blip, and for a moment after a failure or after the end: commands may fail because of it. */
   get isFelt(): boolean {
-    const latestMs = Math.max(this.#backMs, this.#failedMs);
-    return this.#absent !== undefined || this.#options.clock.now() - latestMs < ECHO_MS;
+    return this.#missing !== undefined || this.#clock.now() - this.#latestFailureMs < ECHO_MS;
   }
 
   connections({ lost, error }: { lost: number; error: Error | undefined }): void {
-    if (error !== undefined) this.#failedMs = this.#options.clock.now();
+    if (error !== undefined) this.#latestFailureMs = this.#clock.now();
     this.#lost = lost;
-    this.#latest = error ?? this.#latest;
-    this.#settle();
+    this.#latestError = error ?? this.#latestError;
+    this.#update();
   }
 
   answered(isAnswered: boolean): void {
     this.#isSilent = !isAnswered;
-    this.#settle();
+    this.#update();
   }
 
-  /** Logs nothing from here on. */
+  /** Nothing is logged after this call. */
   close(): void {
-    this.#over.abort(new Error('The process is stopping.'));
+    this.#closed.abort(new Error('The process is stopping.'));
   }
 
-  #settle(): void {
-    const { clock } = this.#options;
-    const isAbsent = this.#lost > 0 || this.#isSilent;
-    if (!isAbsent) this.#end();
-    else {
-      const isNew = this.#absent === undefined;
-      this.#absent ??= { sinceMs: clock.now(), isLogged: false };
-      if (this.#isSilent) this.#begin(this.#absent);
-      else if (isNew) void this.#beginUnlessBlip(this.#absent);
-    }
-  }
-
-  async #beginUnlessBlip(absent: { sinceMs: number; isLogged: boolean }): Promise<void> {
-    await this.#options.clock.sleep(BLIP_MS, this.#over.signal).catch(() => undefined);
-    if (absent === this.#absent) this.#begin(absent);
-  }
-
-  #begin(absent: { sinceMs: number; isLogged: boolean }): void {
-    if (absent.isLogged || this.#over.signal.aborted) return;
-    const { place, log, onChange } = this.#options;
-    absent.isLogged = true;
-    const error = this.#latest === undefined ? 'no answer' : messageOf(this.#latest);
-    log.error({ redis: place, since: isoTime(absent.sinceMs), error }, 'Redis went away');
-    onChange();
-  }
-
-  #end(): void {
-    if (this.#absent === undefined) return;
-    const { place, log, clock, onChange } = this.#options;
-    const { sinceMs, isLogged } = this.#absent;
-    this.#absent = undefined;
-    this.#latest = undefined;
-    this.#backMs = clock.now();
-    if (!isLogged || this.#over.signal.aborted) return;
-    log.info({ redis: place, since: isoTime(sinceMs), awayMs: this.#backMs - sinceMs }, 'Redis is back');
-    onChange();
-  }
-}
-
-export type Refused = 'out of memory' | 'read-only';
-
-/** Good answers in a row before refused writes count as over: at the edge of `maxmemory` they come and go. */
-const GOOD_ANSWERS = 2;
-
-/** Redis answers and refuses writes. */
-export class Refusal {
-  readonly #options: ConditionOptions;
-  #refused: { kind: Refused; sinceMs: number; goodAnswers: number } | undefined;
-
-  constructor(options: ConditionOptions) {
-    this.#options = options;
-  }
-
-  sinceMs(kind: Refused): number | null {
-    return this.#refused?.kind === kind ? this.#refused.sinceMs : null;
-  }
-
-  get error(): ChangefeedError | null {
-    return this.#refused === undefined ? null : refusedError(this.#options.place, this.#refused.kind);
-  }
-
-  refused(kind: Refused): void {
-    const { place, log, clock, onChange } = this.#options;
-    if (this.#refused !== undefined) {
-      this.#refused.goodAnswers = 0;
+  #update(): void {
+    const wasMissing = this.#missing !== undefined;
+    if (this.#lost === 0 && !this.#isSilent) {
+      if (wasMissing) this.#isBack();
       return;
     }
-    this.#refused = { kind, sinceMs: clock.now(), goodAnswers: 0 };
-    log.error({ redis: place, code: 'CF_REDIS_REFUSES' }, WORDS[kind].begins);
-    onChange();
+    this.#missing ??= { sinceMs: this.#clock.now() };
+    if (this.#isSilent) this.#goAway(this.#missing);
+    else if (!wasMissing) void this.#goAwayUnlessBlip(this.#missing);
   }
 
-  accepted(): void {
-    if (this.#refused === undefined || ++this.#refused.goodAnswers < GOOD_ANSWERS) return;
-    const { place, log, clock, onChange } = this.#options;
-    const { kind, sinceMs } = this.#refused;
-    this.#refused = undefined;
-    log.info({ redis: place, since: isoTime(sinceMs), refusedMs: clock.now() - sinceMs }, WORDS[kind].ends);
-    onChange();
+  async #goAwayUnlessBlip(missing: { sinceMs: number }): Promise<void> {
+    await this.#clock.sleep(BLIP_MS, this.#closed.signal).catch(() => undefined);
+    if (missing === this.#missing) this.#goAway(missing);
+  }
+
+  #goAway({ sinceMs }: { sinceMs: number }): void {
+    if (this.#closed.signal.aborted) return;
+    const error = this.#latestError === undefined ? 'no answer' : messageOf(this.#latestError);
+    this.begin('Redis went away', { error }, sinceMs);
+  }
+
+  #isBack(): void {
+    this.#missing = undefined;
+    this.#latestError = undefined;
+    this.#latestFailureMs = this.#clock.now();
+    if (!this.#closed.signal.aborted) this.end('Redis is back', 'awayMs');
   }
 }
 
-const WORDS = {
+type Refused = 'out of memory' | 'read-only';
+
+const REFUSED = {
   'out of memory': {
     begins: 'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
     ends: 'Redis has memory again; work goes on',
-    why: 'maxmemory is reached. Free memory or raise maxmemory',
+    error: 'maxmemory is reached. Free memory or raise maxmemory',
   },
   'read-only': {
     begins: 'Redis is a read-only replica and refuses writes: polling, dispatching and handling are paused',
     ends: 'Redis takes writes again; work goes on',
-    why: 'it is a read-only replica. Wait for the failover to end, or name the primary in REDIS_URL',
+    error: 'it is a read-only replica. Wait for the failover to end, or set REDIS_URL to the primary',
   },
 } as const satisfies Record<Refused, object>;
 
-function refusedError(place: string, kind: Refused): ChangefeedError {
-  return new ChangefeedError('CF_REDIS_REFUSES', {
-    message: `Redis at ${place} refuses writes: ${WORDS[kind].why}; work goes on by itself then.`,
-  });
+/** Accepted writes in a row after which the condition ends: close to `maxmemory`, writes succeed and fail in turn. */
+const ACCEPTED_TO_END = 2;
+
+/** Redis answers and refuses writes. */
+export class Refusal extends Condition {
+  readonly #place: string;
+  #kind: Refused = 'out of memory';
+  #accepted = 0;
+
+  constructor(options: ConditionOptions) {
+    super(options);
+    this.#place = options.place;
+  }
+
+  /** Null while writes are accepted. */
+  get error(): ChangefeedError | null {
+    if (this.sinceMs === null) return null;
+    return new ChangefeedError('CF_REDIS_REFUSES', {
+      message: `Redis at ${this.#place} refuses writes: ${REFUSED[this.#kind].error}; then work goes on without a restart.`,
+    });
+  }
+
+  refused(kind: Refused): void {
+    this.#accepted = 0;
+    if (this.sinceMs !== null) return;
+    this.#kind = kind;
+    this.begin(REFUSED[kind].begins, { code: 'CF_REDIS_REFUSES' });
+  }
+
+  accepted(): void {
+    this.#accepted += 1;
+    if (this.#accepted >= ACCEPTED_TO_END) this.end(REFUSED[this.#kind].ends, 'refusedMs');
+  }
 }
 
-/** Redis is set to evict keys when its memory is full. */
-export class Eviction {
+const SAFE_POLICY = 'noeviction';
+
+/** Every other policy evicts keys, also `volatile-*`: leases, the request budget and BullMQ's locks are keys that expire. */
+export function evicts(policy: string | null): policy is string {
+  return policy !== null && policy !== SAFE_POLICY;
+}
+
+/**
+ * The value of `maxmemory-policy`; null if neither INFO nor CONFIG is permitted. INFO first: managed services that forbid
+ * CONFIG permit it.
+ * @throws the error of Redis, unless it says that the command is not permitted
+ */
+export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
+  const info = await unlessForbidden(redis.info('memory'));
+  const shown = /^maxmemory_policy:([\w-]+)/m.exec(info ?? '')?.[1];
+  if (shown !== undefined) return shown;
+  const answer = await unlessForbidden(redis.config('GET', 'maxmemory-policy'));
+  const value: unknown = Array.isArray(answer) ? answer[1] : undefined;
+  return typeof value === 'string' ? value : null;
+}
+
+async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (classifyRedisError(error) !== 'other' || !/NOPERM|unknown command/i.test(messageOf(error))) throw error;
+    return null;
+  }
+}
+
+/** Redis is configured to evict keys when its memory is full. The parts of the state depend on each other, so none may go. */
+export class Eviction extends Condition {
   readonly #options: ConditionOptions & { isAllowed: boolean };
-  #evicting: { sinceMs: number; error: ChangefeedError } | undefined;
   #controller = new AbortController();
-  #policy: string | null = null;
+  #error: ChangefeedError | null = null;
 
   constructor(options: ConditionOptions & { isAllowed: boolean }) {
+    super(options);
     this.#options = options;
   }
 
-  get policy(): string | null {
-    return this.#policy;
-  }
-
   get error(): ChangefeedError | null {
-    return this.#evicting?.error ?? null;
+    return this.#error;
   }
 
-  /** Aborts when it begins. */
+  /** Aborts when the condition begins. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   /**
-   * At the start, when a person can be asked.
+   * The check at the start, where an unsafe policy is an error of the configuration.
    * @throws ChangefeedError CF_REDIS_EVICTS
    */
   check(policy: string | null): void {
     const { place, log, isAllowed } = this.#options;
-    this.#policy = policy;
     if (policy === null) {
       log.warn({ redis: place }, 'the eviction policy of Redis may not be read: make sure that it is noeviction');
       return;
@@ -207,30 +240,32 @@ export class Eviction {
 
   found(policy: string | null): void {
     if (policy === null) return;
-    this.#policy = policy;
+    const { place, isAllowed } = this.#options;
     if (!evicts(policy)) this.#end();
-    else if (!this.#options.isAllowed) this.#begin(policy);
+    else if (!isAllowed && this.#error === null) this.#begin(evictionError(place, policy), policy);
   }
 
-  #begin(policy: string): void {
-    if (this.#evicting !== undefined) return;
-    const { place, log, clock, onChange } = this.#options;
-    const error = evictionError(place, policy);
-    this.#evicting = { sinceMs: clock.now(), error };
+  #begin(error: ChangefeedError, policy: string): void {
+    this.#error = error;
     this.#controller.abort(error);
-    const facts = { redis: place, code: error.code, found: policy, error: error.message };
-    log.error(facts, 'Redis may evict keys: polling, dispatching and handling are paused');
-    onChange();
+    const facts = { code: error.code, found: policy, error: error.message };
+    this.begin('Redis may evict keys: polling, dispatching and handling are paused', facts);
   }
 
   #end(): void {
-    if (this.#evicting === undefined) return;
-    const { place, log, clock, onChange } = this.#options;
-    const { sinceMs } = this.#evicting;
-    this.#evicting = undefined;
+    if (this.#error === null) return;
+    this.#error = null;
     this.#controller = new AbortController();
-    const facts = { redis: place, since: isoTime(sinceMs), pausedMs: clock.now() - sinceMs };
-    log.info(facts, 'Redis evicts no keys any more; work goes on');
-    onChange();
+    this.end('Redis evicts no keys any more; work goes on', 'pausedMs');
   }
+}
+
+function evictionError(place: string, policy: string): ChangefeedError {
+  return new ChangefeedError('CF_REDIS_EVICTS', {
+    found: policy,
+    message:
+      `Redis at ${place} has maxmemory-policy "${policy}" and may evict keys, which loses records and invents events. ` +
+      `Set it to ${SAFE_POLICY}: CONFIG SET maxmemory-policy ${SAFE_POLICY}, and the line "maxmemory-policy ${SAFE_POLICY}" in redis.conf. ` +
+      `If state may be lost, allow it in the configuration: redis: { allowEviction: true }.`,
+  });
 }

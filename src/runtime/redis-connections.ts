@@ -1,45 +1,45 @@
 /**
- * The connections of a process to its Redis: opened with limits to how long one waits, counted when they are lost, and cut
- * when a stop cannot wait for Redis. Knows nothing of what is sent over them.
+ * The connections of a process to its Redis: opened with limits on waiting, counted while they are lost, and closed at once when
+ * a stop cannot wait for Redis. This module does not know which commands they carry.
  */
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis, type Command, type RedisOptions } from 'ioredis';
 import { classifyRedisError } from './redis-errors.js';
 
 export interface ConnectionLimits {
   /**
-   * A command that is not answered fails; ms. Longer than the largest commit takes. Not for workers' connections, whose
-   * blocking reads wait on purpose. @defaultValue 15000
+   * A command fails if it is not answered within this time; ms. Longer than the largest commit takes. Does not apply to the
+   * connections of workers, whose blocking reads wait on purpose. @defaultValue 15000
    */
   commandTimeoutMs: number;
   /**
-   * A connection over which a command waits and nothing comes is given up and made again; ms. It notices a peer that is
-   * gone without a word. Longer than the longest blocking read (10 s). @defaultValue 20000
+   * A connection is closed and opened again if a command waits and nothing is received for this time; ms. Detects a peer that
+   * is gone without closing the connection. Longer than the longest blocking read (10 s). @defaultValue 20000
    */
   silenceMs: number;
 }
 
-/** Without the choice of a reply mapping, which would change the type of the connection. */
+/** Without the option that would change the types of the replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 const LIMITS: ConnectionLimits = { commandTimeoutMs: 15_000, silenceMs: 20_000 };
 const KEEP_ALIVE_MS = 10_000;
-/** Tries to connect while a command waits, before it fails. */
+/** Attempts to connect while a command waits, before the command fails. */
 const TRIES_PER_COMMAND = 20;
 const LONGEST_RETRY_MS = 1_000;
 
 export interface ConnectionsOptions {
   url: string;
   limits?: Partial<ConnectionLimits>;
-  /** A connection failed, was lost, came back or ended: `lost` counts those that are lost now. */
+  /** Called when a connection fails, is lost, is restored or ends. `lost` is the number of connections that are lost now. */
   onChange?: (state: { lost: number; error: Error | undefined }) => void;
 }
 
 export interface RedisConnections {
-  /** A connection for commands that are answered at once: each fails when Redis is away for too long. */
+  /** A connection for commands that are answered at once: a command fails when Redis is away for too long. */
   general: () => Redis;
-  /** A connection for blocking reads and BullMQ, whose commands wait for Redis to come back. */
+  /** A connection for blocking reads and BullMQ: its commands wait until Redis is back. */
   patient: () => Redis;
-  /** Ends all of them at once, whatever they wait for: every command fails, and so does every later one. */
+  /** Ends all connections at once: all waiting commands fail, and all later ones. */
   cut: () => void;
 }
 
@@ -52,20 +52,20 @@ export function openConnections({ url, limits, onChange = () => undefined }: Con
     keepAlive: KEEP_ALIVE_MS,
     socketTimeout: silenceMs,
     retryStrategy: (tries) => Math.min(LONGEST_RETRY_MS, 50 * tries + Math.random() * 50),
-    // After a failover the same address may lead to another server.
+    // After a failover, the same address may lead to another server.
     reconnectOnError: (error) => classifyRedisError(error) === 'read-only',
   };
   const changed = (error?: Error): void => {
     if (!isCut) onChange({ lost: lost.size, error });
   };
-  const track = (redis: Redis): Redis => {
+  const track = (redis: EndableRedis): Redis => {
     open.add(redis);
-    // Also one that had ended: BullMQ ends a blocked connection and connects it again.
+    // A connection that ended may connect again: BullMQ does this with a blocked one.
     redis.on('connecting', () => {
       open.add(redis);
       if (isCut) end(redis);
     });
-    // It comes before the connection counts as lost.
+    // Emitted before the connection counts as lost.
     redis.on('error', changed);
     redis.on('reconnecting', () => {
       lost.add(redis);
@@ -75,26 +75,22 @@ export function openConnections({ url, limits, onChange = () => undefined }: Con
       if (lost.delete(redis)) changed();
     });
     redis.on('end', () => {
-      rejectUnanswered(redis);
+      redis.rejectUnanswered();
       open.delete(redis);
       if (lost.delete(redis)) changed();
     });
-    // BullMQ duplicates connections for its blocking reads; these count as well.
-    redis.duplicate = (override?: Options) => make({ ...redis.options, ...override });
+    // BullMQ duplicates a connection for its blocking reads; the duplicate is tracked too.
+    redis.duplicate = (override?: Options) => {
+      const options: Options = { ...redis.options, ...override };
+      return track(new EndableRedis(options));
+    };
     if (isCut) end(redis);
     return redis;
   };
-  const make = (options: Options): Redis => track(new EndableRedis(options));
+  const connect = (options: Options): Redis => track(new EndableRedis(url, { ...common, ...options }));
   return {
-    general: () =>
-      track(
-        new EndableRedis(url, {
-          ...common,
-          maxRetriesPerRequest: TRIES_PER_COMMAND,
-          commandTimeout: commandTimeoutMs,
-        }),
-      ),
-    patient: () => track(new EndableRedis(url, { ...common, maxRetriesPerRequest: null })),
+    general: () => connect({ maxRetriesPerRequest: TRIES_PER_COMMAND, commandTimeout: commandTimeoutMs }),
+    patient: () => connect({ maxRetriesPerRequest: null }),
     cut() {
       isCut = true;
       for (const redis of open) end(redis);
@@ -102,10 +98,30 @@ export function openConnections({ url, limits, onChange = () => undefined }: Con
   };
 }
 
+/** An ioredis client that can be ended at any time without leaving a command unanswered. */
 class EndableRedis extends Redis {
+  readonly #unanswered = new Set<Command>();
+
+  override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
+    if (!this.#unanswered.has(command)) {
+      this.#unanswered.add(command);
+      const forget = (): unknown => this.#unanswered.delete(command);
+      command.promise.then(forget, forget);
+    }
+    return super.sendCommand(command, stream);
+  }
+
   /**
-   * Between two tries to connect there is no socket whose close would end the client: the commands in its queue would
-   * never be answered, and BullMQ would wait for the end. A try that is called off at once ends it.
+   * ioredis keeps the commands sent over a lost connection for the next connection. If the client ends before that, it drops
+   * them, and their callers would wait without end.
+   */
+  rejectUnanswered(): void {
+    for (const command of this.#unanswered) command.reject(new Error('Connection is closed.'));
+  }
+
+  /**
+   * Between two attempts to connect there is no socket whose close event would end the client: the commands in its queue would
+   * never be answered, and BullMQ would wait for the end. An attempt that is stopped immediately ends the client.
    */
   override disconnect(reconnect = false): void {
     const isBetweenTries = this.status === 'reconnecting';
@@ -116,23 +132,9 @@ class EndableRedis extends Redis {
   }
 }
 
-/**
- * Commands that had been sent when a connection was lost wait for the next one in a queue which the client forgets when it
- * ends: whoever waits for their answers would wait without end.
- */
-function rejectUnanswered(redis: Redis): void {
-  const { prevCommandQueue } = redis as unknown as { prevCommandQueue?: Unanswered | null };
-  for (let item = prevCommandQueue?.shift(); item !== undefined; item = prevCommandQueue?.shift())
-    item.command.reject(new Error('Connection is closed.'));
-}
-
-interface Unanswered {
-  shift(): { command: { reject(error: Error): void } } | undefined;
-}
-
 function end(redis: Redis): void {
   const { stream } = redis as { stream?: Redis['stream'] };
   redis.disconnect();
-  // A peer that is silent does not answer the closing of the connection either.
+  // A silent peer does not answer the closing of the connection either.
   stream?.destroy();
 }

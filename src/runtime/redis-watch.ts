@@ -1,51 +1,34 @@
 /**
- * Whether Redis can be used, as one value for the whole process. Trouble is logged once when it begins and once when it
- * ends, however many commands fail in between; loops wait here until it is over. It asks Redis every few seconds, because
- * a server that is silent, full or set to evict keys does not say so by itself.
+ * Whether Redis can be used, as one value for the whole process. Each condition is logged once when it begins and once when it
+ * ends, however many commands fail in between; loops wait until it is over. The watch queries Redis every few seconds, because
+ * a server that is silent, full or configured to evict keys does not report it by itself.
  */
+import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { answersWithin } from './answers-within.js';
-import { isoTime, type Clock } from './clock.js';
-import { readEvictionPolicy } from './eviction.js';
-import type { Failure } from './explained-log.js';
+import { withinTime, type Clock } from './clock.js';
 import type { Log } from './log.js';
 import { runLoop } from './loop.js';
-import { Absence, Eviction, Refusal } from './redis-conditions.js';
+import { Absence, Eviction, readEvictionPolicy, Refusal } from './redis-conditions.js';
 import { classifyRedisError } from './redis-errors.js';
 
-/** Plain data, for a status. Times are ISO 8601, null where the condition does not hold. */
-export interface RedisState {
-  /** Redis cannot be reached, or gives no answer. */
-  awaySince: string | null;
-  /** Redis refuses writes because `maxmemory` is reached. */
-  outOfMemorySince: string | null;
-  /** Redis refuses writes because it is a replica. */
-  readOnlySince: string | null;
-  /** The value of `maxmemory-policy`; null before it was read, or where it may not be read. */
-  evictionPolicy: string | null;
-}
-
-/** What those who use Redis need of it. */
+/** The part of the watch for code that uses Redis. */
 export type RedisUse = Pick<RedisWatch, 'refusal' | 'evicting' | 'untilUsable' | 'onWritable'>;
 
 export interface RedisWatchOptions {
   /** `host:port`. */
   place: string;
-  /** Opens the connection that asks; called when it is first needed. */
+  /** Opens the connection for the queries; called when it is first needed. */
   connect: () => Redis;
-  /** A key that does not exist: writing nothing to it shows whether Redis takes writes. */
+  /** A key that does not exist. Writing an empty string to it changes nothing and shows whether Redis accepts writes. */
   probeKey: string;
   allowEviction: boolean;
   log: Log;
   clock: Clock;
-  /** How often Redis is asked, ms. @defaultValue 3000 */
-  intervalMs?: number;
-  /** Redis is away when it gives no answer for so long, ms. @defaultValue 3000 */
-  answerWithinMs?: number;
 }
 
 const INTERVAL_MS = 3_000;
+/** Redis is away if a query is not answered within this time. */
 const ANSWER_WITHIN_MS = 3_000;
 
 export class RedisWatch {
@@ -57,8 +40,8 @@ export class RedisWatch {
   readonly #listeners = new Set<(isWritable: boolean) => void>();
   #wasWritable = true;
   #usable = new AbortController();
-  #probe: Redis | undefined;
-  #asking: Promise<void> | undefined;
+  #connection: Redis | undefined;
+  #query: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
   #watching: Promise<void> | undefined;
 
@@ -70,17 +53,8 @@ export class RedisWatch {
     this.#eviction = new Eviction({ ...condition, isAllowed: options.allowEviction });
   }
 
-  state(): RedisState {
-    return {
-      awaySince: timeOf(this.#absence.sinceMs),
-      outOfMemorySince: timeOf(this.#refusal.sinceMs('out of memory')),
-      readOnlySince: timeOf(this.#refusal.sinceMs('read-only')),
-      evictionPolicy: this.#eviction.policy,
-    };
-  }
-
   /**
-   * Checks the eviction policy, then watches until `stop`. Called again, it gives the same promise.
+   * Checks the eviction policy, then watches until `stop`. A second call returns the same promise.
    * @throws ChangefeedError CF_REDIS_EVICTS, CF_REDIS_UNREACHABLE
    */
   start(): Promise<void> {
@@ -92,18 +66,18 @@ export class RedisWatch {
     await this.#watching;
   }
 
-  /** Logs no more of what happens to the connections. */
+  /** From here on, lost connections are not logged. */
   close(): void {
     this.#stopping.abort(new Error('The watch of Redis is stopping.'));
     this.#absence.close();
   }
 
-  /** Why nothing must be written although Redis answers; null when it may be. */
+  /** Why nothing may be written although Redis answers; null if writes are permitted. */
   refusal(): ChangefeedError | null {
     return this.#eviction.error ?? this.#refusal.error;
   }
 
-  /** Aborts when Redis begins to evict keys. Ask for it at the beginning of a piece of work. */
+  /** Aborts when Redis begins to evict keys. Read it at the beginning of each piece of work. */
   get evicting(): AbortSignal {
     return this.#eviction.signal;
   }
@@ -116,7 +90,11 @@ export class RedisWatch {
     }
   }
 
-  /** Calls when writes become impossible or harmful (`false`), and when they are possible again (`true`); at once if they are impossible now. */
+  /**
+   * Calls the listener with `false` when writes become impossible or harmful, and with `true` when they are possible again;
+   * immediately if they are impossible now.
+   * @returns removes the listener
+   */
   onWritable(listener: (isWritable: boolean) => void): () => void {
     this.#listeners.add(listener);
     if (!this.#wasWritable) listener(false);
@@ -127,8 +105,24 @@ export class RedisWatch {
     this.#absence.connections(state);
   }
 
-  /** True for a failure that follows from trouble which is logged already. */
-  isExplained({ error, code, isOver }: Failure): boolean {
+  /** A log for code that uses Redis: failures caused by a condition that is already logged go to the debug level. */
+  quieted(log: Log): Log {
+    const quieted = (level: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
+      const { error, code } = facts as { error?: unknown; code?: unknown };
+      const isFailure = error !== undefined || code !== undefined;
+      log[isFailure && this.#isExplained({ error, code, isOver: level === 'info' }) ? 'debug' : level](facts, message);
+    };
+    return {
+      debug: (facts, message) => log.debug(facts, message),
+      info: quieted('info'),
+      warn: quieted('warn'),
+      error: quieted('error'),
+      child: (facts) => this.quieted(log.child(facts)),
+    };
+  }
+
+  /** True for a failure caused by a condition that is already logged. `isOver`: it is reported as over. */
+  #isExplained({ error, code, isOver }: { error: unknown; code: unknown; isOver: boolean }): boolean {
     if (code === 'CF_REDIS_EVICTS' || code === 'CF_REDIS_REFUSES') return true;
     const kind = classifyRedisError(error, this.#options.place);
     if (kind === 'other') return false;
@@ -140,8 +134,8 @@ export class RedisWatch {
 
   async #start(): Promise<void> {
     const { log, clock, place } = this.#options;
-    const policy = await readEvictionPolicy(this.#connection()).catch((error: unknown) => {
-      throw unreachable(place, error);
+    const policy = await readEvictionPolicy(this.#connect()).catch((error: unknown) => {
+      throw unusable(place, error);
     });
     this.#eviction.check(policy);
     const run = (signal: AbortSignal): Promise<number> => this.#turn(signal);
@@ -149,15 +143,21 @@ export class RedisWatch {
   }
 
   async #turn(signal: AbortSignal): Promise<number> {
-    const { clock, intervalMs = INTERVAL_MS, answerWithinMs = ANSWER_WITHIN_MS } = this.#options;
-    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
-    const isAnswered = await answersWithin(this.#asking, answerWithinMs, { clock, signal });
-    if (!signal.aborted) this.#absence.answered(isAnswered);
-    return intervalMs;
+    const { clock } = this.#options;
+    // A query that is late is not repeated: the next turn waits for the same one.
+    this.#query ??= this.#queryRedis().finally(() => (this.#query = undefined));
+    const isAnswered = this.#query.then(
+      () => true,
+      () => false,
+    );
+    const outcome = await withinTime(isAnswered, ANSWER_WITHIN_MS, { clock, signal });
+    if (!signal.aborted) this.#absence.answered(outcome === true);
+    return INTERVAL_MS;
   }
 
-  async #ask(): Promise<void> {
-    const redis = this.#connection();
+  /** @throws if Redis is away or is loading its data */
+  async #queryRedis(): Promise<void> {
+    const redis = this.#connect();
     const [policy, write] = await Promise.allSettled([
       readEvictionPolicy(redis),
       redis.setrange(this.#options.probeKey, 0, ''),
@@ -165,13 +165,13 @@ export class RedisWatch {
     if (policy.status === 'fulfilled') this.#eviction.found(policy.value);
     const kind = write.status === 'fulfilled' ? 'accepted' : classifyRedisError(write.reason);
     if (kind === 'out of memory' || kind === 'read-only') this.#refusal.refused(kind);
-    // `other`: the key is not ours to write. Then refused writes are over when no more are heard of.
+    // `other`: this key may not be written by us. Then a refusal ends when no further one is reported.
     else if (kind === 'accepted' || kind === 'other') this.#refusal.accepted();
     if (kind === 'lost' || kind === 'loading') throw new Error(kind);
   }
 
-  #connection(): Redis {
-    return (this.#probe ??= this.#options.connect());
+  #connect(): Redis {
+    return (this.#connection ??= this.#options.connect());
   }
 
   #isUsable(): boolean {
@@ -191,13 +191,18 @@ export class RedisWatch {
   }
 }
 
-function timeOf(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms);
+/** While Redis refuses writes, a BullMQ worker would take jobs as fast as they fail; so it pauses until writes are possible. */
+export function pauseWhileUnwritable(worker: Pick<Worker, 'pause' | 'resume' | 'once'>, watch?: RedisUse): void {
+  const stop = watch?.onWritable((isWritable) => {
+    // `true`: does not wait for running jobs. Both calls affect this process only and do not query Redis.
+    void (isWritable ? worker.resume() : worker.pause(true));
+  });
+  worker.once('closing', () => stop?.());
 }
 
-function unreachable(place: string, cause: unknown): ChangefeedError {
+function unusable(place: string, cause: unknown): ChangefeedError {
   return new ChangefeedError('CF_REDIS_UNREACHABLE', {
     cause,
-    message: `Redis at ${place} cannot be used (${messageOf(cause)}).`,
+    message: `Redis at ${place} cannot be used (${messageOf(cause)}). Check that server, or correct REDIS_URL.`,
   });
 }

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisStatus } from '../observability/status.js';
 import { messageOf } from '../errors.js';
-import { evicts, readEvictionPolicy } from '../runtime/eviction.js';
+import { evicts, readEvictionPolicy } from '../runtime/redis-conditions.js';
 import { classifyRedisError } from '../runtime/redis-errors.js';
 import type { Keys } from './keys.js';
 

@@ -24,7 +24,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     return { redis, proxy, connections };
   }
 
-  it('redis connections: a command over a connection that fell silent fails, and the next ones get through', async () => {
+  it('redis connections: a command on a connection that fell silent fails, and later commands succeed', async () => {
     const { proxy, connections } = await behindProxy();
     const redis = connections.general();
     expect(await redis.set('a', 'before')).toBe('OK');
@@ -34,7 +34,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     expect(proxy.accepted).toBe(2);
   });
 
-  it('redis connections: without a limit to silence, a connection that fell silent stays so (control)', async () => {
+  it('redis connections: without a limit for silence, a connection that fell silent stays silent (control)', async () => {
     const { proxy, connections } = await behindProxy({ commandTimeoutMs: 500, silenceMs: 600_000 });
     const redis = connections.general();
     await redis.set('a', 'before');
@@ -43,7 +43,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     expect(proxy.accepted).toBe(1);
   });
 
-  it('redis connections: a blocking read of the log notices a silent peer and goes on', async () => {
+  it('redis connections: a blocking read of the log detects a silent peer and continues', async () => {
     const { redis, proxy, connections } = await behindProxy();
     const keys = new Keys();
     const general = connections.general();
@@ -60,30 +60,26 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     expect(await waiting).toBe(true);
   });
 
-  it(
-    'redis connections: a worker behind a connection that fell silent takes jobs again',
-    { timeout: 60_000 },
-    async () => {
-      const { redis, proxy, connections } = await behindProxy();
-      const done: unknown[] = [];
-      const take = ({ name }: { name: string }): Promise<void> => Promise.resolve(void done.push(name));
-      const worker = new Worker('jobs', take, { connection: connections.patient(), drainDelay: 1 });
-      worker.on('error', () => undefined);
-      const direct = openConnections({ url: redis.url });
-      onTestFinished(() => direct.cut());
-      const queue = new Queue('jobs', { connection: direct.patient() });
-      await queue.add('before', {});
-      await eventually(() => expect(done).toEqual(['before']));
-      proxy.fallSilent();
-      await queue.add('after', {});
-      await eventually(() => expect(done).toEqual(['before', 'after']), { timeoutMs: 50_000 });
-      connections.cut();
-      await worker.close();
-    },
-  );
+  it('redis connections: a worker whose connection fell silent takes jobs again', { timeout: 60_000 }, async () => {
+    const { redis, proxy, connections } = await behindProxy();
+    const done: unknown[] = [];
+    const take = ({ name }: { name: string }): Promise<void> => Promise.resolve(void done.push(name));
+    const worker = new Worker('jobs', take, { connection: connections.patient(), drainDelay: 1 });
+    worker.on('error', () => undefined);
+    const direct = openConnections({ url: redis.url });
+    onTestFinished(() => direct.cut());
+    const queue = new Queue('jobs', { connection: direct.patient() });
+    await queue.add('before', {});
+    await eventually(() => expect(done).toEqual(['before']));
+    proxy.fallSilent();
+    await queue.add('after', {});
+    await eventually(() => expect(done).toEqual(['before', 'after']), { timeoutMs: 50_000 });
+    connections.cut();
+    await worker.close();
+  });
 
   it.each(['SIGSTOP', 'SIGKILL'] as const)(
-    'redis connections: cut while Redis is away (%s), every command fails, those in flight too',
+    'redis connections: cut while Redis is away (%s), every command fails, also those already sent',
     async (signal) => {
       const { redis, proxy, connections } = await behindProxy({ commandTimeoutMs: 60_000, silenceMs: 500 });
       const patient = connections.patient();
@@ -91,7 +87,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
       process.kill(redis.pid, signal);
       const waiting = [patient.get('a'), patient.xread('BLOCK', 0, 'STREAMS', 's', '$')];
       const outcomes = Promise.allSettled(waiting);
-      // The connection was given up and another is being made: what was sent over the first waits for it.
+      // The first connection is closed and a second one is being opened: the commands sent over the first wait for it.
       await eventually(() => expect(proxy.accepted).toBeGreaterThan(1));
       connections.cut();
       expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -99,7 +95,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     },
   );
 
-  it('redis connections: after a failover the connection to what has become a replica is made again', async () => {
+  it('redis connections: a connection to a server that became a replica is opened again', async () => {
     const { redis, proxy, connections } = await behindProxy();
     const general = connections.general();
     await general.ping();

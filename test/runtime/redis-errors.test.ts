@@ -35,7 +35,7 @@ describe('redis errors', () => {
     expect(classifyRedisError(wrapped, PLACE)).toBe(kind);
   });
 
-  it('redis errors: what is not an error is of no kind', () => {
+  it('redis errors: a value that is not an error is of the kind `other`', () => {
     expect([undefined, null, 7, {}].map((value) => classifyRedisError(value, PLACE))).toEqual(Array(4).fill('other'));
   });
 });
