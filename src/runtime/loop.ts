@@ -1,64 +1,64 @@
-/** The one poll loop. It knows nothing of what it repeats: the verb is handed in. */
+/** The one loop of the project: repeats any function, waits between turns, retries failures and detects turns that hang. */
 import { setImmediate } from 'node:timers/promises';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs, type BackoffOptions } from './backoff.js';
-import { isoTime, systemClock, type Clock } from './clock.js';
+import { isAborted, isoTime, systemClock, type Clock } from './clock.js';
 import { formatDuration } from './duration.js';
 import type { Log } from './log.js';
 
 export interface LoopOptions {
-  /** Names the loop in the log. */
+  /** The name of the loop in the log. */
   name: string;
   /**
-   * One turn. Answers how long to wait before the next, in ms; 0 means at once. The signal aborts when the loop ends or the
-   * turn is taken for stalled; a turn that waits should listen to it. A long turn calls `alive` whenever it makes progress.
+   * One turn. Returns how long to wait before the next one, in ms; 0 means no wait. The signal aborts when the loop ends or the
+   * turn is stalled; a turn that waits should pass it on. A long turn calls `alive` whenever it makes progress.
    */
   run: (signal: AbortSignal, alive: () => void) => Promise<number>;
   /** Ends the loop. */
   signal: AbortSignal;
   log: Log;
-  /** Waits after failures in a row. @defaultValue from 500 ms, doubling, to 30 s */
+  /** The waits after consecutive failures. @defaultValue from 500 ms, doubling, to 30 s */
   backoff?: BackoffOptions;
-  /** What every turn needs: awaited before each, and not counted by the watchdog. Resolves when the signal aborts. */
+  /** A condition for every turn: awaited before each, not counted by the watchdog. Resolves when the signal aborts. */
   ready?: (signal: AbortSignal) => Promise<void>;
   /**
-   * The watchdog: a turn without a sign of life for this long is stalled. It is reported, its signal aborts, and the next turn
-   * starts, also when the stalled one never ends. So a turn must be safe beside an earlier one. In ms; null for a loop whose turns
-   * wait for something that may never happen. @defaultValue 45000
+   * The watchdog: a turn that gives no sign of life for this time is stalled. The stall is logged, the signal of the turn aborts,
+   * and the next turn starts, even if the stalled one never ends. So a turn must be safe while an earlier one still runs. In ms;
+   * null for a loop whose turns wait for events that may never happen. @defaultValue 45000
    */
   stallMs?: number | null;
-  /** Where stalled loops are shown. */
+  /** Receives the stalled loops, for the status. */
   loops?: LoopBoard;
   clock?: Clock;
   random?: () => number;
 }
 
-/** The loops of a process that have stalled: name → since when, ISO 8601. */
+/** The stalled loops of a process: name → last sign of life, ISO 8601. */
 export type LoopBoard = Map<string, string>;
 
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const STALL_MS = 45_000;
-/** Longer than it takes to find that nothing has to be waited for. */
-const A_MOMENT_MS = 500;
-/** How long a stalled turn may take to end once its signal has aborted. */
+/** `ready` takes longer than this only if it has to wait. */
+const READY_AT_ONCE_MS = 500;
+/** How long a stalled turn may take to end after its signal aborted. */
 const STALL_GRACE_MS = 10_000;
 
-/** Failures in a row. */
+/** Consecutive failures. */
 interface Failing {
   failures: number;
   sinceMs: number;
-  /** The last one, as it is logged. */
+  /** The message of the last one. */
   error: string;
 }
 
 /**
- * Runs until the signal aborts, then resolves. A turn that fails is tried again after a growing wait. The same failure is
- * logged when it begins and when it is over; in between at the debug level.
+ * Runs until the signal aborts, then resolves. A turn that fails is repeated after a growing wait. Consecutive failures with the
+ * same message are logged once when they begin and once when a turn succeeds again; in between at the debug level.
  */
 export async function runLoop(options: LoopOptions): Promise<void> {
   const { name, loops, signal, clock = systemClock } = options;
   let failing: Failing | undefined;
-  while (!signal.aborted) {
+  while (!isAborted(signal)) {
     let waitMs: number;
     try {
       await options.ready?.(signal);
@@ -74,61 +74,66 @@ export async function runLoop(options: LoopOptions): Promise<void> {
       failing = { failures: failures + 1, sinceMs, error: messageOf(error) };
       waitMs = reportFailure(error, { ...failing, isNew: failing.error !== before }, options);
     }
-    // A turn without any I/O would otherwise keep everything else of this process waiting.
+    // Turns without I/O must not block the event loop of the process.
     if (waitMs <= 0) await setImmediate();
-    else if (!isAborted(signal)) await sleepUntilAborted(clock, waitMs, signal);
+    else await sleepUntilAborted(clock, waitMs, signal);
   }
 }
 
 /**
- * The watchdog reads the system's clock: a test that holds its own clock does not hold the process.
- * @throws what the turn throws; ChangefeedError CF_LOOP_STALLED when it gives no sign of life
+ * The watchdog uses the system clock: a test that controls the clock of the loop does not stop the process.
+ * @throws the error of the turn; ChangefeedError CF_LOOP_STALLED if it gives no sign of life
  */
 async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: LoopOptions): Promise<number> {
   const turn = new AbortController();
   const over = new AbortController();
   const stop = (): void => turn.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  let aliveAt = systemClock.now();
-  const stalled = async (): Promise<'stalled'> => {
-    if (stallMs === null) return await new Promise(() => undefined);
-    for (;;) {
-      const leftMs = aliveAt + stallMs - systemClock.now();
-      if (leftMs > 0) {
-        await systemClock.sleep(leftMs, over.signal);
-        continue;
-      }
-      const askedAt = systemClock.now();
-      await ready?.(over.signal);
-      if (systemClock.now() - askedAt < A_MOMENT_MS) return 'stalled';
-      // The turn waited for what it needs, and was no more stalled than the others.
-      aliveAt = systemClock.now();
-    }
-  };
-  const work = run(turn.signal, () => (aliveAt = systemClock.now()));
-  const watch = stalled();
-  watch.catch(() => undefined);
+  const life = { atMs: systemClock.now() };
+  const work = run(turn.signal, () => (life.atMs = systemClock.now()));
   try {
-    const first = await Promise.race([work, watch]);
-    // A loop that is being stopped waits for its turn: whoever stops it sets the limit.
+    if (stallMs === null) return await work;
+    const first = await Promise.race([work, untilStalled(life, { stallMs, ready, signal: over.signal })]);
+    // A loop that is being stopped waits for its turn; the caller that stops it sets the limit.
     if (first !== 'stalled' || isAborted(signal)) return await work;
-    const error = stallError(name, stallMs ?? 0);
-    loops?.set(name, isoTime(aliveAt));
+    const error = stallError(name, stallMs);
+    loops?.set(name, isoTime(life.atMs));
     turn.abort(error);
     await Promise.race([work.catch(() => undefined), sleepUntilAborted(systemClock, STALL_GRACE_MS, over.signal)]);
     throw error;
   } finally {
     over.abort();
     signal.removeEventListener('abort', stop);
-    // The outcome of a turn that was given up is of no interest.
-    work.catch(() => undefined);
   }
+}
+
+interface Watchdog {
+  stallMs: number;
+  ready: LoopOptions['ready'];
+  signal: AbortSignal;
+}
+
+/** @param life the time of the last sign of life, updated by the turn */
+async function untilStalled(life: { atMs: number }, { stallMs, ready, signal }: Watchdog): Promise<'stalled'> {
+  while (!isAborted(signal)) {
+    const leftMs = life.atMs + stallMs - systemClock.now();
+    if (leftMs > 0) {
+      await sleepUntilAborted(systemClock, leftMs, signal);
+      continue;
+    }
+    const askedAtMs = systemClock.now();
+    await ready?.(signal);
+    if (systemClock.now() - askedAtMs < READY_AT_ONCE_MS) break;
+    // The condition of every turn did not hold, so the turn was waiting for it and was not stalled.
+    life.atMs = systemClock.now();
+  }
+  return 'stalled';
 }
 
 function stallError(loop: string, stallMs: number): ChangefeedError {
   return new ChangefeedError('CF_LOOP_STALLED', {
     loop,
-    message: `The loop "${loop}" has stood still for ${formatDuration(stallMs)}; it is started again.`,
+    message: `The loop "${loop}" gave no sign of life for ${formatDuration(stallMs)}; its next turn is started.`,
   });
 }
 
@@ -152,9 +157,4 @@ function reportFailure(error: unknown, failing: Failing & { isNew: boolean }, op
 
 function reportRecovery({ failures, sinceMs, error }: Failing, { name, log, clock = systemClock }: LoopOptions): void {
   log.info({ loop: name, failures, failedMs: clock.now() - sinceMs, error }, 'recovered: a turn succeeded again');
-}
-
-/** Asked through a function: the compiler believes that a signal seen unaborted stays so. */
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
 }

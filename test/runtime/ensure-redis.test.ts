@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 const script = fileURLToPath(new URL('../../.ci/ensure-redis', import.meta.url));
 const run = promisify(execFile);
 
-/** A machine of our own making: only these programs are on its PATH. */
+/** The only directory on the PATH: the test decides which programs exist. */
 let bin: string;
 beforeEach(() => {
   bin = mkdtempSync(join(tmpdir(), 'changefeed-bin-'));
@@ -24,18 +24,18 @@ const ensureRedis = (env: Record<string, string> = {}): Promise<{ stdout: string
   run('/bin/bash', [script], { env: { PATH: bin, ...env } });
 
 it.each([{ REDIS_URL: 'redis://named' }, { TEST_REDIS_URL: 'redis://named' }])(
-  'does nothing where a Redis is named: %o',
+  'ensure-redis: does nothing if a Redis is named: %o',
   async (env) => {
     expect(await ensureRedis(env)).toEqual({ stdout: '', stderr: '' });
   },
 );
 
-it.each(['redis-server', 'valkey-server'])('does nothing where there is a %s', async (name) => {
+it.each(['redis-server', 'valkey-server'])('ensure-redis: does nothing if there is a %s', async (name) => {
   program(name, 'exit 0');
   expect(await ensureRedis()).toEqual({ stdout: '', stderr: '' });
 });
 
-it('installs Redis as root with the package manager it finds', async () => {
+it('ensure-redis: installs Redis as root with the package manager of the system', async () => {
   program('id', 'echo 0');
   symlinkSync('/bin/chmod', join(bin, 'chmod'));
   program(
@@ -45,7 +45,7 @@ it('installs Redis as root with the package manager it finds', async () => {
   expect((await ensureRedis()).stderr).toMatch(/Redis is installed/);
 });
 
-it('prints the line and goes on where it would have to ask', async () => {
+it('ensure-redis: prints the install command and continues if it would have to ask for a password', async () => {
   program('id', 'echo 1000');
   program('sudo', 'exit 1');
   program('apt-get', 'exit 1');

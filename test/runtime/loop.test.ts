@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { runLoop } from '../../src/runtime/loop.js';
+import { runLoop, type LoopOptions } from '../../src/runtime/loop.js';
 
-/** A clock whose sleeps are noted and over at once. */
-function noting(): { clock: Clock; waits: number[] } {
+/** A clock that records each sleep and ends it at once. */
+function recordingClock(): { clock: Clock; waits: number[] } {
   const waits: number[] = [];
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     signal?.throwIfAborted();
@@ -14,9 +14,9 @@ function noting(): { clock: Clock; waits: number[] } {
   return { clock: { now: () => 0, sleep }, waits };
 }
 
-describe('the loop', () => {
-  it('runs turn after turn, waits as each turn says, and ends when told', async () => {
-    const { clock, waits } = noting();
+describe('loop', () => {
+  it('loop: waits after each turn for the time that the turn returns, and ends when its signal aborts', async () => {
+    const { clock, waits } = recordingClock();
     const stop = new AbortController();
     const answers = [10, 0, 30];
     let turns = 0;
@@ -34,8 +34,8 @@ describe('the loop', () => {
     expect(waits).toEqual([10]);
   });
 
-  it('reports a failing turn, backs off, and starts afresh after a success', async () => {
-    const { clock, waits } = noting();
+  it('loop: a failing turn is logged and repeated after growing waits, which begin again after a success', async () => {
+    const { clock, waits } = recordingClock();
     const stop = new AbortController();
     const reported: object[] = [];
     const log: Log = { ...silentLog, error: (facts) => void reported.push(facts) };
@@ -58,8 +58,8 @@ describe('the loop', () => {
     expect(reported[0]).toMatchObject({ loop: 'test', failures: 1, retryInMs: 100, error: 'no luck' });
   });
 
-  it('loop: a failure that repeats is logged when it begins, when it changes, and when it is over', async () => {
-    const { clock } = noting();
+  it('loop: a repeated failure is logged when it begins, when its message changes, and when it is over', async () => {
+    const { clock } = recordingClock();
     const stop = new AbortController();
     const logged: string[] = [];
     const note = (level: string) => (facts: { failures?: number; error?: string }) =>
@@ -90,7 +90,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('does not report what a turn throws because it was told to end', async () => {
+  it('loop: an error of a turn after the loop was aborted is not logged', async () => {
     const stop = new AbortController();
     const reported: object[] = [];
     const log: Log = { ...silentLog, error: (facts) => void reported.push(facts) };
@@ -104,22 +104,26 @@ describe('the loop', () => {
   });
 });
 
-describe('the watchdog of the loop', () => {
-  const endless = (): Promise<never> => new Promise(() => undefined);
+describe('loop watchdog', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
 
-  it('reports a turn without a sign of life, aborts it, and starts the next one', async () => {
+  it('loop watchdog: a turn without a sign of life is logged and aborted, and the next turn starts', async () => {
     const stop = new AbortController();
     const reported: object[] = [];
     const loops = new Map<string, string>();
     const aborted: unknown[] = [];
     let shown: string[] = [];
     let turns = 0;
-    await runLoop({
+    const loop = runLoop({
       name: 'test',
       signal: stop.signal,
       log: { ...silentLog, error: (facts) => void reported.push(facts) },
-      backoff: { delayMs: 1, maxDelayMs: 1 },
-      stallMs: 30,
+      stallMs: 30_000,
       loops,
       async run(signal) {
         turns += 1;
@@ -134,6 +138,10 @@ describe('the watchdog of the loop', () => {
         return 0;
       },
     });
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(reported).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await loop;
     expect(turns).toBe(2);
     expect(reported).toMatchObject([{ loop: 'test', code: 'CF_LOOP_STALLED' }]);
     expect(aborted).toMatchObject([{ code: 'CF_LOOP_STALLED' }]);
@@ -141,82 +149,79 @@ describe('the watchdog of the loop', () => {
     expect([...loops]).toEqual([]);
   });
 
-  it('leaves alone a loop whose turns wait for something that may never happen', async () => {
+  /** A single turn of one hour. @returns what was logged as an error */
+  async function turnOfAnHour(
+    options: Pick<LoopOptions, 'stallMs' | 'ready'>,
+    during: (signal: AbortSignal, alive: () => void) => Promise<void>,
+  ): Promise<object[]> {
     const stop = new AbortController();
     const reported: object[] = [];
-    await runLoop({
+    const loop = runLoop({
       name: 'test',
       signal: stop.signal,
       log: { ...silentLog, error: (facts) => void reported.push(facts) },
-      stallMs: null,
-      async run() {
-        await systemClock.sleep(100);
-        stop.abort();
-        return 0;
-      },
-    });
-    expect(reported).toEqual([]);
-  });
-
-  it('does not take a turn for stalled that waits for what every turn needs', async () => {
-    const stop = new AbortController();
-    const reported: object[] = [];
-    let isUsable = true;
-    await runLoop({
-      name: 'test',
-      signal: stop.signal,
-      log: { ...silentLog, error: (facts) => void reported.push(facts) },
-      stallMs: 50,
-      async ready(signal) {
-        while (!isUsable) await systemClock.sleep(10, signal);
-      },
-      async run(signal) {
-        isUsable = false;
-        await systemClock.sleep(700, signal);
-        isUsable = true;
-        stop.abort();
-        return 0;
-      },
-    });
-    expect(reported).toEqual([]);
-  });
-
-  it('lets a turn go on that makes progress', async () => {
-    const stop = new AbortController();
-    const reported: object[] = [];
-    await runLoop({
-      name: 'test',
-      signal: stop.signal,
-      log: { ...silentLog, error: (facts) => void reported.push(facts) },
-      stallMs: 200,
+      ...options,
       async run(signal, alive) {
-        for (let step = 0; step < 20; step += 1) {
-          await systemClock.sleep(30, signal);
-          alive();
-        }
+        await during(signal, alive);
         stop.abort();
         return 0;
       },
     });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    stop.abort();
+    await loop;
+    return reported;
+  }
+
+  it('loop watchdog: a long turn is reported (control)', async () => {
+    const reported = await turnOfAnHour({ stallMs: 1_000 }, (signal) => systemClock.sleep(3_600_000, signal));
+    expect(reported).toMatchObject([{ code: 'CF_LOOP_STALLED' }]);
+  });
+
+  it('loop watchdog: a loop without a limit may wait for events that never happen', async () => {
+    expect(await turnOfAnHour({ stallMs: null }, () => systemClock.sleep(3_600_000))).toEqual([]);
+  });
+
+  it('loop watchdog: a turn that waits for the condition of every turn is not stalled', async () => {
+    let isUsable = true;
+    const ready = async (signal: AbortSignal): Promise<void> => {
+      while (!isUsable && !signal.aborted) await systemClock.sleep(1_000, signal).catch(() => undefined);
+    };
+    const reported = await turnOfAnHour({ stallMs: 1_000, ready }, async (signal) => {
+      isUsable = false;
+      await systemClock.sleep(3_600_000, signal);
+      isUsable = true;
+    });
     expect(reported).toEqual([]);
   });
 
-  it('starts the next turn also beside one that ignores its signal', { timeout: 20_000 }, async () => {
+  it('loop watchdog: a turn that makes progress is not stalled', async () => {
+    const reported = await turnOfAnHour({ stallMs: 1_000 }, async (signal, alive) => {
+      for (let step = 0; step < 4_500; step += 1) {
+        await systemClock.sleep(800, signal);
+        alive();
+      }
+    });
+    expect(reported).toEqual([]);
+  });
+
+  it('loop watchdog: the next turn also starts if the stalled one ignores its signal', async () => {
     const stop = new AbortController();
     let turns = 0;
-    await runLoop({
+    const loop = runLoop({
       name: 'test',
       signal: stop.signal,
       log: silentLog,
-      backoff: { delayMs: 1, maxDelayMs: 1 },
-      stallMs: 20,
+      stallMs: 1_000,
       run() {
         turns += 1;
-        if (turns === 1) return endless();
+        if (turns === 1) return new Promise<never>(() => undefined);
         stop.abort();
         return Promise.resolve(0);
       },
     });
+    await vi.advanceTimersByTimeAsync(20_000);
+    await loop;
     expect(turns).toBe(2);
   });
 });
