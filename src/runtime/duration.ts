@@ -9,30 +9,16 @@ export function parseDuration(text: string): number | undefined {
 
 /** Milliseconds as readable text: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${trimZero(ms / 1_000)} s`;
-  const [unit, smaller] = PAIRS.find(([{ below }]) => ms < below) ?? DAYS;
-  const whole = Math.floor(ms / unit.ms);
-  const rest = Math.round((ms % unit.ms) / smaller.ms);
-  return rest === 0 ? `${whole} ${unit.name}` : `${whole} ${unit.name} ${rest} ${smaller.name}`;
+  if (ms < UNIT_MS.s) return `${Math.round(ms)} ms`;
+  if (ms < UNIT_MS.m) return `${(ms / UNIT_MS.s).toFixed(1).replace(/\.0$/, '')} s`;
+  if (ms < UNIT_MS.h) return inUnits(ms, 'm', 's');
+  // Days are used from two days on: "26 h" is easier to read than "1 d 2 h".
+  return ms < 2 * UNIT_MS.d ? inUnits(ms, 'h', 'm') : inUnits(ms, 'd', 'h');
 }
 
-// Days are used from two days on: "26 h" is easier to read than "1 d 2 h".
-const DAYS = [
-  { name: 'd', ms: 86_400_000 },
-  { name: 'h', ms: 3_600_000 },
-] as const;
-const PAIRS = [
-  [
-    { name: 'min', ms: 60_000, below: 3_600_000 },
-    { name: 's', ms: 1_000 },
-  ],
-  [
-    { name: 'h', ms: 3_600_000, below: 2 * 86_400_000 },
-    { name: 'min', ms: 60_000 },
-  ],
-] as const;
-
-function trimZero(seconds: number): string {
-  return seconds.toFixed(1).replace(/\.0$/, '');
+function inUnits(ms: number, unit: keyof typeof UNIT_MS, smaller: keyof typeof UNIT_MS): string {
+  const text = (count: number, name: string): string => `${count} ${name === 'm' ? 'min' : name}`;
+  const rest = Math.round((ms % UNIT_MS[unit]) / UNIT_MS[smaller]);
+  const whole = text(Math.floor(ms / UNIT_MS[unit]), unit);
+  return rest === 0 ? whole : `${whole} ${text(rest, smaller)}`;
 }

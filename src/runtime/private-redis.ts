@@ -127,7 +127,7 @@ async function findOrStart(context: Context): Promise<Found> {
     try {
       return { home: await start(context, home, { mayMove: attempt > 1 }), role: 'started' };
     } catch (error) {
-      // The program on the port may be our own server, if the process that started it was killed: look again before moving.
+      // The program on the port may be our own server, if the process that started it was killed: check again before moving.
       const isPortTaken = error instanceof ChangefeedError && error.facts['portTaken'] === true;
       if (!isPortTaken || attempt === START_ATTEMPTS) throw error;
     }

@@ -17,32 +17,46 @@ export interface ConditionOptions {
   onChange: () => void;
 }
 
+interface Beginning {
+  message: string;
+  facts: object;
+  /** Why work cannot be done while the condition holds. */
+  error?: ChangefeedError;
+  sinceMs?: number;
+}
+
 class Condition {
-  readonly #options: ConditionOptions;
+  protected readonly options: ConditionOptions;
   #sinceMs: number | null = null;
+  #error: ChangefeedError | null = null;
 
   constructor(options: ConditionOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
-  /** When it began; null while it does not hold. */
-  get sinceMs(): number | null {
-    return this.#sinceMs;
+  get holds(): boolean {
+    return this.#sinceMs !== null;
   }
 
-  protected begin(message: string, facts: object, sinceMs = this.#options.clock.now()): void {
-    if (this.#sinceMs !== null) return;
-    const { place, log, onChange } = this.#options;
+  get error(): ChangefeedError | null {
+    return this.#error;
+  }
+
+  protected begin({ message, facts, error, sinceMs = this.options.clock.now() }: Beginning): void {
+    if (this.holds) return;
+    const { place, log, onChange } = this.options;
     this.#sinceMs = sinceMs;
+    this.#error = error ?? null;
     log.error({ redis: place, since: isoTime(sinceMs), ...facts }, message);
     onChange();
   }
 
   protected end(message: string, duration: 'awayMs' | 'refusedMs' | 'pausedMs'): void {
     if (this.#sinceMs === null) return;
-    const { place, log, clock, onChange } = this.#options;
+    const { place, log, clock, onChange } = this.options;
     const facts = { redis: place, since: isoTime(this.#sinceMs), [duration]: clock.now() - this.#sinceMs };
     this.#sinceMs = null;
+    this.#error = null;
     log.info(facts, message);
     onChange();
   }
@@ -55,7 +69,6 @@ const ECHO_MS = 2_000;
 
 /** Redis cannot be reached, or gives no answer. It begins only after `BLIP_MS`, unless Redis is silent. */
 export class Absence extends Condition {
-  readonly #clock: Clock;
   readonly #closed = new AbortController();
   #missing: { sinceMs: number } | undefined;
   #lost = 0;
@@ -63,18 +76,13 @@ export class Absence extends Condition {
   #latestFailureMs = Number.NEGATIVE_INFINITY;
   #latestError: Error | undefined;
 
-  constructor(options: ConditionOptions) {
-    super(options);
-    this.#clock = options.clock;
-  }
-
   /** True also during a blip, and for a moment after a failure or after the end: commands may fail because of it. */
   get isFelt(): boolean {
-    return this.#missing !== undefined || this.#clock.now() - this.#latestFailureMs < ECHO_MS;
+    return this.#missing !== undefined || this.options.clock.now() - this.#latestFailureMs < ECHO_MS;
   }
 
   connections({ lost, error }: { lost: number; error: Error | undefined }): void {
-    if (error !== undefined) this.#latestFailureMs = this.#clock.now();
+    if (error !== undefined) this.#latestFailureMs = this.options.clock.now();
     this.#lost = lost;
     this.#latestError = error ?? this.#latestError;
     this.#update();
@@ -96,26 +104,26 @@ export class Absence extends Condition {
       if (wasMissing) this.#isBack();
       return;
     }
-    this.#missing ??= { sinceMs: this.#clock.now() };
+    this.#missing ??= { sinceMs: this.options.clock.now() };
     if (this.#isSilent) this.#goAway(this.#missing);
     else if (!wasMissing) void this.#goAwayUnlessBlip(this.#missing);
   }
 
   async #goAwayUnlessBlip(missing: { sinceMs: number }): Promise<void> {
-    await this.#clock.sleep(BLIP_MS, this.#closed.signal).catch(() => undefined);
+    await this.options.clock.sleep(BLIP_MS, this.#closed.signal).catch(() => undefined);
     if (missing === this.#missing) this.#goAway(missing);
   }
 
   #goAway({ sinceMs }: { sinceMs: number }): void {
     if (this.#closed.signal.aborted) return;
     const error = this.#latestError === undefined ? 'no answer' : messageOf(this.#latestError);
-    this.begin('Redis went away', { error }, sinceMs);
+    this.begin({ message: 'Redis went away', facts: { error }, sinceMs });
   }
 
   #isBack(): void {
     this.#missing = undefined;
     this.#latestError = undefined;
-    this.#latestFailureMs = this.#clock.now();
+    this.#latestFailureMs = this.options.clock.now();
     if (!this.#closed.signal.aborted) this.end('Redis is back', 'awayMs');
   }
 }
@@ -140,34 +148,27 @@ const ACCEPTED_TO_END = 2;
 
 /** Redis answers and refuses writes. */
 export class Refusal extends Condition {
-  readonly #place: string;
   #kind: Refused = 'out of memory';
   #accepted = 0;
 
-  constructor(options: ConditionOptions) {
-    super(options);
-    this.#place = options.place;
-  }
-
-  /** Null while writes are accepted. */
-  get error(): ChangefeedError | null {
-    if (this.sinceMs === null) return null;
-    return new ChangefeedError('CF_REDIS_REFUSES', {
-      message: `Redis at ${this.#place} refuses writes: ${REFUSED[this.#kind].error}; then work goes on without a restart.`,
-    });
-  }
-
   refused(kind: Refused): void {
     this.#accepted = 0;
-    if (this.sinceMs !== null) return;
+    if (this.holds) return;
     this.#kind = kind;
-    this.begin(REFUSED[kind].begins, { code: 'CF_REDIS_REFUSES' });
+    const error = refusedError(this.options.place, kind);
+    this.begin({ message: REFUSED[kind].begins, facts: { code: error.code }, error });
   }
 
   accepted(): void {
     this.#accepted += 1;
     if (this.#accepted >= ACCEPTED_TO_END) this.end(REFUSED[this.#kind].ends, 'refusedMs');
   }
+}
+
+function refusedError(place: string, kind: Refused): ChangefeedError {
+  return new ChangefeedError('CF_REDIS_REFUSES', {
+    message: `Redis at ${place} refuses writes: ${REFUSED[kind].error}; then work goes on without a restart.`,
+  });
 }
 
 const SAFE_POLICY = 'noeviction';
@@ -202,65 +203,28 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
 
 /** Redis is configured to evict keys when its memory is full. The parts of the state depend on each other, so none may go. */
 export class Eviction extends Condition {
-  readonly #options: ConditionOptions & { isAllowed: boolean };
   #controller = new AbortController();
-  #error: ChangefeedError | null = null;
-
-  constructor(options: ConditionOptions & { isAllowed: boolean }) {
-    super(options);
-    this.#options = options;
-  }
-
-  get error(): ChangefeedError | null {
-    return this.#error;
-  }
 
   /** Aborts when the condition begins. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /**
-   * The check at the start, where an unsafe policy is an error of the configuration.
-   * @throws ChangefeedError CF_REDIS_EVICTS
-   */
-  check(policy: string | null): void {
-    const { place, log, isAllowed } = this.#options;
-    if (policy === null) {
-      log.warn({ redis: place }, 'the eviction policy of Redis may not be read: make sure that it is noeviction');
-      return;
-    }
-    if (!evicts(policy)) return;
-    if (!isAllowed) throw evictionError(place, policy);
-    log.warn(
-      { redis: place, found: policy },
-      'Redis may evict keys, which redis.allowEviction allows: state may be lost',
-    );
-  }
-
+  /** @param policy null if it may not be read */
   found(policy: string | null): void {
-    if (policy === null) return;
-    const { place, isAllowed } = this.#options;
-    if (!evicts(policy)) this.#end();
-    else if (!isAllowed && this.#error === null) this.#begin(evictionError(place, policy), policy);
-  }
-
-  #begin(error: ChangefeedError, policy: string): void {
-    this.#error = error;
-    this.#controller.abort(error);
-    const facts = { code: error.code, found: policy, error: error.message };
-    this.begin('Redis may evict keys: polling, dispatching and handling are paused', facts);
-  }
-
-  #end(): void {
-    if (this.#error === null) return;
-    this.#error = null;
-    this.#controller = new AbortController();
-    this.end('Redis evicts no keys any more; work goes on', 'pausedMs');
+    if (evicts(policy)) {
+      const error = evictionError(this.options.place, policy);
+      this.#controller.abort(error);
+      const message = 'Redis may evict keys: polling, dispatching and handling are paused';
+      this.begin({ message, facts: { code: error.code, found: policy, error: error.message }, error });
+    } else if (policy !== null) {
+      if (this.#controller.signal.aborted) this.#controller = new AbortController();
+      this.end('Redis evicts no keys any more; work goes on', 'pausedMs');
+    }
   }
 }
 
-function evictionError(place: string, policy: string): ChangefeedError {
+export function evictionError(place: string, policy: string): ChangefeedError {
   return new ChangefeedError('CF_REDIS_EVICTS', {
     found: policy,
     message:

@@ -16,7 +16,7 @@ const REFUSALS =
   /WRONGPASS|NOAUTH|NOPERM|invalid password|invalid username|without any password|DB index|SELECT is not/i;
 const ABSENCES = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|Connection is closed/;
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** The time to wait, including the time in which Redis loads its data; ms. @defaultValue 10000 */
   timeoutMs?: number;
   /** A server that accepts us without checking the password counts as `refused`. @defaultValue false */
@@ -53,8 +53,8 @@ export async function probeRedis(
  * @throws ChangefeedError CF_REDIS_UNREACHABLE with host, port, reason and what to do; CF_CONFIG_INVALID if the URL is
  *   not valid
  */
-export async function checkRedis(url: string, options?: ProbeOptions): Promise<void> {
-  const result = await probeRedis(url, options);
+export async function checkRedis(url: string): Promise<void> {
+  const result = await probeRedis(url);
   if (result.outcome === 'ready') return;
   const { cause } = result;
   throw new ChangefeedError('CF_REDIS_UNREACHABLE', {

@@ -9,7 +9,7 @@ import { ChangefeedError, messageOf } from '../errors.js';
 import { withinTime, type Clock } from './clock.js';
 import type { Log } from './log.js';
 import { runLoop } from './loop.js';
-import { Absence, Eviction, readEvictionPolicy, Refusal } from './redis-conditions.js';
+import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './redis-conditions.js';
 import { classifyRedisError } from './redis-errors.js';
 
 /** The part of the watch for code that uses Redis. */
@@ -50,7 +50,7 @@ export class RedisWatch {
     const condition = { ...options, onChange: () => this.#announce() };
     this.#absence = new Absence(condition);
     this.#refusal = new Refusal(condition);
-    this.#eviction = new Eviction({ ...condition, isAllowed: options.allowEviction });
+    this.#eviction = new Eviction(condition);
   }
 
   /**
@@ -137,9 +137,20 @@ export class RedisWatch {
     const policy = await readEvictionPolicy(this.#connect()).catch((error: unknown) => {
       throw unusable(place, error);
     });
-    this.#eviction.check(policy);
+    this.#checkPolicy(policy);
     const run = (signal: AbortSignal): Promise<number> => this.#turn(signal);
     this.#watching = runLoop({ name: 'watch of Redis', run, signal: this.#stopping.signal, log, clock });
+  }
+
+  /** At the start, a policy that evicts is an error of the configuration. */
+  #checkPolicy(policy: string | null): void {
+    const { log, place, allowEviction } = this.#options;
+    const message =
+      policy === null
+        ? 'the eviction policy of Redis may not be read: make sure that it is noeviction'
+        : 'Redis may evict keys, which redis.allowEviction allows: state may be lost';
+    if (evicts(policy) && !allowEviction) throw evictionError(place, policy);
+    if (policy === null || evicts(policy)) log.warn({ redis: place, found: policy }, message);
   }
 
   async #turn(signal: AbortSignal): Promise<number> {
@@ -162,7 +173,7 @@ export class RedisWatch {
       readEvictionPolicy(redis),
       redis.setrange(this.#options.probeKey, 0, ''),
     ]);
-    if (policy.status === 'fulfilled') this.#eviction.found(policy.value);
+    if (policy.status === 'fulfilled' && !this.#options.allowEviction) this.#eviction.found(policy.value);
     const kind = write.status === 'fulfilled' ? 'accepted' : classifyRedisError(write.reason);
     if (kind === 'out of memory' || kind === 'read-only') this.#refusal.refused(kind);
     // `other`: this key may not be written by us. Then a refusal ends when no further one is reported.
@@ -175,7 +186,7 @@ export class RedisWatch {
   }
 
   #isUsable(): boolean {
-    return this.refusal() === null && this.#absence.sinceMs === null;
+    return this.refusal() === null && !this.#absence.holds;
   }
 
   #announce(): void {
