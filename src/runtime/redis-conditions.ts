@@ -212,12 +212,13 @@ export class Eviction extends Condition {
 
   /** @param policy null if it may not be read */
   found(policy: string | null): void {
+    if (policy === null) return;
     if (evicts(policy)) {
       const error = evictionError(this.options.place, policy);
       this.#controller.abort(error);
       const message = 'Redis may evict keys: polling, dispatching and handling are paused';
       this.begin({ message, facts: { code: error.code, found: policy, error: error.message }, error });
-    } else if (policy !== null) {
+    } else {
       if (this.#controller.signal.aborted) this.#controller = new AbortController();
       this.end('Redis evicts no keys any more; work goes on', 'pausedMs');
     }
