@@ -12,7 +12,7 @@ import { createPresence } from '../observability/presence.js';
 import { problemsOf } from '../observability/problems.js';
 import type { Status } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
-import type { OpenedRedis } from '../runtime/embedded-redis.js';
+import type { OpenedRedis } from '../runtime/private-redis.js';
 import { createLifecycle, type Lifecycle, type Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../runtime/stop-with-redis.js';

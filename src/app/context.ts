@@ -4,10 +4,9 @@ import type { Config } from '../config/schema.js';
 import { derivingSubscription } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
-import { openRedis, type OpenedRedis } from '../runtime/embedded-redis.js';
-import { explainedLog } from '../runtime/explained-log.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
+import { openRedis, type OpenedRedis } from '../runtime/private-redis.js';
 import { openConnections } from '../runtime/redis-connections.js';
 import { parseRedisUrl } from '../runtime/redis-probe.js';
 import { RedisWatch } from '../runtime/redis-watch.js';
@@ -64,7 +63,7 @@ export async function openContext(options: {
     log: options.log,
     clock,
   });
-  const log = explainedLog(options.log, (failure) => watch.isExplained(failure));
+  const log = watch.quieted(options.log);
   const redis = connections.general();
   return {
     config,
