@@ -4,7 +4,7 @@
  * out, the events right behind each head come along as far as there is room: a record that changes often fills a batch
  * by itself instead of waiting once per event.
  */
-import type { Parked } from './parking.js';
+import type { Parked } from './delayed-jobs.js';
 import { attemptBatch, type BatchOptions, type Passenger, type RunOutcome } from './batch-attempt.js';
 import { systemClock } from '../runtime/clock.js';
 import { Interrupt } from './interrupt.js';

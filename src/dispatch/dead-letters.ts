@@ -9,8 +9,8 @@ import { compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
-import { historyOf, lifeOf } from './history.js';
-import { promoteParked } from './parking.js';
+import { historyOf, lifeOf } from './job-history.js';
+import { promoteParked } from './delayed-jobs.js';
 import type { Delivery, RecordGate } from './ports.js';
 import { entryOf } from './queue-layout.js';
 import type { Queues } from './queues.js';
@@ -81,7 +81,7 @@ export class DeadLetters {
       // between the worker gives it one; the other way round its lane would wait for a job that nobody has tried again.
       const entry = entryOf(job.data);
       // Without a death of ours written on it, its run would not know of that place.
-      if (entry.group === null || !historyOf(job).revived) return;
+      if (entry.group === null || !historyOf(job).retried) return;
       await this.#gate.reenter(queue.name, entry, { token: null, life: lifeOf(job) });
     });
   }

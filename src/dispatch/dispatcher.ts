@@ -5,7 +5,7 @@ import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
-import { lastSuccessMs } from './outage.js';
+import { lastSuccessMs } from './circuit-breaker.js';
 import type {
   Connect,
   Delivery,
@@ -26,9 +26,9 @@ export interface DispatcherOptions {
   connect: Connect;
   keys: QueueKeys;
   log: LogReader;
-  places: OffsetStore;
+  offsets: OffsetStore;
   gate: RecordGate;
-  feeds: BackfillStore;
+  backfills: BackfillStore;
   source: SnapshotSource;
   health: HealthStore;
   subscriptions: readonly Subscription[];

@@ -10,7 +10,7 @@ import type { RetryPolicy } from '../handlers/handler.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
 
-export type Verdict = { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
+export type RetryDecision = { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
 
 export interface JudgeOptions {
   /** The try that failed; 1 for the first. */
@@ -20,7 +20,7 @@ export interface JudgeOptions {
   random: number;
 }
 
-export function judgeFailure(thrown: unknown, { attempt, retry, random }: JudgeOptions): Verdict {
+export function decideRetry(thrown: unknown, { attempt, retry, random }: JudgeOptions): RetryDecision {
   if (isPermanent(thrown)) return { outcome: 'dead', because: 'permanent' };
   if (attempt >= retry.attempts) return { outcome: 'dead', because: 'exhausted' };
   return { outcome: 'retry', waitMs: retryAfterMsOf(thrown) ?? backoffMs(attempt, retry, random) };
@@ -42,7 +42,7 @@ export interface FailedAttempt {
 const LONGEST_MESSAGE = 500;
 const KEPT_FRAMES = 5;
 
-export function rememberFailure(
+export function recordFailure(
   thrown: unknown,
   { attempt, nowMs }: { attempt: number; nowMs: number },
 ): FailedAttempt {
@@ -68,7 +68,7 @@ export function parseFailedAttempt(text: string): FailedAttempt | undefined {
 }
 
 /** What the worker throws into BullMQ for a try that shall be repeated: the wait travels with it. */
-export class FailedTry extends Error {
+export class AttemptFailedError extends Error {
   override readonly name = 'FailedTry';
   readonly waitMs: number;
 
@@ -80,7 +80,7 @@ export class FailedTry extends Error {
 }
 
 /** What the worker throws into BullMQ for an event that is dead: BullMQ asks no further. */
-export function deadLetter(failure: FailedAttempt): Error {
+export function deadLetterError(failure: FailedAttempt): Error {
   const error = new UnrecoverableError(failure.message);
   error.stack = JSON.stringify(failure);
   return error;

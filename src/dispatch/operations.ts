@@ -11,8 +11,8 @@ export interface OperationsOptions extends QueuesOptions {
   gate: RecordGate;
   health: HealthStore;
   log: LogReader;
-  places: OffsetStore;
-  feeds: BackfillStore;
+  offsets: OffsetStore;
+  backfills: BackfillStore;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   clock?: Clock;

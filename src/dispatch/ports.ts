@@ -63,7 +63,7 @@ export interface Claim extends Entry {
 /** An event sent beside the log, with its number within its feed: texts that grow. */
 export type MarkedEntry = Entry & { mark: string };
 
-export type Reentry = { outcome: 'placed'; place: string } | { outcome: 'taken-over' };
+export type Reentry = { outcome: 'placed'; position: string } | { outcome: 'taken-over' };
 
 export type Turn =
   | { outcome: 'go' }
@@ -250,14 +250,14 @@ export interface FailureNote {
 }
 
 /** `disabling`: by this very call, and only by one. `disabled`: before. */
-export type Switched = 'disabling' | 'disabled';
+export type DisableOutcome = 'disabling' | 'disabled';
 
 /** How each subscription fares, over all processes. */
 export interface HealthStore {
   read(subscription: string): Promise<Health>;
   /** A try failed. Disables the subscription when it has failed for long enough. */
-  failed(subscription: string, note: FailureNote): Promise<'failing' | Switched>;
-  disable(subscription: string, because: { atMs: number; reason: string }): Promise<Switched>;
+  failed(subscription: string, note: FailureNote): Promise<'failing' | DisableOutcome>;
+  disable(subscription: string, because: { atMs: number; reason: string }): Promise<DisableOutcome>;
   /** Forgets its failures too. Answers how it was disabled, if it was. */
   enable(subscription: string): Promise<Disabled | null>;
   /** Retention dropped events that a disabled subscription has not read. Answers true the first time. */

@@ -10,9 +10,9 @@ export interface ProgressOptions {
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   log: LogReader;
-  places: OffsetStore;
+  offsets: OffsetStore;
   gate: RecordGate;
-  feeds: BackfillStore;
+  backfills: BackfillStore;
   source: SnapshotSource;
   health: HealthStore;
   clock: Clock;
@@ -32,7 +32,7 @@ export interface Unhandled {
  */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, places, gate, health, ...snapshots }: ProgressOptions,
+  { subscriptions, offsets: places, gate, health, ...snapshots }: ProgressOptions,
 ): Promise<Unhandled[]> {
   const looks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
@@ -83,7 +83,7 @@ interface Where {
 
 async function measureOne(
   { subscription, workspace }: Where,
-  { log, places, gate }: ProgressOptions,
+  { log, offsets: places, gate }: ProgressOptions,
 ): Promise<{ events: number; oldest: string | null }> {
   const [place, tail, pending] = await Promise.all([
     places.get(workspace, subscription),

@@ -76,7 +76,7 @@ export function entryOf(delivery: Delivery): Entry {
 }
 
 /** Sent by a replay or a snapshot: its place in the lane is not that of the log. */
-export function isBeside({ replay, snapshot }: Delivery): boolean {
+export function isBackfill({ replay, snapshot }: Delivery): boolean {
   return replay !== undefined || snapshot === true;
 }
 

@@ -12,7 +12,7 @@ import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
-import { deliver, type Outgoing } from './deliver.js';
+import { deliver, type Outgoing } from './enqueue.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { Delivery, BackfillStore, LogReader, MarkedEntry, OffsetStore, RecordGate } from './ports.js';
 import { entryOf, groupOf } from './queue-layout.js';
@@ -43,9 +43,9 @@ export interface ReplayDeps {
   subscription: Subscription;
   workspaces: readonly string[];
   log: Pick<LogReader, 'read'>;
-  places: OffsetStore;
+  offsets: OffsetStore;
   gate: RecordGate;
-  feeds: BackfillStore;
+  backfills: BackfillStore;
   clock?: Clock;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
@@ -95,7 +95,7 @@ export async function stepReplay(
   workspace: string,
   deps: ReplayDeps & { worker: string },
 ): Promise<boolean> {
-  const { clock = systemClock, feeds, subscription } = deps;
+  const { clock = systemClock, backfills: feeds, subscription } = deps;
   for (const [name, text] of tasks) {
     if (!name.startsWith(PREFIX)) continue;
     const task = JSON.parse(text) as ReplayTask;
@@ -113,7 +113,7 @@ export async function stepReplay(
 /** Writes down what is asked for: from here on it is done, whoever does it. Answers the task of each workspace. */
 async function layDown(call: ReplayCall, deps: ReplayDeps): Promise<Map<string, string>> {
   const { from, to, signal } = call;
-  const { subscription, places, feeds, clock = systemClock } = deps;
+  const { subscription, offsets: places, backfills: feeds, clock = systemClock } = deps;
   const after = parseBeginning(from);
   if (after === undefined) throw noPlace('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
   if (to !== undefined && !/^\d+-\d+$/.test(to)) throw noPlace('to', to, 'a log id');
@@ -135,7 +135,7 @@ async function layDown(call: ReplayCall, deps: ReplayDeps): Promise<Map<string, 
 }
 
 async function workOff(name: string, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
-  const { subscription, feeds, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
+  const { subscription, backfills: feeds, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
   for (;;) {
     const text = (await feeds.tasks(subscription.name)).get(name);
     if (text === undefined) return null;
@@ -152,7 +152,7 @@ async function step(
   { name, text }: { name: string; text: string },
   deps: ReplayDeps & { worker: string },
 ): Promise<void> {
-  const { subscription, log, gate, queue, feeds, worker, clock = systemClock } = deps;
+  const { subscription, log, gate, queue, backfills: feeds, worker, clock = systemClock } = deps;
   const task = JSON.parse(text) as ReplayTask;
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);

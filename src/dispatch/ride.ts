@@ -6,8 +6,8 @@
  * has come (see `history`): killed in between, a try that did happen is counted, and nothing else.
  */
 import type { Subscription } from '../handlers/handler.js';
-import type { Ridden } from './history.js';
-import { removeParked, type Parked, type Store } from './parking.js';
+import type { BatchFailure } from './job-history.js';
+import { removeParked, type Parked, type Store } from './delayed-jobs.js';
 import type { Claim, Leave, RecordGate } from './ports.js';
 
 export interface RideEnd {
@@ -15,7 +15,7 @@ export interface RideEnd {
   /** Those who were handled. */
   handled: readonly Parked[];
   /** The one behind them, when it failed. */
-  failed?: { rider: Parked; ridden: Ridden } | undefined;
+  failed?: { rider: Parked; ridden: BatchFailure } | undefined;
 }
 
 export interface RideDeps {

@@ -21,16 +21,16 @@ import type { Log } from '../runtime/log.js';
 import type { Subscription } from '../handlers/handler.js';
 import { attemptDelivery } from './attempt.js';
 import type { Batcher, Journey } from './batcher.js';
-import { FailedTry, deadLetter, judgeFailure, rememberFailure, type FailedAttempt } from './failure.js';
-import { deathAfter, historyOf, lifeOf, type JobHistory, type Ridden } from './history.js';
+import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
+import { deathAfter, historyOf, lifeOf, type JobHistory, type BatchFailure } from './job-history.js';
 import type { Interrupt } from './interrupt.js';
 import type { ComparisonOf } from './merge-changes.js';
-import { noteFailure } from './outage.js';
-import { promote, promoteParked, readParked, type Store } from './parking.js';
+import { noteFailure } from './circuit-breaker.js';
+import { promote, promoteParked, readParked, type Store } from './delayed-jobs.js';
 import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
-import { PARKED_MS, entryOf, isBeside } from './queue-layout.js';
+import { PARKED_MS, entryOf, isBackfill } from './queue-layout.js';
 import { endRide } from './ride.js';
-import { settle } from './settle.js';
+import { settle } from './debounce.js';
 
 /**
  * So many processes may be lost while they handle one event before it is taken for the cause. Deployments and machines
@@ -76,8 +76,8 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
     ...entryOf(job.data),
     // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
     holder: `${token}/${job.attemptsStarted}`,
-    retried: history.revived,
-    backfilled: isBeside(job.data),
+    retried: history.retried,
+    backfilled: isBackfill(job.data),
   };
   const going = { ...run, claim, history };
   // Without an order there is no turn to wait for.
@@ -88,7 +88,7 @@ export async function runDelivery(run: Run, context: RunContext): Promise<void> 
   if (turn.outcome === 'wait') return park(going, context);
   if (turn.outcome === 'go') return settled(going, context);
   if (turn.next !== null) await promoteParked(context.store, turn.next);
-  if (history.dying !== null) throw deadLetter(history.dying);
+  if (history.death !== null) throw deadLetterError(history.death);
 }
 
 async function settled(going: Going, context: RunContext): Promise<void> {
@@ -106,7 +106,7 @@ async function settled(going: Going, context: RunContext): Promise<void> {
 
 async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
   const revival = await gate.reenter(subscription.name, claim, { token, life: lifeOf(job) });
-  if (revival.outcome === 'placed') return revival.place;
+  if (revival.outcome === 'placed') return revival.position;
   throw takenOver(subscription, job);
 }
 
@@ -120,9 +120,9 @@ async function holdOn({ job, token }: Going, { subscription, lockMs }: RunContex
 async function proceed(going: Going, context: RunContext): Promise<void> {
   const { job, interrupt, history } = going;
   const { subscription, logger, clock } = context;
-  if (history.dying !== null) return die(going, context, history.dying);
+  if (history.death !== null) return die(going, context, history.death);
   if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
-  if (history.ridden !== null) return fail(going, context, history.ridden);
+  if (history.batchFailure !== null) return fail(going, context, history.batchFailure);
   if (context.batcher !== undefined) return proceedInBatch(going, context, context.batcher);
   // A process that was stopped since it was told "go" may have lost the event, and its record may be far ahead by now.
   // Between the last look at the time and the handler there must be no `await`.
@@ -185,14 +185,14 @@ async function afterFailure(error: unknown, going: Going, context: RunContext): 
   return fail(going, context, judge(error, history.attempt, context));
 }
 
-function judge(error: unknown, attempt: number, { subscription, clock, random }: RunContext): Ridden {
+function judge(error: unknown, attempt: number, { subscription, clock, random }: RunContext): BatchFailure {
   return {
-    failure: rememberFailure(error, { attempt, nowMs: clock.now() }),
-    verdict: judgeFailure(error, { attempt, retry: subscription.retry, random: random() }),
+    failure: recordFailure(error, { attempt, nowMs: clock.now() }),
+    verdict: decideRetry(error, { attempt, retry: subscription.retry, random: random() }),
   };
 }
 
-async function fail(going: Going, context: RunContext, { failure, verdict }: Ridden): Promise<void> {
+async function fail(going: Going, context: RunContext, { failure, verdict }: BatchFailure): Promise<void> {
   const { job } = going;
   const { subscription, logger } = context;
   const { attempt } = failure;
@@ -202,7 +202,7 @@ async function fail(going: Going, context: RunContext, { failure, verdict }: Rid
     return die(going, context, failure);
   }
   logger.warn({ ...facts, retryInMs: verdict.waitMs }, 'a handler failed; the event will be tried again');
-  throw new FailedTry(failure, verdict.waitMs);
+  throw new AttemptFailedError(failure, verdict.waitMs);
 }
 
 async function giveBack({ job, token }: Going): Promise<never> {
@@ -212,14 +212,14 @@ async function giveBack({ job, token }: Going): Promise<never> {
 
 async function die(going: Going, context: RunContext, failure: FailedAttempt): Promise<never> {
   const { job, token, history } = going;
-  if (history.dying === null) {
+  if (history.death === null) {
     // Only who still owns the job may write on it.
     if ((await job.extendLock(token, context.lockMs)) !== 1) throw takenOver(context.subscription, job);
     await job.updateProgress(deathAfter(job, failure));
   }
   if (context.subscription.whenDead === 'hold') await hold(going, context);
   else await leave(going, context);
-  throw deadLetter(failure);
+  throw deadLetterError(failure);
 }
 
 async function hold({ job, claim }: Going, { gate, subscription }: RunContext): Promise<void> {
@@ -258,5 +258,5 @@ function takenOver({ name }: Subscription, { id }: Job<Delivery>): ChangefeedErr
 function rememberStalls({ attempt, stalls }: JobHistory, nowMs: number): FailedAttempt {
   const message = `The process was lost ${stalls} times while handling this event. Find out whether the event makes it crash, then retry it.`;
   const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
-  return rememberFailure(error, { attempt, nowMs });
+  return recordFailure(error, { attempt, nowMs });
 }

@@ -23,7 +23,7 @@ import type { Selection, Subscription } from '../handlers/handler.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { deliver } from './deliver.js';
+import { deliver } from './enqueue.js';
 import { compileSelection } from './match.js';
 import type { Delivery, BackfillStore, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
 import { entryOf, groupOf } from './queue-layout.js';
@@ -33,7 +33,7 @@ export interface SnapshotOptions {
   subscription: Subscription;
   queue: Queue<Delivery>;
   gate: RecordGate;
-  feeds: BackfillStore;
+  backfills: BackfillStore;
   source: SnapshotSource;
   logger: Log;
   clock: Clock;
@@ -76,7 +76,7 @@ export class Snapshot {
 
   /** Before the subscription gets its place: the other way round, a crash in between would leave it without its snapshot. */
   async begin(): Promise<void> {
-    const { subscription, workspace, feeds, logger } = this.#options;
+    const { subscription, workspace, backfills: feeds, logger } = this.#options;
     const task: SnapshotTask = {
       id: `s${randomBytes(5).toString('hex')}`,
       left: listsCovered(subscription),
@@ -116,7 +116,7 @@ export class Snapshot {
    * The task is looked at after the batch was read: what is to be scanned by then is scanned later than the batch.
    */
   async untold(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[] | null> {
-    const { subscription, workspace, feeds } = this.#options;
+    const { subscription, workspace, backfills: feeds } = this.#options;
     const text = (await feeds.tasks(subscription.name)).get(this.#name);
     if (text === undefined) return batch;
     const { staged, reading, left, scannedAtMs } = JSON.parse(text) as SnapshotTask;
@@ -147,7 +147,7 @@ export class Snapshot {
   }
 
   async #scan(task: SnapshotTask & { reading: { list: ListName; from: ScanPosition | null } }, from: string) {
-    const { workspace, subscription, source, feeds, clock } = this.#options;
+    const { workspace, subscription, source, backfills: feeds, clock } = this.#options;
     const { list } = task.reading;
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
     const scan = imageless
@@ -191,7 +191,7 @@ export class Snapshot {
   }
 
   async #send(task: SnapshotTask, from: string, place: string): Promise<void> {
-    const { workspace, subscription, queue, gate, feeds } = this.#options;
+    const { workspace, subscription, queue, gate, backfills: feeds } = this.#options;
     const events = (await feeds.staged(subscription.name, workspace)).map((json) => JSON.parse(json) as ChangeEvent);
     const outgoing = events.map((event, index) => {
       const lane = groupOf({ workspace, event }, subscription);
@@ -205,7 +205,7 @@ export class Snapshot {
 
   /** Once the log is read beyond the last scan, what was seen need not be known any more. */
   async #forget(task: SnapshotTask, from: string, place: string): Promise<void> {
-    const { workspace, subscription, feeds, clock } = this.#options;
+    const { workspace, subscription, backfills: feeds, clock } = this.#options;
     const { left, until, scannedAtMs } = task;
     if (scannedAtMs === null && left.length > 0) return;
     if (compareLogIds(place, until) < 0 || clock.now() - (scannedAtMs ?? 0) < REMEMBERED_MS) return;
@@ -222,7 +222,7 @@ export class Snapshot {
 /** Is there still something of a snapshot to be read and sent? A list that waits for its baseline is not waited for. */
 export async function isSnapshotUnderWay(
   { subscription, workspace }: { subscription: string; workspace: string },
-  { feeds, source }: Pick<SnapshotOptions, 'feeds' | 'source'>,
+  { backfills: feeds, source }: Pick<SnapshotOptions, 'backfills' | 'source'>,
 ): Promise<boolean> {
   const text = (await feeds.tasks(subscription)).get(taskName(workspace));
   if (text === undefined) return false;

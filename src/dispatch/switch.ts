@@ -1,7 +1,7 @@
 /** Subscriptions disabled and enabled from outside, whatever process runs them. */
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { pauseMarked } from './outage.js';
+import { pauseMarked } from './circuit-breaker.js';
 import type { Disabled, HealthStore } from './ports.js';
 import type { Queues } from './queues.js';
 

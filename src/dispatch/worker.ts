@@ -7,9 +7,9 @@ import { pauseWhileUnwritable, type RedisUse } from '../runtime/redis-watch.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { runLoop } from '../runtime/loop.js';
 import { createBatcher } from './batcher.js';
-import { FailedTry } from './failure.js';
+import { AttemptFailedError } from './failure.js';
 import { Interrupt } from './interrupt.js';
-import { keepDisabled } from './outage.js';
+import { keepDisabled } from './circuit-breaker.js';
 import type { Delivery } from './ports.js';
 import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queue-layout.js';
 import { runDelivery, type RunContext } from './run-delivery.js';
@@ -152,7 +152,7 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
     maxStalledCount: NEVER_TOO_STALLED,
     runRetryDelay: LOST_CONNECTION_WAIT_MS,
     settings: {
-      backoffStrategy: (_attempts, _type, error) => (error instanceof FailedTry ? error.waitMs : RETRY_UNTOLD_MS),
+      backoffStrategy: (_attempts, _type, error) => (error instanceof AttemptFailedError ? error.waitMs : RETRY_UNTOLD_MS),
     },
   };
 }

@@ -85,7 +85,7 @@ export class RedisRecordGate implements RecordGate {
     keys.push(job(subscription, eventId), jobLock(subscription, eventId));
     const args = [workspace, lane ?? '', placeOf(logId), eventId, token ?? '', life];
     const [word, place = ''] = wordsOf(reviveScript, await reviveScript.run(this.#redis, keys, args), 2);
-    if (word === 'placed') return { outcome: 'placed', place };
+    if (word === 'placed') return { outcome: 'placed', position: place };
     if (word === 'taken-over') return { outcome: 'taken-over' };
     throw unexpectedAnswer(reviveScript, describe(word));
   }

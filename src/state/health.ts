@@ -1,6 +1,6 @@
 /** How each subscription fares: one hash each, gone when it is enabled again. */
 import type { Redis } from 'ioredis';
-import type { Disabled, FailureNote, Health, HealthStore, Switched } from '../dispatch/ports.js';
+import type { Disabled, FailureNote, Health, HealthStore, DisableOutcome } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
 import { isoTime } from '../runtime/clock.js';
 import { unexpectedAnswer } from './answer.js';
@@ -29,14 +29,14 @@ export class RedisHealthStore implements HealthStore {
     return toHealth(await this.#redis.hgetall(this.#keys.health(subscription)));
   }
 
-  async failed(subscription: string, note: FailureNote): Promise<'failing' | Switched> {
+  async failed(subscription: string, note: FailureNote): Promise<'failing' | DisableOutcome> {
     const { nowMs, succeededAtMs, disableAfterMs, reason } = note;
     const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, reason];
     const word = await noteFailure.run(this.#redis, [this.#keys.health(subscription)], args);
     return word === 'failing' ? word : switched(noteFailure, word);
   }
 
-  async disable(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<Switched> {
+  async disable(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<DisableOutcome> {
     const word = await disableSubscription.run(this.#redis, [this.#keys.health(subscription)], [atMs, reason]);
     return switched(disableSubscription, word);
   }
@@ -53,7 +53,7 @@ export class RedisHealthStore implements HealthStore {
   }
 }
 
-function switched(script: Script, word: unknown): Switched {
+function switched(script: Script, word: unknown): DisableOutcome {
   if (word === 'disabling' || word === 'disabled') return word;
   throw unexpectedAnswer(script, describe(word));
 }

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { changeEvent, seeded } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
-import { put, start } from '../support/settling.js';
+import { put, start } from '../support/debouncing.js';
 
 const test = useRedis();
 

@@ -3,7 +3,7 @@ import { NEVER_ALONE, batching, nameOf, of } from '../support/batching.js';
 import { eventually } from '../support/eventually.js';
 import { changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
-import { put, queue, start } from '../support/settling.js';
+import { put, queue, start } from '../support/debouncing.js';
 
 const test = useRedis();
 

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { fanOutDeps, wrapGate } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
-import { changes, idOf, put, queue, settling, start } from '../support/settling.js';
+import { changes, idOf, put, queue, debouncing, start } from '../support/debouncing.js';
 
 const test = useRedis();
 
@@ -14,7 +14,7 @@ describe('a merge that fails', () => {
     const events = changes(1, 2, 3, 4);
     const running = await start(
       test,
-      settling(async ({ id }, { attempt }) => {
+      debouncing(async ({ id }, { attempt }) => {
         seen.push(id);
         if (attempt > 1) return;
         if (seen.length === 1) await queue(running, events.slice(2));
@@ -37,7 +37,7 @@ describe('a merge that fails', () => {
     const forgetful = wrapGate(gate, { merge: () => Promise.resolve({ outcome: 'held' }) });
     const running = await start(
       test,
-      settling(({ id }, { attempt }) => {
+      debouncing(({ id }, { attempt }) => {
         seen.push(id);
         if (attempt === 1) throw new Error('not yet');
       }),
@@ -55,7 +55,7 @@ describe('a merge that fails', () => {
     const events = changes(1, 2);
     const running = await start(
       test,
-      settling(async ({ id }) => {
+      debouncing(async ({ id }) => {
         seen.push(id);
         if (seen.length > 1) return;
         await queue(running, events.slice(1));
@@ -78,7 +78,7 @@ describe('a merge that fails', () => {
       const events = changes(1, 2, 3);
       const running = await start(
         test,
-        settling(
+        debouncing(
           ({ id }) => {
             seen.push(id);
             if (refuses) throw new PermanentError('no');
@@ -111,7 +111,7 @@ describe('a merge that fails', () => {
     const events = changes(1, 2, 3);
     const running = await start(
       test,
-      settling(
+      debouncing(
         ({ id, data }) => {
           seen.push(id);
           if (data.sequence === 2) throw new PermanentError('no');

@@ -6,7 +6,7 @@ import type { ChangeEvent, EventType, FieldChange } from '../../src/events/types
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps, type EventSpec } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
-import { NOT_TODAY, changes, idOf, put, queue, settling, start } from '../support/settling.js';
+import { NOT_TODAY, changes, idOf, put, queue, debouncing, start } from '../support/debouncing.js';
 
 const test = useRedis();
 
@@ -26,7 +26,7 @@ describe('settling changes', () => {
     const events = changes(1, 2, 3);
     const running = await start(
       test,
-      settling((event) => void seen.push(event)),
+      debouncing((event) => void seen.push(event)),
     );
 
     await put(running, events);
@@ -71,7 +71,7 @@ describe('settling changes', () => {
     const seen: string[] = [];
     const running = await start(
       test,
-      settling(({ subject }) => void seen.push(subject), { settle: NOT_TODAY }),
+      debouncing(({ subject }) => void seen.push(subject), { settle: NOT_TODAY }),
     );
     const head = changes(1)[0]!.id;
     // BullMQ keeps the time in the upper bits of the score.
@@ -98,7 +98,7 @@ describe('settling changes', () => {
     const settle = { ...NOT_TODAY, atMostMs: 1 };
     const running = await start(
       test,
-      settling(({ data }) => void seen.push(data.sequence), { settle }),
+      debouncing(({ data }) => void seen.push(data.sequence), { settle }),
     );
 
     await put(running, changes(1, 2));
@@ -112,7 +112,7 @@ describe('settling changes', () => {
     const undone = changed(2, { field: '담당자', before: 1, after: 0 });
     const running = await start(
       test,
-      settling(({ id }) => void seen.push(id)),
+      debouncing(({ id }) => void seen.push(id)),
     );
 
     await put(
@@ -139,7 +139,7 @@ describe('settling changes', () => {
       );
     const running = await start(
       test,
-      settling(({ id }) => void seen.push(id)),
+      debouncing(({ id }) => void seen.push(id)),
     );
 
     await put(running, [step(1), step(2)]);
@@ -155,7 +155,7 @@ describe('settling changes', () => {
     };
     const running = await start(
       test,
-      settling(({ data }) => void seen.push(data.changes)),
+      debouncing(({ data }) => void seen.push(data.changes)),
       extras,
     );
 
@@ -172,7 +172,7 @@ describe('settling changes', () => {
     const seen: number[] = [];
     const running = await start(
       test,
-      settling(({ data }) => void seen.push(data.sequence), { fields: ['담당자'] }),
+      debouncing(({ data }) => void seen.push(data.sequence), { fields: ['담당자'] }),
     );
 
     await put(running, [
@@ -191,7 +191,7 @@ describe('settling changes', () => {
       changeEvent({ record: 'r1', sequence, verb: of ?? 'updated' });
     const running = await start(
       test,
-      settling(({ type, data }) => void seen.push(`${type.split('.')[2]} ${data.sequence}`)),
+      debouncing(({ type, data }) => void seen.push(`${type.split('.')[2]} ${data.sequence}`)),
     );
 
     await put(running, [
@@ -214,7 +214,7 @@ describe('settling and the rest of the house', () => {
     const outcomes: string[] = [];
     const running = await start(
       test,
-      settling(async ({ id }, { once, attempt }) => {
+      debouncing(async ({ id }, { once, attempt }) => {
         outcomes.push(await once('mail', () => effects.push(id)));
         if (attempt === 1) throw new Error('after the effect');
       }),
@@ -228,7 +228,7 @@ describe('settling and the rest of the house', () => {
     const seen: unknown[] = [];
     const running = await start(
       test,
-      settling((event) => void seen.push(event.subject, event.id), {
+      debouncing((event) => void seen.push(event.subject, event.id), {
         where: ({ data }) => data.sequence < 3 || data.merged !== undefined,
         transform: (event) => ({ ...event, subject: `${event.data.merged?.ids.length} changes`, id: 'another' }),
       }),
@@ -242,13 +242,13 @@ describe('settling and the rest of the house', () => {
     const seen: unknown[] = [];
     const running = await start(
       test,
-      settling(({ id }, { replay }) => void seen.push([id, replay])),
+      debouncing(({ id }, { replay }) => void seen.push([id, replay])),
     );
     await put(running, changes(1, 2, 3));
     await running.settled();
     await running.queues.of('s').pause();
     const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
-    const subscription = settling(() => undefined);
+    const subscription = debouncing(() => undefined);
     await replay({ subscription: 's', from: 'beginning' }, { ...deps, queue: running.queues.of('s'), subscription });
     await put(running, changes(4));
 
@@ -264,7 +264,7 @@ describe('settling and the rest of the house', () => {
   it('waiting for all to be handled waits for what settles, and counts it as lag', async () => {
     const running = await start(
       test,
-      settling(() => undefined, { settle: NOT_TODAY }),
+      debouncing(() => undefined, { settle: NOT_TODAY }),
     );
     await put(running, changes(1, 2));
     const waited = await running.settled(50);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  FailedTry,
-  deadLetter,
-  judgeFailure,
+  AttemptFailedError,
+  deadLetterError,
+  decideRetry,
   parseFailedAttempt,
-  rememberFailure,
+  recordFailure,
 } from '../../src/dispatch/failure.js';
-import { deathAfter, historyOf, lifeOf } from '../../src/dispatch/history.js';
+import { deathAfter, historyOf, lifeOf } from '../../src/dispatch/job-history.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 
 const retry = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
-const judge = (thrown: unknown, attempt = 1): unknown => judgeFailure(thrown, { attempt, retry, random: 0 });
+const judge = (thrown: unknown, attempt = 1): unknown => decideRetry(thrown, { attempt, retry, random: 0 });
 
 describe('what a failed try means', () => {
   it('waits longer after every failure, and gives up after the last try', () => {
@@ -45,7 +45,7 @@ describe('what is remembered of a failed try', () => {
       cause: 'secret',
     });
 
-    const failure = rememberFailure(thrown, { attempt: 2, nowMs: 0 });
+    const failure = recordFailure(thrown, { attempt: 2, nowMs: 0 });
 
     expect(failure).toMatchObject({
       attempt: 2,
@@ -60,22 +60,22 @@ describe('what is remembered of a failed try', () => {
 
   it('keeps lines of a long message out of the frames', () => {
     const thrown = new Error('first\n    at a lie:1:1\nmore contents');
-    const { frames } = rememberFailure(thrown, { attempt: 1, nowMs: 0 });
+    const { frames } = recordFailure(thrown, { attempt: 1, nowMs: 0 });
     expect(frames.join('\n')).not.toContain('lie');
   });
 
   it('travels through BullMQ in the place of a stack trace, and comes back whole', () => {
-    const failure = rememberFailure(new Error('x'), { attempt: 1, nowMs: 0 });
-    const carriers = [new FailedTry(failure, 5), deadLetter(failure)];
+    const failure = recordFailure(new Error('x'), { attempt: 1, nowMs: 0 });
+    const carriers = [new AttemptFailedError(failure, 5), deadLetterError(failure)];
 
     expect(carriers.map(({ stack }) => parseFailedAttempt(stack ?? ''))).toEqual([failure, failure]);
-    expect(deadLetter(failure).name).toBe('UnrecoverableError');
+    expect(deadLetterError(failure).name).toBe('UnrecoverableError');
     expect(parseFailedAttempt('Error: of another origin\n    at x')).toBeUndefined();
   });
 });
 
 describe("a job's history", () => {
-  const failure = rememberFailure(new Error('x'), { attempt: 3, nowMs: 0 });
+  const failure = recordFailure(new Error('x'), { attempt: 3, nowMs: 0 });
   const job = { attemptsMade: 2, stalledCounter: 1, progress: 0 };
 
   it('counts its tries', () => {

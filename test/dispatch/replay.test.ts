@@ -139,7 +139,7 @@ describe('a replay whose process is killed', { timeout: 60_000 }, () => {
       await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()), { timeoutMs: 30_000 });
       const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
       await eventually(async () => {
-        const [task = ''] = (await deps.feeds.tasks('s')).values();
+        const [task = ''] = (await deps.backfills.tasks('s')).values();
         expect(JSON.parse(task)).toMatchObject({ sent: 600, done: true });
       });
     },

@@ -44,7 +44,7 @@ it('is not given again when its run has left meanwhile', async () => {
     ...entry(1),
     holder: 'w2/2',
     retried: true,
-    position: given.outcome === 'placed' ? given.place : '',
+    position: given.outcome === 'placed' ? given.position : '',
   };
   await gate.turn(SUB, run);
   await gate.leave(SUB, run);

@@ -18,7 +18,7 @@ const claim = (of: Entry, holder = 'w1', revived = false): Claim => ({ ...of, ho
 const revived = async (gate: RedisRecordGate, of: Entry, life = 1): Promise<Claim> => {
   await test.redis.set(test.keys.jobLock(SUB, of.eventId), 'token');
   const answer = await gate.reenter(SUB, of, { token: 'token', life });
-  return { ...claim(of, `w2/${life + 1}`, true), position: answer.outcome === 'placed' ? answer.place : '' };
+  return { ...claim(of, `w2/${life + 1}`, true), position: answer.outcome === 'placed' ? answer.position : '' };
 };
 const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
 

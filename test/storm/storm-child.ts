@@ -14,7 +14,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, openGate, wrapGate } from '../support/fan-out.js';
 import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, deedOf, type SelfHarm } from './plan.js';
-import { note, type Outcome, type Told } from './record.js';
+import { note, type Outcome, type Told } from './journal.js';
 
 export interface StormTask {
   url: string;

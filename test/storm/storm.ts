@@ -10,10 +10,10 @@ import { replay } from '../../src/dispatch/replay.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
-import { Crew } from './crew.js';
-import { judge, type Verdict } from './judge.js';
+import { Crew } from './processes.js';
+import { judge, type Verdict } from './checker.js';
 import { LOCK_MS, SUBSCRIPTIONS, type Mishap, type StormPlan } from './plan.js';
-import { note, readRecord, type Told } from './record.js';
+import { note, readRecord, type Told } from './journal.js';
 
 export interface StormOptions {
   redisUrl: string;
@@ -208,7 +208,7 @@ class Scene {
   async #isSettled(): Promise<boolean> {
     const tail = await this.#deps.log.tail(WORKSPACE);
     for (const { name, whenDead } of SUBSCRIPTIONS) {
-      if ((await this.#deps.places.get(WORKSPACE, name)) !== tail) return false;
+      if ((await this.#deps.offsets.get(WORKSPACE, name)) !== tail) return false;
       if ((await this.#deps.gate.pending(name, WORKSPACE)).events > 0) return false;
       const counts = await this.#queues.of(name).getJobCounts('waiting', 'active', 'delayed', 'prioritized');
       if (Object.values(counts).some((count) => count > 0)) return false;

@@ -40,19 +40,19 @@ async function freezeAtCall(what: string): Promise<void> {
   if (freezeAt === `${what}-${count}`) await freeze();
 }
 
-const feeds = wrapFeeds(deps.feeds, {
+const feeds = wrapFeeds(deps.backfills, {
   async move(...args) {
     await freezeAtCall('moving');
-    return await deps.feeds.move(...args);
+    return await deps.backfills.move(...args);
   },
   async stage(...args) {
-    const moved = await deps.feeds.stage(...args);
+    const moved = await deps.backfills.stage(...args);
     await freezeAtCall('staged');
     return moved;
   },
   async unstage(...args) {
     await freezeAtCall('unstaging');
-    return await deps.feeds.unstage(...args);
+    return await deps.backfills.unstage(...args);
   },
 });
 const source: typeof deps.source = {
@@ -142,14 +142,14 @@ if (role === 'dispatch') {
     waitForMore: (...args) => deps.log.waitForMore(...args),
     close: () => deps.log.close(),
   };
-  const places: typeof deps.places = {
-    get: (...args) => deps.places.get(...args),
-    begin: (...args) => deps.places.begin(...args),
-    set: (...args) => (freezeAt === 'added' ? freeze() : deps.places.set(...args)),
+  const places: typeof deps.offsets = {
+    get: (...args) => deps.offsets.get(...args),
+    begin: (...args) => deps.offsets.begin(...args),
+    set: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.set(...args)),
   };
-  await createDispatcher({ ...deps, log, places, feeds, source, gate, subscriptions: [subscription] }).start();
+  await createDispatcher({ ...deps, log, offsets: places, backfills: feeds, source, gate, subscriptions: [subscription] }).start();
 } else if (role === 'replay') {
-  const operations = createOperations({ ...deps, gate, feeds, subscriptions: [subscription] });
+  const operations = createOperations({ ...deps, gate, backfills: feeds, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };

@@ -110,9 +110,9 @@ export function fanOutDeps({
     connect,
     keys,
     log: new RedisLogReader({ redis, keys, connect }),
-    places: new RedisPlaceStore(redis, keys),
+    offsets: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    feeds: new RedisFeedStore(redis, keys),
+    backfills: new RedisFeedStore(redis, keys),
     source: createSnapshotSource({
       redis,
       keys,
@@ -132,7 +132,7 @@ export const openGate: RecordGate = {
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   enterBackfill: (_subscription, _feed, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  reenter: () => Promise.resolve({ outcome: 'placed', place: '' }),
+  reenter: () => Promise.resolve({ outcome: 'placed', position: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
   leave: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),

@@ -7,7 +7,7 @@
  * when its own turn has come, that try is told to BullMQ, which alone counts tries.
  */
 import type { Job } from 'bullmq';
-import { parseFailedAttempt, type FailedAttempt, type Verdict } from './failure.js';
+import { parseFailedAttempt, type FailedAttempt, type RetryDecision } from './failure.js';
 
 /** Written on the job (as its progress) when it is about to become a dead letter. */
 export interface Death {
@@ -28,17 +28,17 @@ export interface JobHistory {
   /** How often a process was lost while handling it, since it last began anew. */
   stalls: number;
   /** The death under way. */
-  dying: FailedAttempt | null;
+  death: FailedAttempt | null;
   /** Once dead, and tried again. */
-  revived: boolean;
+  retried: boolean;
   /** The first try, made in the batch of the event ahead and not counted yet. */
-  ridden: Ridden | null;
+  batchFailure: BatchFailure | null;
 }
 
 /** Written on the job (as its progress) of an event that failed behind the one ahead. */
-export interface Ridden {
+export interface BatchFailure {
   failure: FailedAttempt;
-  verdict: Verdict;
+  verdict: RetryDecision;
 }
 
 type Counted = Pick<Job, 'attemptsMade' | 'stalledCounter' | 'progress'>;
@@ -47,16 +47,16 @@ export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): 
   const death = deathOf(progress);
   if (death === undefined) {
     const ridden = attemptsMade === 0 ? riddenOf(progress) : null;
-    return { attempt: attemptsMade + 1, stalls: stalledCounter, dying: null, revived: false, ridden };
+    return { attempt: attemptsMade + 1, stalls: stalledCounter, death: null, retried: false, batchFailure: ridden };
   }
   const counted = attemptsMade >= death.tries;
   return {
     attempt: counted ? attemptsMade - death.tries + 1 : attemptsMade + 1,
     stalls: counted ? stalledCounter - death.stalls : stalledCounter,
-    dying: counted ? null : death.failure,
+    death: counted ? null : death.failure,
     // A second death under way: its place in the lane is the one it got when it was tried again.
-    revived: counted || death.revived,
-    ridden: null,
+    retried: counted || death.revived,
+    batchFailure: null,
   };
 }
 
@@ -68,7 +68,7 @@ export function lifeOf({ attemptsMade, progress }: Pick<Counted, 'attemptsMade' 
 }
 
 export function deathAfter(job: Counted, failure: FailedAttempt): { death: Death } {
-  const { revived } = historyOf(job);
+  const { retried: revived } = historyOf(job);
   return { death: { tries: job.attemptsMade + 1, stalls: job.stalledCounter, failure, revived, life: lifeOf(job) } };
 }
 
@@ -82,9 +82,9 @@ function deathOf(progress: unknown): Death | undefined {
   return { tries: death.tries, stalls: death.stalls, failure, revived: death.revived === true, life };
 }
 
-function riddenOf(progress: unknown): Ridden | null {
+function riddenOf(progress: unknown): BatchFailure | null {
   if (typeof progress !== 'object' || progress === null) return null;
-  const { ridden } = progress as { ridden?: Partial<Ridden> };
+  const { ridden } = progress as { ridden?: Partial<BatchFailure> };
   if (ridden?.verdict === undefined || parseFailedAttempt(JSON.stringify(ridden.failure)) === undefined) return null;
-  return ridden as Ridden;
+  return ridden as BatchFailure;
 }

@@ -9,10 +9,10 @@ import type { Job } from 'bullmq';
 import type { Clock } from '../runtime/clock.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
-import type { JobHistory } from './history.js';
+import type { JobHistory } from './job-history.js';
 import { compileSelection } from './match.js';
 import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
-import { readParked, removeParked, type Parked, type Store } from './parking.js';
+import { readParked, removeParked, type Parked, type Store } from './delayed-jobs.js';
 import type { Claim, Delivery, RecordGate } from './ports.js';
 
 /** A record that changes without end must not make one event of unbounded size. What is beyond begins the next merge. */
@@ -49,7 +49,7 @@ export async function settle(options: SettleOptions): Promise<Settled> {
 }
 
 /** A dead letter that is tried again is what it was. So is what was tried before `settle` was switched on. */
-function isDecided({ data }: Job<Delivery>, { attempt, dying, revived, ridden }: JobHistory): boolean {
+function isDecided({ data }: Job<Delivery>, { attempt, death: dying, retried: revived, batchFailure: ridden }: JobHistory): boolean {
   return data.mergedUnder !== undefined || attempt > 1 || dying !== null || revived || ridden !== null;
 }
 

@@ -13,7 +13,7 @@
  * a handler goes on there until it learns that it lost the event. Such a run is a *ghost*; it must have been away for at
  * least half a lock (renewed at half time) before the successor begins, and its successor must be of the same event.
  */
-import type { Line, Outcome, Told } from './record.js';
+import type { Line, Outcome, Told } from './journal.js';
 import type { StormSubscription } from './plan.js';
 
 export interface Case {

@@ -3,7 +3,7 @@ import type { TestProcess } from '../support/spawned.js';
 import { startProcess } from '../support/spawned.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { LOCK_MS, selfHarmOf, type Mishap, type Role } from './plan.js';
-import { note } from './record.js';
+import { note } from './journal.js';
 import type { StormTask } from './storm-child.js';
 
 const child = new URL('./storm-child.ts', import.meta.url);

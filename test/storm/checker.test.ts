@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { judge, type Breach } from './judge.js';
+import { judge, type Breach } from './checker.js';
 import { SUBSCRIPTIONS } from './plan.js';
-import { readRecord, type Happening, type Line, type Outcome, type Told } from './record.js';
+import { readRecord, type Happening, type Line, type Outcome, type Told } from './journal.js';
 
 const of = (sequence: number, about: Partial<Told> = {}): Told => {
   return { subscription: 'ordered', record: 'r1', sequence, replay: false, ...about };

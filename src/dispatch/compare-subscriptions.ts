@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from '../handlers/handler.js';
 import { settingsOf } from '../handlers/kind.js';
 
-export interface RosterChange {
+export interface SubscriptionChanges {
   /** The new set; those that are the same are the old objects, which go on as they are. */
   subscriptions: readonly Subscription[];
   added: readonly string[];
@@ -11,7 +11,7 @@ export interface RosterChange {
   removed: readonly string[];
 }
 
-export function compareRosters(before: readonly Subscription[], after: readonly Subscription[]): RosterChange {
+export function compareSubscriptions(before: readonly Subscription[], after: readonly Subscription[]): SubscriptionChanges {
   const known = new Map(before.map((one) => [one.name, one]));
   const subscriptions = after.map((one) => {
     const old = known.get(one.name);

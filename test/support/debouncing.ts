@@ -16,25 +16,25 @@ export const changes = (...sequences: number[]): ChangeEvent[] =>
 /** Of what they are merged into. */
 export const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
 
-export function settling(handle: Handle, more: Partial<Subscription> = {}): Subscription {
+export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Subscription {
   return aSubscription('s', handle, { settle: SOON, ...more });
 }
 
-export type Settlement = RunningFanOut & { test: TestRedis };
+export type Debounce = RunningFanOut & { test: TestRedis };
 
 /** With its queue paused. */
 export async function start(
   test: TestRedis,
   subscription: Subscription,
   extras: FanOutExtras = {},
-): Promise<Settlement> {
+): Promise<Debounce> {
   const running = await runFanOut(test, [subscription], extras);
   await running.queues.of('s').pause();
   return { ...running, test };
 }
 
 /** Logs them while the handlers rest, so that all of them are in the queue before the first is looked at. */
-export async function queue({ queues, test }: Settlement, events: readonly ChangeEvent[]): Promise<string[]> {
+export async function queue({ queues, test }: Debounce, events: readonly ChangeEvent[]): Promise<string[]> {
   const counted = async (): Promise<number> => {
     const { waiting = 0, delayed = 0 } = await queues.of('s').getJobCounts('waiting', 'delayed');
     return waiting + delayed;
@@ -47,7 +47,7 @@ export async function queue({ queues, test }: Settlement, events: readonly Chang
 }
 
 /** Logs them and lets the handlers go. */
-export async function put(running: Settlement, events: readonly ChangeEvent[]): Promise<void> {
+export async function put(running: Debounce, events: readonly ChangeEvent[]): Promise<void> {
   await queue(running, events);
   await running.queues.of('s').resume();
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareRosters } from '../../src/dispatch/roster.js';
+import { compareSubscriptions } from '../../src/dispatch/compare-subscriptions.js';
 import { defineHandler } from '../../src/handlers/define.js';
 import { ndjson } from '../../src/handlers/ndjson/ndjson.js';
 
@@ -9,7 +9,7 @@ it('two sets of subscriptions are compared by name and by the options they were 
   const before = [ndjson({ name: 'same', path: 'a' }), ndjson({ name: 'other', path: 'a' }), greet(), greet('gone')];
   const after = [ndjson({ name: 'same', path: 'a' }), ndjson({ name: 'other', path: 'b' }), greet(), greet('new')];
 
-  const { subscriptions, ...names } = compareRosters(before, after);
+  const { subscriptions, ...names } = compareSubscriptions(before, after);
 
   // Nobody can say of two functions that they do the same.
   expect(names).toEqual({ added: ['new'], changed: ['other', 'greet'], removed: ['gone'] });
@@ -19,7 +19,7 @@ it('two sets of subscriptions are compared by name and by the options they were 
 
 it('a subscription that is the very same object has not changed', () => {
   const [one, other] = [greet('one'), greet('other')];
-  expect(compareRosters([one], [one, other])).toEqual({
+  expect(compareSubscriptions([one], [one, other])).toEqual({
     subscriptions: [one, other],
     added: ['other'],
     changed: [],

@@ -5,7 +5,7 @@
  *   added                the job id is known to the queue, or the event has left its lane: nothing happens twice
  */
 import type { Queue } from 'bullmq';
-import { promoteParked } from './parking.js';
+import { promoteParked } from './delayed-jobs.js';
 import type { Delivery, Entry, Standing } from './ports.js';
 import { jobOptions } from './queue-layout.js';
 

@@ -11,8 +11,8 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Store } from './parking.js';
-import type { HealthStore, Switched } from './ports.js';
+import type { Store } from './delayed-jobs.js';
+import type { HealthStore, DisableOutcome } from './ports.js';
 
 export interface Ward {
   subscription: Subscription;
@@ -50,7 +50,7 @@ async function judge(
   error: unknown,
   reason: string,
   { subscription: { name, disableAfterMs = 0 }, health, store, clock }: Ward,
-): Promise<'failing' | Switched> {
+): Promise<'failing' | DisableOutcome> {
   const nowMs = clock.now();
   if (isDisabling(error)) return await health.disable(name, { atMs: nowMs, reason });
   const succeededAtMs = await lastSuccessMs(store);

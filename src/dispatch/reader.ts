@@ -11,7 +11,7 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { deliver } from './deliver.js';
+import { deliver } from './enqueue.js';
 import type { Delivery, BackfillStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
 import { entryOf, groupOf } from './queue-layout.js';
 import { stepReplay } from './replay.js';
@@ -28,9 +28,9 @@ export interface PumpOptions {
   selects: (event: ChangeEvent) => boolean;
   queue: Queue<Delivery>;
   log: Pick<LogReader, 'read' | 'tail'>;
-  places: OffsetStore;
+  offsets: OffsetStore;
   gate: RecordGate;
-  feeds: BackfillStore;
+  backfills: BackfillStore;
   source: SnapshotSource;
   bell: LogBell;
   logger: Log;
@@ -83,14 +83,14 @@ export class Pump {
     if (untold === null) return 0;
     if (batch.length === BATCH) this.#readAhead(last.logId);
     await this.#deliver(untold);
-    await this.#options.places.set(workspace, subscription.name, last.logId);
+    await this.#options.offsets.set(workspace, subscription.name, last.logId);
     this.#place = last.logId;
     return 0;
   }
 
   /** The tasks first: one that is over was over when the place is read, and what it passed over lies before the place. */
   async #look(): Promise<{ tasks: ReadonlyMap<string, string>; after: string; isFull: boolean }> {
-    const { workspace, subscription, places, feeds, gate, highWater } = this.#options;
+    const { workspace, subscription, offsets: places, backfills: feeds, gate, highWater } = this.#options;
     const ours = await this.begin();
     const [tasks, stored, { events: pending }] = await Promise.all([
       feeds.tasks(subscription.name),
@@ -104,7 +104,7 @@ export class Pump {
 
   /** The position has gone, and the log with it: everything in the present log is new, whatever its ids. */
   async #startOver(): Promise<string> {
-    const { workspace, subscription, places, logger } = this.#options;
+    const { workspace, subscription, offsets: places, logger } = this.#options;
     logger.warn(
       { workspace, subscription: subscription.name },
       'log position lost; reading the log from its beginning',
@@ -134,7 +134,7 @@ export class Pump {
   }
 
   async #findPlace(): Promise<string> {
-    const { workspace, subscription, log, places } = this.#options;
+    const { workspace, subscription, log, offsets: places } = this.#options;
     const known = await places.get(workspace, subscription.name);
     if (known !== null) return known;
     if (subscription.start === 'snapshot') await this.#snapshot.begin();
