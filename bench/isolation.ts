@@ -13,7 +13,7 @@
 import { readFileSync } from 'node:fs';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { queueOptions } from '../src/dispatch/queue-layout.js';
+import { queueOptions } from '../src/dispatch/queues.js';
 import { isoTime, systemClock } from '../src/runtime/clock.js';
 import { Keys } from '../src/state/keys.js';
 import { appendEvents, changeEvent } from '../test/support/fan-out.js';

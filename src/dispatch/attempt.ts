@@ -1,20 +1,51 @@
-/** One try of a handler: bounded in time even when the handler ignores its signal. */
+/** One attempt: a call of a handler, bounded in time even when the handler ignores its signal. */
 import { ChangefeedError, describe } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { Handle, Once, Subscription } from '../handlers/handler.js';
-import type { Interrupt } from './interrupt.js';
 import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
+
+export type Interruption = 'late' | 'stopping' | 'lost';
+
+const REASONS: Readonly<Record<Interruption, string>> = {
+  late: 'The handler took longer than its timeout.',
+  stopping: 'Changefeed is stopping.',
+  lost: 'The event was taken over by another process.',
+};
+
+/**
+ * Aborts a handler's signal and records why. The controller is made when the handler asks for its signal: making one costs
+ * more time than many handlers take.
+ */
+export class Interrupt {
+  /** The first reason; null while nothing interrupts. */
+  cause: Interruption | null = null;
+  #reason: Error | undefined;
+  #controller: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.cause !== null) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  abort(cause: Interruption, reason: Error = new Error(REASONS[cause])): void {
+    if (this.cause !== null) return;
+    this.cause = cause;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
 
 export interface AttemptOptions {
   subscription: Subscription;
   delivery: Delivery;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   attempt: number;
-  /** Aborted by others when the process stops or the job was lost, here when the handler takes too long. */
+  /** Aborted by the worker when the process stops or the job is lost, and here when the handler takes too long. */
   interrupt: Interrupt;
   logger: Log;
   clock: Clock;
@@ -22,8 +53,8 @@ export interface AttemptOptions {
 }
 
 /**
- * Gives back what the handler gave (it should give nothing).
- * @throws whatever the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
+ * Returns what the handler returned (it should return nothing).
+ * @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
  * when what it threw is not an error
  */
 export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
@@ -38,12 +69,12 @@ export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
 
 export type Bounds = Pick<AttemptOptions, 'subscription' | 'interrupt' | 'clock'> & { attempt?: number };
 
-/** Runs users' code: not longer than it may, and what it throws is an error. */
+/** Runs the user's code within the timeout. A thrown value that is not an error becomes one. */
 export async function runBounded(run: () => unknown, bounds: Bounds): Promise<unknown> {
   try {
-    const given = run();
-    // One that is done when it returns needs no timer, and most of the cost of a try is the timer.
-    return isThenable(given) ? await withinTimeout(given, bounds) : given;
+    const result = run();
+    // A synchronous handler is done by now. The timer is most of the cost of an attempt.
+    return isThenable(result) ? await withinTimeout(result, bounds) : result;
   } catch (error) {
     throw isErrorLike(error) ? error : notAnError(bounds, error);
   }
@@ -51,30 +82,29 @@ export async function runBounded(run: () => unknown, bounds: Bounds): Promise<un
 
 type ShapeOptions = Pick<AttemptOptions, 'subscription' | 'delivery' | 'attempt'>;
 
-/**
- * What stands before the handler: a `where` that could not be decided when the event was read, and `transform`. Null: the
- * event is not wanted.
- */
+/** Applies `where` and `transform` before the handler. Null: `where` does not select the event. */
 export function shape(options: ShapeOptions): ChangeEvent | null | Promise<ChangeEvent> {
   const { subscription, delivery } = options;
   const { event } = delivery;
   const { where, transform } = subscription;
-  // Most that come here have passed it; it is asked again for those for which it threw.
+  // It was applied when the event was read, and selected the event too if it threw. Here its error is a failed attempt.
   if (where !== undefined && !where(event)) return null;
   if (transform === undefined) return event;
   const reshaped: unknown = transform(event);
   return isThenable(reshaped)
-    ? Promise.resolve(reshaped).then((given) => withIdentity(given, options))
+    ? Promise.resolve(reshaped).then((event) => withIdentity(event, options))
     : withIdentity(reshaped, options);
 }
 
-/** The id is the idempotency key of everything behind: it stays what it is. */
-function withIdentity(given: unknown, { subscription, delivery: { event }, attempt }: ShapeOptions): ChangeEvent {
-  if (typeof given === 'object' && given !== null) return { ...(given as ChangeEvent), id: event.id };
+/** A transformed event keeps its id, because receivers use it as idempotency key. */
+function withIdentity(transformed: unknown, { subscription, delivery: { event }, attempt }: ShapeOptions): ChangeEvent {
+  if (typeof transformed === 'object' && transformed !== null) {
+    return { ...(transformed as ChangeEvent), id: event.id };
+  }
   throw new ChangefeedError('CF_HANDLER_FAILED', {
     subscription: subscription.name,
     attempt,
-    message: `The transform of "${subscription.name}" gave ${describe(given)}. It must give an event.`,
+    message: `The transform of "${subscription.name}" returned ${describe(transformed)}. It must return an event.`,
   });
 }
 
@@ -82,10 +112,10 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   const { subscription, delivery, attempt, interrupt, logger, once: store } = options;
   let log: Log | undefined;
   let once: Once | undefined;
-  // Typed to give nothing; what it gives all the same is for the caller to remark on.
+  // The type says that it returns nothing; the caller logs what it returns all the same.
   const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
   return handle.call(subscription, event, {
-    // Made when asked for: most handlers never log.
+    // Created on first use: most handlers never log.
     get log() {
       return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
     },
@@ -108,21 +138,21 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   });
 }
 
-// Made once: an abort without a reason makes an exception with a stack every time.
-const SETTLED = new Error('The handler has settled.');
+// Created once: an abort without a reason creates an exception with a stack every time.
+const ENDED = new Error('The handler has ended.');
 
-async function withinTimeout(given: PromiseLike<unknown>, bounds: Bounds): Promise<unknown> {
+async function withinTimeout(result: PromiseLike<unknown>, bounds: Bounds): Promise<unknown> {
   const { subscription, clock, interrupt } = bounds;
-  const settled = new AbortController();
-  const timeout = clock.sleep(subscription.timeoutMs, settled.signal).then(() => {
+  const ended = new AbortController();
+  const timeout = clock.sleep(subscription.timeoutMs, ended.signal).then(() => {
     const error = timedOut(bounds);
     interrupt.abort('late', error);
     throw error;
   });
   try {
-    return await Promise.race([given, timeout]);
+    return await Promise.race([result, timeout]);
   } finally {
-    settled.abort(SETTLED);
+    ended.abort(ENDED);
   }
 }
 
@@ -130,7 +160,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** Errors of another realm, or of another copy of this package, are errors too. */
+/** Accepts errors of another realm too, which are not instances of our `Error`. */
 function isErrorLike(error: unknown): boolean {
   return (
     error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error && 'message' in error)
@@ -150,6 +180,6 @@ function notAnError({ subscription, attempt }: Bounds, thrown: unknown): Changef
   return new ChangefeedError('CF_HANDLER_FAILED', {
     subscription: subscription.name,
     attempt,
-    message: `The handler of "${subscription.name}" threw ${describe(thrown)}, which is not an error. Throw an Error, so that the reason can be told.`,
+    message: `The handler of "${subscription.name}" threw ${describe(thrown)}, which is not an error. Throw an Error, so that the reason is recorded.`,
   });
 }

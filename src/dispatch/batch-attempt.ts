@@ -1,26 +1,25 @@
-/** One call of a batch handler: many events in, how each record's went out. */
+/** One call of a batch handler with many events, and its outcome per ordering group. */
 import { ChangefeedError } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import { batchFailuresOf } from '../handlers/errors.js';
 import type { BatchContext, Batching, HandleBatch, Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { runBounded, shape } from './attempt.js';
-import type { Interrupt } from './interrupt.js';
+import { runBounded, shape, type Interrupt } from './attempt.js';
 import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
 
-export interface Passenger {
+export interface Member {
   delivery: Delivery;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   attempt: number;
 }
 
-/** One record's events in a batch, in their order. */
-export type Run = readonly Passenger[];
+/** The members of one ordering group, in order. */
+export type Group = readonly Member[];
 
-/** A run is handled from its front: what comes behind a failure is tried again with it. */
-export type RunOutcome = { outcome: 'done' } | { outcome: 'failed'; done: number; error: unknown };
+/** A group is handled from the front: the events behind a failed one are handled again with it. */
+export type GroupOutcome = { outcome: 'done' } | { outcome: 'failed'; done: number; error: unknown };
 
 export interface BatchOptions {
   subscription: Subscription;
@@ -29,47 +28,46 @@ export interface BatchOptions {
   logger: Log;
   clock: Clock;
   once: OnceStore;
-  /** Called with what the handler returned that should return nothing. */
+  /** Called with the value that the handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
 }
 
-/** Never throws: what the handler throws is every run's failure. */
-export async function attemptBatch(runs: readonly Run[], options: BatchOptions): Promise<RunOutcome[]> {
-  let shaped: Shaped[] = [];
+/** Never throws: an error of the handler is the failure of every group. */
+export async function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
+  let shaped: ShapedGroup[] = [];
   let failureOf = (_event: ChangeEvent): unknown => undefined;
   try {
     await runBounded(async () => {
-      shaped = await Promise.all(runs.map((run) => shapeRun(run, options)));
+      shaped = await Promise.all(groups.map((group) => shapeGroup(group, options)));
       failureOf = await callHandler(shaped, options);
     }, options);
   } catch (error) {
-    // Not even shaped in time, or failed as a whole.
-    return runs.map(() => ({ outcome: 'failed', done: 0, error }));
+    return groups.map(() => ({ outcome: 'failed', done: 0, error }));
   }
-  return shaped.map((run) => outcomeOf(run, failureOf));
+  return shaped.map((group) => outcomeOf(group, failureOf));
 }
 
-interface Shaped {
-  /** As the handler gets them; null for one that is not wanted. */
+interface ShapedGroup {
+  /** The events for the handler; null where `where` does not select the event. */
   events: readonly (ChangeEvent | null)[];
-  passengers: Run;
-  /** What `where` or `transform` threw for the next of the run: the others behind it must not overtake it. */
+  members: Group;
+  /** The error of `where` or `transform` for the member after `events`. Later members must not overtake it. */
   error?: unknown;
 }
 
-async function shapeRun(passengers: Run, { subscription }: BatchOptions): Promise<Shaped> {
+async function shapeGroup(members: Group, { subscription }: BatchOptions): Promise<ShapedGroup> {
   const events: (ChangeEvent | null)[] = [];
-  for (const passenger of passengers) {
+  for (const member of members) {
     try {
-      events.push(await shape({ ...passenger, subscription }));
+      events.push(await shape({ ...member, subscription }));
     } catch (error) {
-      return { events, passengers, error };
+      return { events, members, error };
     }
   }
-  return { events, passengers };
+  return { events, members };
 }
 
-function outcomeOf({ events, error }: Shaped, failureOf: (event: ChangeEvent) => unknown): RunOutcome {
+function outcomeOf({ events, error }: ShapedGroup, failureOf: (event: ChangeEvent) => unknown): GroupOutcome {
   for (const [done, event] of events.entries()) {
     const failure = event === null ? undefined : failureOf(event);
     if (failure !== undefined) return { outcome: 'failed', done, error: failure };
@@ -77,11 +75,14 @@ function outcomeOf({ events, error }: Shaped, failureOf: (event: ChangeEvent) =>
   return error === undefined ? { outcome: 'done' } : { outcome: 'failed', done: events.length, error };
 }
 
-async function callHandler(shaped: readonly Shaped[], options: BatchOptions): Promise<(event: ChangeEvent) => unknown> {
-  const events = shaped.flatMap((run) => run.events).filter((event) => event !== null);
+async function callHandler(
+  shaped: readonly ShapedGroup[],
+  options: BatchOptions,
+): Promise<(event: ChangeEvent) => unknown> {
+  const events = shaped.flatMap((group) => group.events).filter((event) => event !== null);
   if (events.length === 0) return () => undefined;
   try {
-    // Typed to give nothing; what it gives all the same is for the caller to remark on.
+    // The type says that it returns nothing; the caller logs what it returns all the same.
     const handle = options.batch.handle as (...args: Parameters<HandleBatch>) => unknown;
     const returned = await handle.call(options.subscription, events, contextOf(shaped, options));
     if (returned !== undefined) options.onReturned(returned);
@@ -90,17 +91,17 @@ async function callHandler(shaped: readonly Shaped[], options: BatchOptions): Pr
     const failures = batchFailuresOf(error);
     if (failures === undefined || failures.size === 0) throw error;
     const ids = new Set(events.map(({ id }) => id));
-    const stranger = [...failures.keys()].find((id) => !ids.has(id));
-    // One of them failed, and nobody can say which: better all once more than that one never.
-    if (stranger !== undefined) throw unknownEvent(options.subscription, stranger);
-    return ({ id }) => (failures.has(id) ? (failures.get(id) ?? new Error('failed, without saying why')) : undefined);
+    const unknown = [...failures.keys()].find((id) => !ids.has(id));
+    // It is not known which event failed: handling all of them again is better than losing one.
+    if (unknown !== undefined) throw unknownEvent(options.subscription, unknown);
+    return ({ id }) => (failures.has(id) ? (failures.get(id) ?? new Error('failed without a reason')) : undefined);
   }
 }
 
-function contextOf(shaped: readonly Shaped[], options: BatchOptions): BatchContext {
+function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): BatchContext {
   const { subscription, interrupt, once: store } = options;
-  const passengers = new Map(shaped.flatMap((run) => run.passengers).map((one) => [one.delivery.event.id, one]));
-  const log = options.logger.child({ subscription: subscription.name, events: passengers.size });
+  const members = new Map(shaped.flatMap((group) => group.members).map((one) => [one.delivery.event.id, one]));
+  const log = options.logger.child({ subscription: subscription.name, events: members.size });
   return {
     log,
     subscription: subscription.name,
@@ -108,9 +109,9 @@ function contextOf(shaped: readonly Shaped[], options: BatchOptions): BatchConte
       return interrupt.signal;
     },
     about: ({ id }) => {
-      const passenger = passengers.get(id);
-      if (passenger === undefined) throw unknownEvent(subscription, id);
-      const { attempt, delivery } = passenger;
+      const member = members.get(id);
+      if (member === undefined) throw unknownEvent(subscription, id);
+      const { attempt, delivery } = member;
       const { workspace } = delivery;
       return {
         attempt,
@@ -125,6 +126,6 @@ function contextOf(shaped: readonly Shaped[], options: BatchOptions): BatchConte
 function unknownEvent({ name: subscription }: Subscription, id: string): ChangefeedError {
   return new ChangefeedError('CF_HANDLER_FAILED', {
     subscription,
-    message: `The batch handler of "${subscription}" named the event ${JSON.stringify(id.slice(0, 64))}, which is not in its batch. Name events by the id they came with.`,
+    message: `The batch handler of "${subscription}" named the event ${JSON.stringify(id.slice(0, 64))}, which is not in its batch. Name events by the ids they have in the batch.`,
   });
 }

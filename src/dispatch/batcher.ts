@@ -1,162 +1,159 @@
 /**
- * Collects the events of one subscription for its batch handler. Each is a job that BullMQ has handed over and whose turn
- * it is; it waits here, in the process, until the batch is full or its first has waited for long enough. When a batch sets
- * out, the events right behind each head come along as far as there is room: a record that changes often fills a batch
- * by itself instead of waiting once per event.
+ * Collects the events of one subscription for its batch handler. Each event is a job that BullMQ has handed over and that is
+ * the head of its ordering group. It waits here, in the process, until the batch is full or its first member has waited long
+ * enough. Then the batch is flushed: the events directly behind each head join as far as there is room, so that a record with
+ * many changes fills a batch instead of waiting once per event.
  */
-import type { Parked } from './delayed-jobs.js';
-import { attemptBatch, type BatchOptions, type Passenger, type RunOutcome } from './batch-attempt.js';
 import { systemClock } from '../runtime/clock.js';
-import { Interrupt } from './interrupt.js';
+import { Interrupt } from './attempt.js';
+import { attemptBatch, type BatchOptions, type GroupOutcome, type Member } from './batch-attempt.js';
+import type { Follower } from './delayed-jobs.js';
 
-/** The head of a lane, and how to get at what stands behind it. */
-export interface Head extends Passenger {
-  /** Until when nobody else can have its job, in real time; ms. */
-  heldUntil: number;
-  /** Makes sure of it, and answers until when. @throws when another process has it */
-  holdOn(): Promise<number>;
-  /** Ids of the jobs right behind it. */
+/** The head of an ordering group, with access to its followers. */
+export interface Head extends Member {
+  /** Until when the job is locked for this process, in real time; ms. */
+  lockedUntil: number;
+  /** Extends the lock. Returns until when it lasts. @throws when another process has the job */
+  extendLock(): Promise<number>;
+  /** Ids of the jobs directly behind it. */
   followers(most: number): Promise<readonly string[]>;
-  read(ids: readonly string[]): Promise<readonly Parked[]>;
+  read(ids: readonly string[]): Promise<readonly Follower[]>;
 }
 
-export interface Journey {
-  /** The events that came along behind the head, in order. */
-  riders: readonly Parked[];
-  /** Of the head and then the riders. */
-  result: RunOutcome;
+export interface BatchResult {
+  /** The events that joined the batch behind the head, in order. */
+  followers: readonly Follower[];
+  /** The outcome of the head and then its followers. */
+  outcome: GroupOutcome;
 }
 
 export interface Batcher {
-  /** @throws what Redis throws; the reason when the process stops before the batch has set out */
-  join(head: Head): Promise<Journey>;
-  /** From now on nobody waits for others. */
-  hurry(): void;
-  /** Ends what is under way, and what waits. */
+  /** @throws the errors of Redis; an error when the process stops before the batch is flushed */
+  join(head: Head): Promise<BatchResult>;
+  /** From now on batches do not wait to fill. */
+  flush(): void;
+  /** Aborts the running batches and rejects the waiting events. */
   interrupt(): void;
 }
 
 interface Waiting {
   head: Head;
-  resolve: (journey: Journey) => void;
+  resolve: (result: BatchResult) => void;
   reject: (error: unknown) => void;
 }
 
-type BatcherOptions = Omit<BatchOptions, 'interrupt'>;
-
-export function createBatcher(options: BatcherOptions): Batcher {
+export function createBatcher(options: Omit<BatchOptions, 'interrupt'>): Batcher {
   const { batch, subscription, clock } = options;
-  const underWay = new Set<Interrupt>();
+  const running = new Set<Interrupt>();
   let waiting: Waiting[] = [];
   let linger: AbortController | undefined;
-  let ripe = false;
-  let hurried = false;
+  let due = false;
+  let flushing = false;
 
-  const setOut = (): void => {
-    while (underWay.size < subscription.concurrency && isReady()) {
-      const group = waiting.splice(0, batch.size);
+  const isReady = (): boolean => waiting.length >= batch.size || (waiting.length > 0 && (due || flushing));
+  const flushReady = (): void => {
+    while (running.size < subscription.concurrency && isReady()) {
+      const members = waiting.splice(0, batch.size);
       stopLingering();
       const interrupt = new Interrupt();
-      underWay.add(interrupt);
-      void travel(group, { ...options, interrupt }).finally(() => {
-        underWay.delete(interrupt);
-        setOut();
+      running.add(interrupt);
+      void runBatch(members, { ...options, interrupt }).finally(() => {
+        running.delete(interrupt);
+        flushReady();
       });
     }
-    if (waiting.length > 0 && !ripe) startLingering();
+    if (waiting.length > 0 && !due) startLingering();
   };
-  const isReady = (): boolean => waiting.length >= batch.size || (waiting.length > 0 && (ripe || hurried));
   const startLingering = (): void => {
     if (linger !== undefined) return;
     const mine = (linger = new AbortController());
-    const ripen = (): void => {
+    const end = (): void => {
       if (mine.signal.aborted) return;
-      ripe = true;
-      setOut();
+      due = true;
+      flushReady();
     };
-    clock.sleep(batch.lingerMs, mine.signal).then(ripen, () => undefined);
+    clock.sleep(batch.lingerMs, mine.signal).then(end, () => undefined);
   };
   const stopLingering = (): void => {
     linger?.abort();
     linger = undefined;
-    ripe = false;
+    due = false;
   };
 
   return {
     join: (head) =>
       new Promise((resolve, reject) => {
         waiting.push({ head, resolve, reject });
-        setOut();
+        flushReady();
       }),
-    hurry() {
-      hurried = true;
-      setOut();
+    flush() {
+      flushing = true;
+      flushReady();
     },
     interrupt() {
-      const left = waiting;
+      const rejected = waiting;
       waiting = [];
       stopLingering();
-      for (const { reject } of left) reject(new Error('Changefeed is stopping.'));
-      for (const one of underWay) one.abort('stopping');
+      for (const { reject } of rejected) reject(new Error('Changefeed is stopping.'));
+      for (const one of running) one.abort('stopping');
     },
   };
 }
 
-async function travel(group: readonly Waiting[], options: BatchOptions): Promise<void> {
+async function runBatch(waiting: readonly Waiting[], options: BatchOptions): Promise<void> {
   try {
-    const heads = group.map(({ head }) => head);
-    const riders = await ridersOf(heads, options.batch.size - heads.length);
-    const seated = await stillHeld(group.map((one, index) => ({ ...one, riders: riders[index] ?? [] })));
-    const runs = seated.map(({ head, riders }) => [head, ...riders.map(asPassenger)]);
-    const results = await attemptBatch(runs, options);
-    seated.forEach(({ resolve, riders }, index) => {
-      const result = results[index];
-      if (result !== undefined) resolve({ riders, result });
+    const heads = waiting.map(({ head }) => head);
+    const followers = await followersOf(heads, options.batch.size - heads.length);
+    const members = await keepLocked(waiting.map((one, index) => ({ ...one, followers: followers[index] ?? [] })));
+    // Followers have not been attempted: `readFollowers` leaves out those that have.
+    const groups = members.map(({ head, followers }) => [
+      head,
+      ...followers.map(({ delivery }): Member => ({ delivery, attempt: 1 })),
+    ]);
+    const outcomes = await attemptBatch(groups, options);
+    members.forEach(({ resolve, followers }, index) => {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) resolve({ followers, outcome });
     });
   } catch (error) {
-    for (const { reject } of group) reject(error);
+    for (const { reject } of waiting) reject(error);
   }
 }
 
-type Seated = Waiting & { riders: readonly Parked[] };
+type WaitingGroup = Waiting & { followers: readonly Follower[] };
 
 /**
- * A process that was stopped for a while may have lost events, and their records may be far ahead by now: those stay
- * behind. Between the last look at the time and the handler nothing is waited for but users' `transform`.
+ * Removes the groups whose lock was lost: a process that was suspended may have lost events, and other events of their
+ * records may have run. Between the last check of the lock and the handler, only the user's `transform` is awaited.
  */
-async function stillHeld(given: readonly Seated[]): Promise<readonly Seated[]> {
-  const isHeld = ({ head }: Seated): boolean => systemClock.now() < head.heldUntil;
-  let seated = given;
-  while (!seated.every(isHeld)) {
-    const kept = await Promise.all(
-      seated.map(async (one): Promise<Seated | undefined> => {
-        if (isHeld(one)) return one;
+async function keepLocked(given: readonly WaitingGroup[]): Promise<readonly WaitingGroup[]> {
+  const isLocked = ({ head }: WaitingGroup): boolean => systemClock.now() < head.lockedUntil;
+  let groups = given;
+  while (!groups.every(isLocked)) {
+    const extended = await Promise.all(
+      groups.map(async (one): Promise<WaitingGroup | undefined> => {
+        if (isLocked(one)) return one;
         try {
-          return { ...one, head: { ...one.head, heldUntil: await one.head.holdOn() } };
+          return { ...one, head: { ...one.head, lockedUntil: await one.head.extendLock() } };
         } catch (error) {
           one.reject(error);
           return undefined;
         }
       }),
     );
-    seated = kept.filter((one) => one !== undefined);
+    groups = extended.filter((one) => one !== undefined);
   }
-  return seated;
+  return groups;
 }
 
-/** A rider has not been tried: what has a past does not come along. */
-function asPassenger({ delivery }: Parked): Passenger {
-  return { delivery, attempt: 1 };
-}
-
-async function ridersOf(heads: readonly Head[], room: number): Promise<readonly (readonly Parked[])[]> {
+async function followersOf(heads: readonly Head[], room: number): Promise<readonly (readonly Follower[])[]> {
   if (room <= 0) return [];
   const behind = await Promise.all(heads.map((head) => head.followers(room)));
   let left = room;
-  const allotted = behind.map((ids) => {
+  const taken = behind.map((ids) => {
     const mine = ids.slice(0, left);
     left -= mine.length;
     return mine;
   });
-  return await Promise.all(heads.map((head, index) => head.read(allotted[index] ?? [])));
+  return await Promise.all(heads.map((head, index) => head.read(taken[index] ?? [])));
 }

@@ -1,9 +1,11 @@
 /**
- * When a subscription is taken out of service, seen from a try that failed: at once when the handler says that nothing can
- * be delivered any more, or when no try of it, in any process, has succeeded for `disableAfter`.
+ * The circuit breaker of a subscription: disables it, so that nothing is delivered to it until it is enabled. A failed
+ * attempt disables it at once when the handler reports that delivery has become impossible, or when no attempt in any process
+ * has succeeded for `disableAfter`. It can also be disabled and enabled by command.
  *
- * Disabled means two things: it is marked, with the reason, and BullMQ's queue is paused. The mark is the truth and comes
- * first; a process killed between the two leaves it to `enforce` (see `switch.ts`) and to the next start of a worker.
+ * Disabling has two steps: the subscription is marked as disabled with the reason, and its BullMQ queue is paused. The mark is
+ * authoritative and comes first. If the process is killed in between, `enforceDisabled` and the next start of a worker pause
+ * the queue.
  */
 import { messageOf } from '../errors.js';
 import { isDisabling } from '../handlers/errors.js';
@@ -11,72 +13,130 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Store } from './delayed-jobs.js';
-import type { HealthStore, DisableOutcome } from './ports.js';
+import type { QueueHandle } from './delayed-jobs.js';
+import type { Disabled, DisableOutcome, HealthStore } from './ports.js';
+import type { Queues } from './queues.js';
 
-export interface Ward {
+export interface BreakerContext {
   subscription: Subscription;
   health: HealthStore;
-  store: Store;
+  queue: QueueHandle;
   logger: Log;
   clock: Clock;
 }
 
-/** Notes a failed try. `disabled`: the subscription is, by this try or by another; then the try must not count. */
-export async function noteFailure(error: unknown, ward: Ward): Promise<'failing' | 'disabled'> {
-  const { subscription, logger } = ward;
+/** Notes a failed attempt. `disabled`: the subscription is, through this attempt or another; the attempt must not count. */
+export async function noteFailure(error: unknown, context: BreakerContext): Promise<'failing' | 'disabled'> {
+  const { subscription, logger } = context;
   const reason = reasonOf(error, subscription);
-  const outcome = await judge(error, reason, ward);
+  const outcome = await disableIfDue(error, reason, context);
   if (outcome === 'failing') return 'failing';
-  await pauseMarked(subscription.name, ward);
-  if (outcome === 'disabling') logger.error({ subscription: subscription.name, reason }, DISABLED);
+  await pauseIfDisabled(subscription.name, context);
+  if (outcome === 'disabling') {
+    const message =
+      'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
+    logger.error({ subscription: subscription.name, reason }, message);
+  }
   return 'disabled';
 }
 
-const DISABLED =
-  'SUBSCRIPTION DISABLED: nothing more is delivered to it, its events wait; when the cause is mended, changefeed enable it';
-
-/** What is kept of a message that may be anybody's. */
+/** The message may come from anywhere, so its length is bounded. */
 const LONGEST_REASON = 500;
 
 function reasonOf(error: unknown, { disableAfterMs = 0 }: Subscription): string {
-  const said = messageOf(error).slice(0, LONGEST_REASON);
+  const message = messageOf(error).slice(0, LONGEST_REASON);
   return isDisabling(error)
-    ? said
-    : `No try has succeeded for ${formatDuration(disableAfterMs)}. The last one: ${said}`;
+    ? message
+    : `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
 }
 
-async function judge(
+async function disableIfDue(
   error: unknown,
   reason: string,
-  { subscription: { name, disableAfterMs = 0 }, health, store, clock }: Ward,
+  { subscription: { name, disableAfterMs = 0 }, health, queue, clock }: BreakerContext,
 ): Promise<'failing' | DisableOutcome> {
   const nowMs = clock.now();
   if (isDisabling(error)) return await health.disable(name, { atMs: nowMs, reason });
-  const succeededAtMs = await lastSuccessMs(store);
+  const succeededAtMs = await lastSuccessMs(queue);
   return await health.failed(name, { nowMs, succeededAtMs, disableAfterMs, reason });
 }
 
-/** The queue remembers who was handled last, so that successes, which are many, need not be noted; 0 when none was. */
-export async function lastSuccessMs(store: Store): Promise<number> {
-  const backend = store.getBackend();
+/** When an attempt last succeeded; 0 when none did. Read from the queue's completed jobs, so that successes need no writes. */
+export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
+  const backend = queue.getBackend();
   const [[newest] = []] = await backend.getRanges(['completed'], 0, 0, false);
   const job = newest === undefined ? undefined : await backend.getJobData(newest);
   return job?.finishedOn ?? 0;
 }
 
-/** Pauses the queue of a subscription that is marked; enabled by somebody in the meantime, it goes on. */
-export async function pauseMarked(name: string, { health, store }: Pick<Ward, 'health' | 'store'>): Promise<void> {
-  await store.getBackend().pause(true);
+/** Pauses the queue of a disabled subscription. If the subscription was enabled in the meantime, the queue is resumed. */
+async function pauseIfDisabled(
+  name: string,
+  { health, queue }: Pick<BreakerContext, 'health' | 'queue'>,
+): Promise<void> {
+  await queue.getBackend().pause(true);
   const { disabled } = await health.read(name);
-  if (disabled === null) await store.getBackend().pause(false);
+  if (disabled === null) await queue.getBackend().pause(false);
 }
 
-/** At a worker's start: what is disabled stays so, and is said again. */
-export async function keepDisabled({ subscription: { name }, health, store, logger }: Ward): Promise<void> {
+/** Called when a worker starts: a disabled subscription stays disabled, and the log says so again. */
+export async function keepDisabled({ subscription: { name }, health, queue, logger }: BreakerContext): Promise<void> {
   const { disabled } = await health.read(name);
   if (disabled === null) return;
-  await pauseMarked(name, { health, store });
+  await pauseIfDisabled(name, { health, queue });
   const { at, reason } = disabled;
-  logger.warn({ subscription: name, since: at, reason }, 'this subscription is disabled: its events wait');
+  logger.warn({ subscription: name, since: at, reason }, 'subscription is disabled, its events wait');
+}
+
+export interface CommandContext {
+  queues: Queues;
+  health: HealthStore;
+  clock: Clock;
+}
+
+/**
+ * Removes the mark first: if the process is killed after it, the queue is still paused, and enabling again resumes it.
+ * @returns how it was disabled; null when it was not
+ */
+export async function enable(subscription: string, { queues, health }: CommandContext): Promise<Disabled | null> {
+  const queue = queues.of(subscription);
+  const was = await health.enable(subscription);
+  await queue.resume();
+  return was;
+}
+
+/** @returns false when it was disabled before: then that reason stays */
+export async function disable(
+  subscription: string,
+  reason: string,
+  { queues, health, clock }: CommandContext,
+): Promise<boolean> {
+  const queue = queues.of(subscription);
+  const outcome = await health.disable(subscription, { atMs: clock.now(), reason });
+  await pauseIfDisabled(subscription, { health, queue });
+  return outcome === 'disabling';
+}
+
+/** Pauses the queues of subscriptions whose process was killed while disabling them. Returns the names of all disabled ones. */
+export async function enforceDisabled({ queues, health }: Omit<CommandContext, 'clock'>): Promise<string[]> {
+  const checks = [...queues.all].map(async ([name, queue]) => {
+    const { disabled } = await health.read(name);
+    if (disabled === null) return [];
+    if (!(await queue.isPaused())) await pauseIfDisabled(name, { health, queue });
+    return [name];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+export async function noteMissing(
+  subscriptions: readonly string[],
+  { health, logger }: { health: HealthStore; logger: Log },
+): Promise<void> {
+  for (const subscription of subscriptions) {
+    if (!(await health.missed(subscription))) continue;
+    logger.error(
+      { subscription },
+      'A DISABLED SUBSCRIPTION MISSES EVENTS: log.retention dropped events it has not read',
+    );
+  }
 }

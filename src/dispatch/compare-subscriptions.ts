@@ -1,17 +1,20 @@
-/** Two sets of subscriptions compared: who comes, who goes, who is another by now. Pure. */
+/** Compares two sets of subscriptions: which are added, changed and removed. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from '../handlers/handler.js';
 import { settingsOf } from '../handlers/kind.js';
 
 export interface SubscriptionChanges {
-  /** The new set; those that are the same are the old objects, which go on as they are. */
+  /** The new set. Unchanged subscriptions are the old objects, so that they go on undisturbed. */
   subscriptions: readonly Subscription[];
   added: readonly string[];
   changed: readonly string[];
   removed: readonly string[];
 }
 
-export function compareSubscriptions(before: readonly Subscription[], after: readonly Subscription[]): SubscriptionChanges {
+export function compareSubscriptions(
+  before: readonly Subscription[],
+  after: readonly Subscription[],
+): SubscriptionChanges {
   const known = new Map(before.map((one) => [one.name, one]));
   const subscriptions = after.map((one) => {
     const old = known.get(one.name);
@@ -27,7 +30,7 @@ export function compareSubscriptions(before: readonly Subscription[], after: rea
   };
 }
 
-/** Of a function nobody can say whether it does the same as another: subscriptions with one of their own are always anew. */
+/** Two functions cannot be compared, so a subscription with a function of the user's always counts as changed. */
 function isSame(a: Subscription, b: Subscription): boolean {
   if (a === b) return true;
   const [before, after] = [settingsOf(a), settingsOf(b)];

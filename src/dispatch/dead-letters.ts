@@ -1,7 +1,8 @@
 /**
- * Dead letters: events whose handling was given up. BullMQ's set of failed jobs is the store. A dead letter has left its
- * record's lane; when it is tried again it goes to the end of it, and runs when nothing else of its record does. One that
- * is held (`whenDead: 'hold'`) still stands at the head of its lane: retried it runs there, dropped it lets the others go.
+ * Dead letters: events that are no longer attempted. They are BullMQ's failed jobs. A dead letter has left its ordering
+ * group; when it is retried it goes to the end of the group and runs when no other event of its record does. A held one
+ * (`whenDead: 'hold'`) is still the head of its group: when it is retried it runs there, and when it is dropped the next
+ * event runs.
  */
 import type { Job, Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -10,22 +11,21 @@ import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
 import { historyOf, lifeOf } from './job-history.js';
-import { promoteParked } from './delayed-jobs.js';
+import { promoteUntried } from './delayed-jobs.js';
 import type { Delivery, RecordGate } from './ports.js';
-import { entryOf } from './queue-layout.js';
-import type { Queues } from './queues.js';
+import { entryOf, type Queues } from './queues.js';
 
 export interface DeadLetter {
-  /** The event's id, with `.r…` behind it when a replay sent it. One event may be a dead letter of several subscriptions. */
+  /** The event's id, followed by `.r…` when a replay sent it. One event can be a dead letter of several subscriptions. */
   id: string;
   subscription: string;
   workspace: string;
   logId: string;
-  /** Why: the message of the last failure, shortened. */
+  /** The message of the last failure, shortened. */
   reason: string;
   /** ISO 8601. */
   diedAt: string;
-  /** Every failed try, oldest first; the newest 20 at most. */
+  /** The failed attempts, oldest first; at most the newest 20. */
   attempts: readonly FailedAttempt[];
   event: ChangeEvent;
   /** Sent by a replay. */
@@ -40,7 +40,7 @@ export interface DeadLetterFilter {
 }
 
 export interface ListOptions extends DeadLetterFilter {
-  /** How many at most, newest first. @defaultValue 100 */
+  /** The largest number returned, newest first. @defaultValue 100 */
   limit?: number;
 }
 
@@ -63,7 +63,7 @@ export class DeadLetters {
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
   }
 
-  /** The dead letters an event left: one per subscription that gave it up. */
+  /** The dead letters of one event: at most one per subscription. */
   show(id: string, filter: Pick<DeadLetterFilter, 'subscription'> = {}): Promise<DeadLetter[]> {
     return this.list({ ...filter, ids: [id] });
   }
@@ -73,26 +73,27 @@ export class DeadLetters {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Has them handled again, with as many tries as a new event has. Returns how many. */
+  /** Queues them again, with as many attempts as a new event has. Returns how many. */
   retry(filter: DeadLetterFilter = {}): Promise<number> {
     return this.#each(filter, async (job, queue) => {
       await job.retry('failed');
-      // Its place before the next one's: of two that wait, either may be the first that a worker gets to. After a crash in
-      // between the worker gives it one; the other way round its lane would wait for a job that nobody has tried again.
+      // Each gets its position before the next is retried, because a worker may take them in any order. After a crash in
+      // between, the worker gives it a position. In the other order, a crash would leave its group waiting for a job that
+      // was not retried.
       const entry = entryOf(job.data);
-      // Without a death of ours written on it, its run would not know of that place.
+      // A job without a recorded death would not know that it has this position.
       if (entry.group === null || !historyOf(job).retried) return;
       await this.#gate.reenter(queue.name, entry, { token: null, life: lifeOf(job) });
     });
   }
 
-  /** Forgets them for good. Returns how many. */
+  /** Deletes them. Returns how many. */
   drop(filter: DeadLetterFilter = {}): Promise<number> {
     return this.#each(filter, async (job, queue) => {
-      // The lane first: the other way round, a crash between the two would leave it waiting for a job that is gone.
+      // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
       const { next } = await this.#gate.drop(queue.name, entryOf(job.data));
       await job.remove();
-      if (next !== null) await promoteParked(queue, next);
+      if (next !== null) await promoteUntried(queue, next);
     });
   }
 
@@ -118,14 +119,14 @@ type Act = (job: Job<Delivery>) => Promise<unknown>;
 
 const CHUNK = 200;
 
-/** Those dead when it begins; one that dies again meanwhile is not taken twice. */
+/** Acts on the dead letters that exist when it starts. One that becomes a dead letter again meanwhile is not taken twice. */
 async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
   let left = await queue.getFailedCount();
   let done = 0;
   while (left > 0) {
     const jobs = inOrderOfDeath(await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true }));
     const acted = await eachOf(jobs, act);
-    // Nothing more to be had: somebody else took them.
+    // Another process took the rest.
     if (acted === 0) return done;
     done += acted;
     left -= jobs.length;
@@ -133,18 +134,18 @@ async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
   return done;
 }
 
-/** BullMQ orders those of one millisecond by their ids. Of one record, the first in the log died first. */
+/** BullMQ orders the jobs of one millisecond by id. Of one record, the first in the log died first. */
 function inOrderOfDeath(jobs: readonly Job<Delivery>[]): Job<Delivery>[] {
   const diedAt = ({ finishedOn = 0 }: Job<Delivery>): number => finishedOn;
   const sorted = jobs.toSorted((a, b) => diedAt(a) - diedAt(b) || compareLogIds(a.data.logId, b.data.logId));
   if (jobs.length < CHUNK) return sorted;
-  // Others may have died in the millisecond of the last: they come with these in the next chunk.
+  // The next chunk may contain more jobs of the last millisecond, so those are left for it.
   const [latest] = sorted.slice(-1).map(diedAt);
   const complete = sorted.filter((job) => diedAt(job) !== latest);
   return complete.length === 0 ? sorted : complete;
 }
 
-/** In the order given, one by one: retried dead letters of one record keep the order in which they died. */
+/** One by one, in the order given, so that retried dead letters of one record keep the order in which they died. */
 async function eachOf(jobs: readonly Job<Delivery>[], act: Act): Promise<number> {
   let done = 0;
   for (const job of jobs) {
@@ -152,7 +153,7 @@ async function eachOf(jobs: readonly Job<Delivery>[], act: Act): Promise<number>
       await act(job);
       done += 1;
     } catch (error) {
-      // Retried, dropped or expired by somebody else since it was listed.
+      // Otherwise another process has retried, dropped or expired it since it was listed.
       if (await job.isFailed()) throw error;
     }
   }
@@ -177,7 +178,7 @@ async function jobsById(queue: Queue<Delivery>, ids: readonly string[]): Promise
 }
 
 function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
-  if (job.id === undefined) throw new ChangefeedError('CF_INTERNAL', { message: 'A dead letter without an id.' });
+  if (job.id === undefined) throw new ChangefeedError('CF_INTERNAL', { message: 'A dead letter has no id.' });
   const { event, workspace, logId, replay } = job.data;
   return {
     id: job.id,

@@ -1,64 +1,58 @@
 /**
- * Deliveries on their way out: into their records' lanes, then into the queue. Each step may be the last before a crash;
- * then both are repeated:
+ * Enters deliveries into their ordering groups, then adds them to the queue. A crash can come after each step; then both
+ * steps are repeated:
  *   entered, not added   the repeat finds the event pending and adds it
- *   added                the job id is known to the queue, or the event has left its lane: nothing happens twice
+ *   added                BullMQ knows the job id, or the event has left its group: nothing happens twice
  */
 import type { Queue } from 'bullmq';
-import { promoteParked } from './delayed-jobs.js';
+import { promoteUntried } from './delayed-jobs.js';
 import type { Delivery, Entry, Standing } from './ports.js';
-import { jobOptions } from './queue-layout.js';
+import { jobOptions } from './queues.js';
 
 export interface Outgoing<Entered extends Entry = Entry> {
   delivery: Delivery;
   entry: Entered;
 }
 
-export interface Way<Entered extends Entry> {
+export interface Target<Entered extends Entry> {
   queue: Queue<Delivery>;
   enter: (entries: readonly Entered[]) => Promise<Standing[]>;
 }
 
-type Placed<Entered extends Entry> = Outgoing<Entered> & { standing: Standing };
-
-/** @param outgoing in the order in which those of one record are to be handled */
-export async function deliver<Entered extends Entry>(
+/** @param outgoing in the order in which the events of one record are handled */
+export async function enqueue<Entered extends Entry>(
   outgoing: readonly Outgoing<Entered>[],
-  way: Way<Entered>,
+  target: Target<Entered>,
 ): Promise<void> {
   if (outgoing.length === 0) return;
-  const placed = await enter(outgoing, way);
-  const wanted = placed.filter(({ standing }) => standing.standing !== 'left');
-  if (wanted.length === 0) return;
-  await way.queue.addBulk(
-    wanted.map(({ delivery, entry, standing: { standing } }) => ({
+  const entered = await enter(outgoing, target);
+  const present = entered.flatMap(({ standing, fresh, ...one }) =>
+    standing === 'left' ? [] : { ...one, standing, fresh },
+  );
+  if (present.length === 0) return;
+  await target.queue.addBulk(
+    present.map(({ delivery, entry, standing }) => ({
       name: delivery.event.type,
       data: delivery,
-      opts: jobOptions(entry.eventId, { parked: standing === 'behind' }),
+      opts: jobOptions(entry.eventId, { standing }),
     })),
   );
-  await wakeHeads(wanted, way);
+  // The event ahead may have left between entering and adding, and then there was no job to promote yet. In a batch
+  // repeated after a crash, the promotion may have been lost with the process.
+  const behind = present.filter(({ standing, fresh }) => standing === 'behind' || !fresh);
+  if (behind.length === 0) return;
+  const now = await enter(behind, target);
+  const heads = now.filter(({ standing, entry }) => standing === 'head' && entry.group !== null);
+  await Promise.all(heads.map(({ entry }) => promoteUntried(target.queue, entry.eventId)));
 }
 
 async function enter<Entered extends Entry>(
   outgoing: readonly Outgoing<Entered>[],
-  way: Way<Entered>,
-): Promise<Placed<Entered>[]> {
-  const standings = await way.enter(outgoing.map(({ entry }) => entry));
-  return outgoing.flatMap((one, index) => {
+  target: Target<Entered>,
+): Promise<(Outgoing<Entered> & Standing)[]> {
+  const standings = await target.enter(outgoing.map(({ entry }) => entry));
+  return outgoing.flatMap(({ delivery, entry }, index) => {
     const standing = standings[index];
-    return standing === undefined ? [] : [{ ...one, standing }];
+    return standing === undefined ? [] : [{ delivery, entry, ...standing }];
   });
-}
-
-/**
- * Between entering and adding, the event ahead may have left: whoever made it leave found no job to promote yet. And
- * in a batch repeated after a crash, the promotion may have been lost with the process.
- */
-async function wakeHeads<Entered extends Entry>(added: readonly Placed<Entered>[], way: Way<Entered>): Promise<void> {
-  const behind = added.filter(({ standing }) => standing.standing === 'behind' || !standing.fresh);
-  if (behind.length === 0) return;
-  const now = await enter(behind, way);
-  const heads = now.filter(({ standing, entry }) => standing.standing === 'head' && entry.group !== null);
-  await Promise.all(heads.map(({ entry }) => promoteParked(way.queue, entry.eventId)));
 }

@@ -1,7 +1,7 @@
 /**
- * What a failed try means, and how it is remembered. Pure. BullMQ keeps one text per try (it thinks they are stack traces):
- * ours are JSON, so that a dead letter can tell of every attempt. Of what was thrown they keep its name, its code, the
- * message cut short, and where it came from; nothing else, for the rest of an error may carry records or tokens.
+ * Decides whether a failed attempt is retried, and records it. Pure. BullMQ stores one text per attempt, meant for stack
+ * traces. Ours are JSON, so that a dead letter shows every attempt. They contain the name, code, shortened message and
+ * stack frames of the error and nothing else, because the rest of an error may contain records or tokens.
  */
 import { UnrecoverableError } from 'bullmq';
 import { ChangefeedError, messageOf } from '../errors.js';
@@ -10,28 +10,29 @@ import type { RetryPolicy } from '../handlers/handler.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
 
-export type RetryDecision = { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
+export type RetryDecision =
+  { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
 
-export interface JudgeOptions {
-  /** The try that failed; 1 for the first. */
+export interface RetryOptions {
+  /** The number of the failed attempt; 1 for the first. */
   attempt: number;
   retry: RetryPolicy;
   /** In [0, 1). */
   random: number;
 }
 
-export function decideRetry(thrown: unknown, { attempt, retry, random }: JudgeOptions): RetryDecision {
+export function decideRetry(thrown: unknown, { attempt, retry, random }: RetryOptions): RetryDecision {
   if (isPermanent(thrown)) return { outcome: 'dead', because: 'permanent' };
   if (attempt >= retry.attempts) return { outcome: 'dead', because: 'exhausted' };
   return { outcome: 'retry', waitMs: retryAfterMsOf(thrown) ?? backoffMs(attempt, retry, random) };
 }
 
-/** One failed try, as a dead letter remembers it. */
+/** One failed attempt, as it is stored in a dead letter. */
 export interface FailedAttempt {
   attempt: number;
   /** ISO 8601: when it failed. */
   at: string;
-  /** The name of what was thrown. */
+  /** The name of the error. */
   error: string;
   code?: string;
   message: string;
@@ -39,13 +40,16 @@ export interface FailedAttempt {
   frames: readonly string[];
 }
 
+/** A failed attempt and what follows from it. */
+export interface DecidedFailure {
+  failure: FailedAttempt;
+  decision: RetryDecision;
+}
+
 const LONGEST_MESSAGE = 500;
 const KEPT_FRAMES = 5;
 
-export function recordFailure(
-  thrown: unknown,
-  { attempt, nowMs }: { attempt: number; nowMs: number },
-): FailedAttempt {
+export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: number; nowMs: number }): FailedAttempt {
   const code = thrown instanceof ChangefeedError ? thrown.code : undefined;
   return {
     attempt,
@@ -57,7 +61,7 @@ export function recordFailure(
   };
 }
 
-/** Reads back what `rememberFailure` gave; undefined for a text of another origin. */
+/** Reads a text written by `recordFailure`; undefined for any other text. */
 export function parseFailedAttempt(text: string): FailedAttempt | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -67,7 +71,7 @@ export function parseFailedAttempt(text: string): FailedAttempt | undefined {
   }
 }
 
-/** What the worker throws into BullMQ for a try that shall be repeated: the wait travels with it. */
+/** The worker throws it into BullMQ for an attempt that is retried. It carries the wait. */
 export class AttemptFailedError extends Error {
   override readonly name = 'FailedTry';
   readonly waitMs: number;
@@ -79,7 +83,7 @@ export class AttemptFailedError extends Error {
   }
 }
 
-/** What the worker throws into BullMQ for an event that is dead: BullMQ asks no further. */
+/** The worker throws it into BullMQ for a dead event: BullMQ does not retry it. */
 export function deadLetterError(failure: FailedAttempt): Error {
   const error = new UnrecoverableError(failure.message);
   error.stack = JSON.stringify(failure);
@@ -100,7 +104,7 @@ function shorten(text: string): string {
 
 function framesOf(thrown: unknown): string[] {
   if (!(thrown instanceof Error) || thrown.stack === undefined) return [];
-  // The stack begins with the message, whose lines may look like anything.
+  // The stack starts with the message, which may contain lines that resemble frames.
   const { message, stack } = thrown;
   const frames = stack
     .slice(Math.max(0, stack.indexOf(message)) + message.length)

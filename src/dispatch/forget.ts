@@ -1,10 +1,11 @@
 /**
- * Everything of a workspace goes. In passes, each of which may be the last before a crash: first the workspace's own keys (with
- * the log nobody finds anything more to hand out), then the jobs of its events in every queue there is, then what kept
- * their order. A pass that finds nothing ends it. Events of other workspaces, in the same queues, are not touched.
+ * Removes everything stored for a workspace, in passes: first the workspace's own keys (without its log, no process can
+ * queue more events), then the jobs of its events in every queue, then their ordering state. A crash can come after each
+ * step; the next call continues. The last pass is the one that finds nothing. Events of other workspaces in the same queues
+ * are not touched.
  *
- * Who works on the workspace meanwhile would write anew what was removed: then nothing is removed, or, where it begins in
- * between, it is said. An event that is being handled is waited for.
+ * A process that works on the workspace would write removed data again. So each pass first checks that no process does, and
+ * fails otherwise. Events that are being handled are waited for.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -15,27 +16,27 @@ import { openQueues, type QueuesOptions } from './queues.js';
 
 export interface Forgotten {
   workspace: string;
-  /** Records remembered, removed ones included. */
+  /** Stored records, including deleted ones. */
   records: number;
   /** Events in the log. */
   events: number;
   /** Jobs of its events in the subscriptions' queues. */
   deliveries: { waiting: number; handled: number; dead: number };
-  /** Redis keys of its own. */
+  /** The workspace's own Redis keys. */
   keys: number;
 }
 
 export interface ForgetDeps extends Pick<QueuesOptions, 'connect' | 'keys' | 'logger'> {
   traces: TraceStore;
   clock: Clock;
-  /** Processes that sweep the workspace by a schedule. */
+  /** The number of processes that sweep the workspace on a schedule. */
   pollers: (workspace: string) => Promise<number>;
-  /** How long handlers may go on with its events before it is given up; ms. @defaultValue 60000 */
+  /** How long to wait for handlers that are running with its events; ms. @defaultValue 60000 */
   patienceMs?: number;
 }
 
 const PATIENCE_MS = 60_000;
-/** Between two passes: a batch that somebody had in hand has landed by then, and is found. */
+/** Between two passes: by then a batch that another process was writing is stored, and the next pass finds it. */
 const BETWEEN_PASSES_MS = 250;
 const CHUNK = 100;
 
@@ -51,32 +52,32 @@ export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Prom
     keys: 0,
   };
   for (;;) {
-    await refuseWhileWorkedOn(workspace, deps);
+    await refuseWhileSwept(workspace, deps);
     const { found, running, ...removed } = await removeOnce(workspace, deps);
     sum = added(sum, removed);
     if (found === 0 && running === 0) return sum;
-    if (running > 0 && clock.now() >= deadline) throw stillHandled(workspace, running, patienceMs);
+    if (running > 0 && clock.now() >= deadline) throw stillRunning(workspace, running, patienceMs);
     await clock.sleep(BETWEEN_PASSES_MS);
   }
 }
 
-async function refuseWhileWorkedOn(workspace: string, { traces, pollers }: ForgetDeps): Promise<void> {
+async function refuseWhileSwept(workspace: string, { traces, pollers }: ForgetDeps): Promise<void> {
   const [lists, processes] = await Promise.all([traces.sweeping(workspace), pollers(workspace)]);
   if (lists.length === 0 && processes === 0) return;
   const who =
     processes > 0
-      ? `${processes} ${processes === 1 ? 'process sweeps' : 'processes sweep'} it by schedule`
+      ? `${processes} ${processes === 1 ? 'process sweeps' : 'processes sweep'} it on schedule`
       : `its list ${lists.join(', ')} is being swept`;
   throw new ChangefeedError('CF_WORKSPACE_BUSY', {
     workspace,
-    message: `Workspace "${workspace}" cannot be forgotten now: ${who}, and would write anew what is removed. Stop the service, or take the workspace out of its configuration and start it again; then repeat this.`,
+    message: `Workspace "${workspace}" cannot be forgotten now: ${who}, and would write removed data again. Stop the service, or remove the workspace from its configuration and restart it; then repeat the command.`,
   });
 }
 
 type Pass = Omit<Forgotten, 'workspace'> & {
-  /** Anything that was removed. */
+  /** How many things were removed. */
   found: number;
-  /** Events that somebody handles at this moment. */
+  /** Events that are being handled at this moment. */
   running: number;
 };
 
@@ -114,7 +115,7 @@ async function removeJobs(queue: Queue<Delivery>, jobIds: readonly string[]): Pr
 
 async function removeJob(queue: Queue<Delivery>, jobId: string): Promise<State> {
   const state = await queue.getJobState(jobId);
-  // Refused while a worker holds its lock. One whose worker was lost has none, and goes.
+  // BullMQ refuses while a worker holds the job's lock. A job whose worker was lost has no lock and is removed.
   if ((await queue.remove(jobId)) === 0) return 'running';
   return state === 'failed' ? 'dead' : state === 'completed' ? 'handled' : 'waiting';
 }
@@ -134,11 +135,11 @@ function added(sum: Forgotten, more: Omit<Forgotten, 'workspace'>): Forgotten {
   };
 }
 
-function stillHandled(workspace: string, running: number, patienceMs: number): ChangefeedError {
+function stillRunning(workspace: string, running: number, patienceMs: number): ChangefeedError {
   const what = `${running} of its events ${running === 1 ? 'is' : 'are'} still being handled after ${formatDuration(patienceMs)}`;
   return new ChangefeedError('CF_WORKSPACE_BUSY', {
     workspace,
     running,
-    message: `Workspace "${workspace}" is forgotten but for this: ${what}. Wait for the handlers, or stop them; then repeat this.`,
+    message: `Workspace "${workspace}" is only partly forgotten: ${what}. Wait for the handlers, or stop them; then repeat the command.`,
   });
 }

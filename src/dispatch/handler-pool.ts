@@ -1,14 +1,14 @@
-/** All handlers of one process: a worker per subscription, started together, stopped with care. */
+/** All handlers of one process: one worker per subscription. Starts and stops them together. */
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { ComparisonOf } from './merge-changes.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
+import type { ComparisonOf } from './merge-changes.js';
 import type { Connect, HealthStore, OnceStore, RecordGate } from './ports.js';
-import type { DeadLetterRetention, QueueKeys } from './queue-layout.js';
+import type { DeadLetterRetention, QueueKeys } from './queues.js';
 import { DEFAULT_TIMING, createSubscriptionWorker, type SubscriptionWorker, type WorkerTiming } from './worker.js';
 
 export interface HandlerPoolOptions {
@@ -20,20 +20,20 @@ export interface HandlerPoolOptions {
   subscriptions: readonly Subscription[];
   logger: Log;
   clock?: Clock;
-  /** No event is taken while Redis takes no writes. @defaultValue as if it always did */
+  /** No event is taken while Redis accepts no writes. @defaultValue Redis counts as always writable */
   watch?: RedisUse | undefined;
-  /** Is told of each event that is being handled. */
+  /** Is notified of each event that is being handled. */
   unfinished?: Unfinished | undefined;
   /** In [0, 1); spreads retries. */
   random?: () => number;
   timing?: Partial<WorkerTiming>;
-  /** How detection compares the records of a list: what `settle` merges by. @defaultValue as without options of the list */
+  /** How detection compares the records of a list; debounce uses it. @defaultValue the comparison of a list without options */
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention;
   /**
-   * When stopping: how long handlers may go on before their signal aborts; ms. As long again, and they are left behind.
-   * @defaultValue 4000
+   * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
+   * longer waits for them. @defaultValue 4000
    */
   stopGraceMs?: number;
 }
@@ -41,12 +41,12 @@ export interface HandlerPoolOptions {
 export interface HandlerPool {
   start(): Promise<void>;
   /**
-   * From here on these are the subscriptions; one that is the same object as before goes on undisturbed. Resolves when
-   * the handlers of those that go have finished and those that come are at work.
+   * Replaces the set of subscriptions. One that is the same object as before goes on undisturbed. Resolves when the handlers
+   * of removed ones have finished and the workers of new ones have started.
    */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /**
-   * Takes no more events, lets handlers finish, then interrupts them (an interrupted try does not count).
+   * Takes no more events, lets handlers finish, then interrupts them (an interrupted attempt does not count).
    * @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end
    */
   stop(): Promise<void>;
@@ -54,16 +54,16 @@ export interface HandlerPool {
 
 export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
   let current = options.subscriptions;
-  let crew: Crew | undefined;
+  let workers: Workers | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const start = async (): Promise<void> => {
-    crew = gatherCrew(options);
-    await crew.apply(current);
+    workers = createWorkers(options);
+    await workers.apply(current);
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
-    await crew?.close();
+    await workers?.close();
   };
   return {
     start: () => (starting ??= start()),
@@ -71,20 +71,17 @@ export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
     async apply(subscriptions) {
       current = subscriptions;
       await starting;
-      await crew?.apply(subscriptions);
+      await workers?.apply(subscriptions);
     },
   };
 }
 
-interface Crew {
-  apply(subscriptions: readonly Subscription[]): Promise<void>;
-  close(): Promise<void>;
-}
+type Workers = Pick<HandlerPool, 'apply'> & { close(): Promise<void> };
 
-function gatherCrew(options: HandlerPoolOptions): Crew {
+function createWorkers(options: HandlerPoolOptions): Workers {
   const { connect, timing, clock = systemClock, random = Math.random, deadLetters = {}, ...rest } = options;
   const { unfinished = createUnfinished() } = options;
-  // Workers make their own connections after the pattern of this one, for each blocks in turn.
+  // Each worker makes connections of its own with the options of this one, because it blocks them.
   const redis = connect();
   const parts = {
     ...rest,
@@ -95,30 +92,30 @@ function gatherCrew(options: HandlerPoolOptions): Crew {
     retention: deadLetters,
     timing: { ...DEFAULT_TIMING, ...timing },
   };
-  const working = new Map<string, SubscriptionWorker>();
-  const leaving = new Set<SubscriptionWorker>();
+  const workers = new Map<string, SubscriptionWorker>();
+  const removed = new Set<SubscriptionWorker>();
   let closing = false;
+  // A function, because the compiler assumes that `closing` stays false across an await.
+  const isClosing = (): boolean => closing;
 
-  const hire = async (subscription: Subscription): Promise<void> => {
+  const add = async (subscription: Subscription): Promise<void> => {
     const worker = createSubscriptionWorker({ ...parts, subscription });
-    working.set(subscription.name, worker);
+    workers.set(subscription.name, worker);
     await worker.start();
   };
-  /** Its handlers finish, however long they may take: nobody else waits for them. */
-  const retire = async (worker: SubscriptionWorker): Promise<void> => {
-    working.delete(worker.subscription.name);
-    leaving.add(worker);
+  /** Its handlers finish, however long they take. Other subscriptions do not wait for them. */
+  const remove = async (worker: SubscriptionWorker): Promise<void> => {
+    workers.delete(worker.subscription.name);
+    removed.add(worker);
     await worker.close();
     if (isClosing()) return;
-    leaving.delete(worker);
-    await letGo(worker.subscription, options);
+    removed.delete(worker);
+    await closeHandler(worker.subscription, options);
   };
-  // Asked through a function: the compiler believes that what was false stays so.
-  const isClosing = (): boolean => closing;
   const change = async (name: string, next: Subscription | undefined): Promise<void> => {
-    const worker = working.get(name);
-    if (worker !== undefined && worker.subscription !== next) await retire(worker);
-    if (next !== undefined && !working.has(name) && !isClosing()) await hire(next);
+    const worker = workers.get(name);
+    if (worker !== undefined && worker.subscription !== next) await remove(worker);
+    if (next !== undefined && !workers.has(name) && !isClosing()) await add(next);
   };
   let changing: Promise<unknown> = Promise.resolve();
   return {
@@ -127,25 +124,28 @@ function gatherCrew(options: HandlerPoolOptions): Crew {
         .catch(() => undefined)
         .then(async () => {
           const wanted = new Map(subscriptions.map((one) => [one.name, one]));
-          const names = new Set([...wanted.keys(), ...working.keys()]);
+          const names = new Set([...wanted.keys(), ...workers.keys()]);
           await Promise.all([...names].map((name) => change(name, wanted.get(name))));
         });
       await changing;
     },
     async close() {
       closing = true;
-      await close([...working.values(), ...leaving], { ...options, disconnect: () => redis.disconnect() });
+      await closeAll([...workers.values(), ...removed], { ...options, disconnect: () => redis.disconnect() });
     },
   };
 }
 
-async function letGo({ name, close }: Subscription, { logger }: Pick<HandlerPoolOptions, 'logger'>): Promise<void> {
+async function closeHandler(
+  { name, close }: Subscription,
+  { logger }: Pick<HandlerPoolOptions, 'logger'>,
+): Promise<void> {
   await close?.().catch((error: unknown) => {
-    logger.warn({ subscription: name, error: messageOf(error) }, 'a handler did not close cleanly');
+    logger.warn({ subscription: name, error: messageOf(error) }, 'handler failed to close');
   });
 }
 
-async function close(
+async function closeAll(
   workers: readonly SubscriptionWorker[],
   options: HandlerPoolOptions & { disconnect: () => void },
 ): Promise<void> {
@@ -162,9 +162,9 @@ async function close(
     await endsWithin(closing, stopGraceMs, clock);
   }
   const late = [...open].map(({ subscription }) => subscription.name);
-  // A handler that does not end keeps its connection from closing; the process must not wait for it.
+  // A handler that does not end keeps its connection open; the process must not wait for it.
   await Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
-  for (const { subscription } of workers) await letGo(subscription, options);
+  for (const { subscription } of workers) await closeHandler(subscription, options);
   options.disconnect();
   if (late.length > 0) throw didNotEnd(late, 2 * stopGraceMs);
 }

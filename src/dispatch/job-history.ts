@@ -1,44 +1,40 @@
 /**
- * What a job tells of its past. Dying has two steps, leaving the lane and moving to the dead letters; between them the
- * process may be killed. So the death is written on the job first, with the number of the try it belongs to:
- *   that try not yet counted    the death is under way: finish it, do not run the handler again
- *   counted                     it was a dead letter, and somebody has it tried again: its tries count anew
- * An event that was in the batch of the one ahead and failed there has its first failure written on it in the same way:
- * when its own turn has come, that try is told to BullMQ, which alone counts tries.
+ * The history that a job carries. Becoming a dead letter has two steps, leaving the ordering group and moving to the dead
+ * letters, and the process may be killed between them. So the death is first written on the job, with the number of the
+ * attempt it belongs to:
+ *   attempt not counted yet   the job is about to become a dead letter: finish that, do not call the handler again
+ *   attempt counted           it was a dead letter and has been retried: its attempts count from 1 again
+ *
+ * An event that fails in a batch behind the head of its group has this first failure written on its job in the same way. It
+ * is reported to BullMQ, which alone counts attempts, when the event has its own turn.
  */
 import type { Job } from 'bullmq';
-import { parseFailedAttempt, type FailedAttempt, type RetryDecision } from './failure.js';
+import { parseFailedAttempt, type DecidedFailure, type FailedAttempt } from './failure.js';
 
 /** Written on the job (as its progress) when it is about to become a dead letter. */
 export interface Death {
-  /** BullMQ's count of tries, the last included. */
-  tries: number;
+  /** BullMQ's count of attempts, including the last one. */
+  attempts: number;
   /** BullMQ's count of processes lost while handling it. */
   stalls: number;
   failure: FailedAttempt;
   /** It had been a dead letter before. */
-  revived: boolean;
-  /** The life it ended. */
+  retried: boolean;
+  /** The life that ended. */
   life: number;
 }
 
 export interface JobHistory {
-  /** 1 for the first try, also for the first after a dead letter was retried. */
+  /** 1 for the first attempt, also for the first one after a dead letter was retried. */
   attempt: number;
-  /** How often a process was lost while handling it, since it last began anew. */
+  /** How often a process was lost while handling it, since the event was new or last retried. */
   stalls: number;
-  /** The death under way. */
+  /** The last failure, when the job is about to become a dead letter. */
   death: FailedAttempt | null;
-  /** Once dead, and tried again. */
+  /** It was a dead letter and has been retried. */
   retried: boolean;
-  /** The first try, made in the batch of the event ahead and not counted yet. */
-  batchFailure: BatchFailure | null;
-}
-
-/** Written on the job (as its progress) of an event that failed behind the one ahead. */
-export interface BatchFailure {
-  failure: FailedAttempt;
-  verdict: RetryDecision;
+  /** Its first attempt, made in the batch of an event ahead and not counted by BullMQ yet. */
+  batchFailure: DecidedFailure | null;
 }
 
 type Counted = Pick<Job, 'attemptsMade' | 'stalledCounter' | 'progress'>;
@@ -46,45 +42,46 @@ type Counted = Pick<Job, 'attemptsMade' | 'stalledCounter' | 'progress'>;
 export function historyOf({ attemptsMade, stalledCounter, progress }: Counted): JobHistory {
   const death = deathOf(progress);
   if (death === undefined) {
-    const ridden = attemptsMade === 0 ? riddenOf(progress) : null;
-    return { attempt: attemptsMade + 1, stalls: stalledCounter, death: null, retried: false, batchFailure: ridden };
+    const batchFailure = attemptsMade === 0 ? batchFailureOf(progress) : null;
+    return { attempt: attemptsMade + 1, stalls: stalledCounter, death: null, retried: false, batchFailure };
   }
-  const counted = attemptsMade >= death.tries;
+  const counted = attemptsMade >= death.attempts;
   return {
-    attempt: counted ? attemptsMade - death.tries + 1 : attemptsMade + 1,
+    attempt: counted ? attemptsMade - death.attempts + 1 : attemptsMade + 1,
     stalls: counted ? stalledCounter - death.stalls : stalledCounter,
     death: counted ? null : death.failure,
-    // A second death under way: its place in the lane is the one it got when it was tried again.
-    retried: counted || death.revived,
+    // A second death not counted yet: its position in the group is the one it got when it was retried.
+    retried: counted || death.retried,
     batchFailure: null,
   };
 }
 
-/** Tells each life of an event, from new or tried again to dead, from its others: 0 for the first, then growing. */
+/** The number of the event's life, which lasts from new or retried until dead: 0 for the first, then growing. */
 export function lifeOf({ attemptsMade, progress }: Pick<Counted, 'attemptsMade' | 'progress'>): number {
   const death = deathOf(progress);
   if (death === undefined) return 0;
-  return attemptsMade >= death.tries ? death.tries : death.life;
+  return attemptsMade >= death.attempts ? death.attempts : death.life;
 }
 
 export function deathAfter(job: Counted, failure: FailedAttempt): { death: Death } {
-  const { retried: revived } = historyOf(job);
-  return { death: { tries: job.attemptsMade + 1, stalls: job.stalledCounter, failure, revived, life: lifeOf(job) } };
+  const { retried } = historyOf(job);
+  const { attemptsMade, stalledCounter: stalls } = job;
+  return { death: { attempts: attemptsMade + 1, stalls, failure, retried, life: lifeOf(job) } };
 }
 
 function deathOf(progress: unknown): Death | undefined {
   if (typeof progress !== 'object' || progress === null) return undefined;
   const { death } = progress as { death?: Partial<Death> };
-  if (typeof death?.tries !== 'number' || typeof death.stalls !== 'number') return undefined;
+  if (typeof death?.attempts !== 'number' || typeof death.stalls !== 'number') return undefined;
   const failure = parseFailedAttempt(JSON.stringify(death.failure));
   if (failure === undefined) return undefined;
   const life = typeof death.life === 'number' ? death.life : 0;
-  return { tries: death.tries, stalls: death.stalls, failure, revived: death.revived === true, life };
+  return { attempts: death.attempts, stalls: death.stalls, failure, retried: death.retried === true, life };
 }
 
-function riddenOf(progress: unknown): BatchFailure | null {
+function batchFailureOf(progress: unknown): DecidedFailure | null {
   if (typeof progress !== 'object' || progress === null) return null;
-  const { ridden } = progress as { ridden?: Partial<BatchFailure> };
-  if (ridden?.verdict === undefined || parseFailedAttempt(JSON.stringify(ridden.failure)) === undefined) return null;
-  return ridden as BatchFailure;
+  const { batchFailure: found } = progress as { batchFailure?: Partial<DecidedFailure> };
+  if (found?.decision === undefined || parseFailedAttempt(JSON.stringify(found.failure)) === undefined) return null;
+  return found as DecidedFailure;
 }

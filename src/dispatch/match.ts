@@ -1,4 +1,4 @@
-/** Does a subscription want an event? Pure; patterns are compiled once, asked often. */
+/** Decides whether a subscription selects an event. Pure. Patterns are compiled once and applied to many events. */
 import { listOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { compilePattern, compileTypePattern } from '../events/pattern.js';
@@ -7,8 +7,9 @@ import type { Selection } from '../handlers/handler.js';
 type Test = (event: ChangeEvent) => boolean;
 
 /**
- * Field patterns speak of updated events: what was created or deleted has changed as a whole, and passes. A `where` that
- * throws selects: the event must not be lost; it is asked again before handling, where a failure is retried.
+ * Field patterns apply to updated events. Created and deleted events pass, because the whole record has changed. An event
+ * for which `where` throws is selected, so that it is not lost: `where` runs again before the handler, where a failure is
+ * retried.
  */
 export function compileSelection({ on, workspaces, lists, class: wanted, fields, where }: Selection): Test {
   const types = on.map((pattern) => compileTypePattern(normal(pattern)));
@@ -33,12 +34,12 @@ export function compileSelection({ on, workspaces, lists, class: wanted, fields,
   return (event) => tests.every((test) => test(event));
 }
 
-/** False when nothing in that workspace can be of interest: its log need not be read. */
+/** False when the subscription selects no event of that workspace, so that its log need not be read. */
 export function readsWorkspace({ workspaces }: Selection, workspace: string): boolean {
   return workspaces === undefined || workspaces.includes(workspace);
 }
 
-/** A Korean field name typed on one system may be composed otherwise than the one sent by the API: the same to the eye. */
+/** A Korean field name can be composed differently on the user's system than in the API's answer, although both appear the same. */
 function normal(text: string): string {
   return text.normalize('NFC');
 }

@@ -1,10 +1,10 @@
 /**
- * Changes of one record told as one, for subscriptions with `settle`. Pure.
+ * Merges the changes of one record into one event, for subscriptions with debounce. Pure.
  *
  *   created, updated …          created, with the last image
- *   updated, updated …          updated, from the first `before` to the last `after`; fields that are again what they were drop out
- *   anything, then deleted      deleted; what comes after it is another life of the record, and another merge
- *   derived and schema events   are merged into nothing and nothing into them: they tell of a moment, not of a state
+ *   updated, updated …          updated, from the first `before` to the last `after`; fields with their first value again drop out
+ *   anything, then deleted      deleted; events after it belong to the next merge
+ *   derived and schema events   are not merged: they describe a moment, not a state
  */
 import { meaningOf, readFields, type CanonicalFields, type Comparison } from '../crm/canonical.js';
 import { changesByName, diffFields } from '../crm/diff.js';
@@ -14,28 +14,28 @@ import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 
 export interface Merge {
-  /** How many of the events belong to it, from the first on. */
+  /** How many of the events belong to the merge, from the first on. */
   taken: number;
-  /** Null when nothing is left of them: every field is again what it was. */
+  /** Null when the changes cancel out: every field has its first value again. */
   event: ChangeEvent | null;
 }
 
-/** How detection compares the records of a list; undefined where that is not known. */
+/** How detection compares the records of a list; undefined when that is not known. */
 export type ComparisonOf = (workspace: string, list: ListName) => Comparison | undefined;
 
 export interface MergeOptions {
-  /** @defaultValue as without any options of the list */
+  /** @defaultValue the comparison of a list without options */
   comparisonOf?: ComparisonOf | undefined;
 }
 
 const OPENING = ['created', 'snapshot', 'updated'];
 
-/** Something may yet be merged into this one. */
+/** Whether later events can be merged into this one. */
 export function isOpen(event: ChangeEvent): boolean {
   return OPENING.includes(verbOf(event));
 }
 
-/** @param events of one record, in order; what belongs together is taken from the front */
+/** @param events of one record, in order; the merge takes events from the front */
 export function mergeChanges(
   events: readonly [ChangeEvent, ...ChangeEvent[]],
   { comparisonOf = () => undefined }: MergeOptions = {},
@@ -77,7 +77,7 @@ function fold(members: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: C
   };
 }
 
-/** A deletion shows what is gone: of a record that was created meanwhile, the last image is all there ever was. */
+/** A deletion shows the state before all changes. If the record was created in the same merge, it shows the last image. */
 function beforeOf(first: ChangeEvent, last: ChangeEvent): ChangeData['before'] {
   return verbOf(last) === 'deleted' ? (first.data.before ?? last.data.before) : first.data.before;
 }
@@ -90,11 +90,12 @@ function foldChanges(
   const last = members.at(-1) ?? first;
   const list = listOf(last);
   const [before, after] = [first.data.before, last.data.after];
-  // Without images it is not known what a field was: all that are named stay.
+  // Without images the first value of a field is not known, so all named fields stay.
   const haveImages = members.every(({ data }) => data.before !== null);
   if (list === undefined || before === null || after === null || !haveImages) return namedChanges(members);
   const rules = comparisonOf(workspaceOf(last), list) ?? { list, nullIsAbsent: true, compares: () => true };
-  // Not what the rules compare today: a field that an event has named stays, one that a change of the schema moved does not come in.
+  // The fields that events name, not the fields that today's rules compare: a named field stays, and a field that only a schema
+  // change moved does not appear.
   const named = namedFields(members, rules);
   const compared = { ...rules, compares: (field: string) => named.has(field) };
   return diffFields(readFields(before, compared), readFields(after, compared));
@@ -110,8 +111,8 @@ function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
 }
 
 /**
- * The canonical names of the fields that events name. An event spells a field as its record does, and one spelling may stand
- * for two fields where a record has both: then values and rules tell which is meant.
+ * The canonical names of the fields that events name. An event spells a field as its record does. If a record has two fields
+ * of that spelling, values and rules decide which one is meant.
  */
 function namedFields(members: readonly ChangeEvent[], rules: Comparison): ReadonlySet<string> {
   const everything = { ...rules, compares: () => true };

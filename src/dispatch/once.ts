@@ -1,4 +1,4 @@
-/** `context.once`: a side effect at most once per event and subscription. What that promises and what it cannot: docs/fan-out.md. */
+/** `context.once`: runs a side effect at most once per event and subscription. Its limits are described in docs/fan-out.md. */
 import type { Log } from '../runtime/log.js';
 import type { Once, OnceOutcome } from '../handlers/handler.js';
 import type { OnceStore } from './ports.js';
@@ -17,13 +17,13 @@ export function createOnce({ store, subscription, workspace, eventId, log }: Onc
     const found = await store.begin(mark);
     if (found === 'done') return 'before';
     if (found === 'started') {
-      log().warn({ key }, 'a side effect was begun before and its end is not known; it is not begun again');
+      log().warn({ key }, 'side effect started before with unknown result, not run again');
       return 'unknown';
     }
     try {
       await effect();
     } catch (error) {
-      // It failed and said so: the next try may begin it again.
+      // It is known to have failed: the next attempt may run it again.
       await store.forget(mark);
       throw error;
     }

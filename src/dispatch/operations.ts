@@ -1,10 +1,10 @@
-/** What a person does to the fan-out from outside: look after dead letters, send a stretch again. Queues are opened when asked for. */
+/** Commands on the fan-out, for the CLI and the public API: dead letters, replay, enable and disable. Queues are opened on first use. */
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
+import { disable, enable, enforceDisabled, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Disabled, BackfillStore, HealthStore, LogReader, OffsetStore, RecordGate } from './ports.js';
 import { openQueues, type Queues, type QueuesOptions } from './queues.js';
-import { disable, enable, enforce, noteMissing } from './switch.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
 
 export interface OperationsOptions extends QueuesOptions {
@@ -20,17 +20,17 @@ export interface OperationsOptions extends QueuesOptions {
 
 export interface Operations {
   readonly deadLetters: DeadLetters;
-  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or place */
+  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or offset */
   replay(call: ReplayCall): Promise<Replayed>;
-  /** From here on these are the subscriptions. */
+  /** Replaces the set of subscriptions. */
   apply(subscriptions: readonly Subscription[]): void;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
   enable(subscription: string): Promise<Disabled | null>;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
   disable(subscription: string, reason: string): Promise<boolean>;
-  /** See to it that what is disabled gets nothing delivered. Answers the names. */
+  /** Pauses the queues of disabled subscriptions where they are not paused. Returns the names of all disabled ones. */
   enforceDisabled(): Promise<string[]>;
-  /** Events were dropped from the log that these have not read: said once. */
+  /** Logs, once per subscription, that events were dropped from the log which it has not read. */
   noteMissing(subscriptions: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function createOperations(options: OperationsOptions): Operations {
     async replay(call) {
       const queue = queues().of(call.subscription);
       const subscription = current.find(({ name }) => name === call.subscription);
-      // `of` has complained about an unknown one.
+      // Not reached: `of` throws for an unknown subscription.
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
     },
@@ -57,7 +57,7 @@ export function createOperations(options: OperationsOptions): Operations {
     },
     enable: async (subscription) => await enable(subscription, { queues: queues(), health, clock }),
     disable: async (subscription, reason) => await disable(subscription, reason, { queues: queues(), health, clock }),
-    enforceDisabled: async () => await enforce({ queues: queues(), health }),
+    enforceDisabled: async () => await enforceDisabled({ queues: queues(), health }),
     noteMissing: (subscriptions) => noteMissing(subscriptions, options),
     async close() {
       await opened?.close();

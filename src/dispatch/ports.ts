@@ -1,11 +1,11 @@
-/** What fan-out needs of the log and of memory, as ports: the room that knows Redis implements them. */
+/** The ports through which the dispatcher and the workers use Redis. `src/state` implements them. */
 import type { Redis } from 'ioredis';
 import type { ListName } from '../events/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 
 /**
- * Opens a connection for BullMQ or for a blocking read. It must be made with `maxRetriesPerRequest: null`: a blocked
- * command has to outlive a restart of Redis. Whoever asked for it closes it.
+ * Opens a connection for BullMQ or for a blocking read. It must use `maxRetriesPerRequest: null`, so that a blocked command
+ * survives a restart of Redis. The caller closes it.
  */
 export type Connect = () => Redis;
 
@@ -14,53 +14,54 @@ export interface LogReader {
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
   /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
-  /** Resolves true as soon as there is something after `after`, false after `timeoutMs` or when aborted. */
+  /** Resolves true as soon as there is an event after `after`, false after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
-  /** Closes the connections that waiting opened. */
+  /** Closes the connections that `waitForMore` opened. */
   close(): Promise<void>;
 }
 
-/** How far each subscription has read each workspace's log. */
+/** The offset of each subscription in each workspace's log. */
 export interface OffsetStore {
   get(workspace: string, subscription: string): Promise<string | null>;
   set(workspace: string, subscription: string, logId: string): Promise<void>;
-  /** Gives a new subscription its first place, once whoever asks first; the place it has by now is the answer. */
+  /** Sets the first offset of a new subscription. If another process has set one already, that one stays. Returns the stored offset. */
   begin(workspace: string, subscription: string, logId: string): Promise<string>;
 }
 
-/** An event on its way to one subscription, as the gate knows it. */
+/** An event for one subscription, as the gate knows it. */
 export interface Entry {
   workspace: string;
   logId: string;
-  /** The id of its job: the event's, with the replay's behind it if one sent it. */
+  /** The id of its job: the event's id, followed by the replay's id if a replay sent it. */
   eventId: string;
-  /** The record whose events keep their order; null when the subscription does not ask for any. */
+  /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
   group: string | null;
 }
 
 export interface Standing {
-  /** `head`: may run. `behind`: its record's turn is another event's. `left`: handled or dead already. */
+  /** `head`: may run. `behind`: waits for an earlier event of its group. `left`: already handled or dead. */
   standing: 'head' | 'behind' | 'left';
-  /** False when the event had been entered before: a batch repeated after a crash. */
+  /** False when the event had been entered before: the batch was repeated after a crash. */
   fresh: boolean;
 }
 
-/** Somebody about to run an event, or done with it. */
+/** One run of an event: it asks for its turn, and later reports that it is done. */
 export interface Claim extends Entry {
   /**
-   * Tells one run of an event from every other, so that a run that lost its job to another cannot speak for it. Ends in
-   * `/n`, the number of the job's start: of two runs the one started later counts, whoever asks last.
+   * Identifies this run among all runs of the event, so that a run that lost its job to another process cannot act for it.
+   * Ends in `/n`, the number of the job's start. Of two runs, the one with the higher number is valid, regardless of which
+   * one asks last.
    */
   holder: string;
-  /** A dead letter that is tried again: it goes to the end of its lane. */
+  /** A retried dead letter: it goes to the end of its group. */
   retried: boolean;
-  /** Sent beside the log: it was given its place in the lane when it was entered. */
+  /** Sent by a backfill: it got its position in the group when it was entered. */
   backfilled?: boolean;
-  /** Where a revived one stands, as `revive` told. */
+  /** The position of a retried dead letter, as returned by `reenter`. */
   position?: string;
 }
 
-/** An event sent beside the log, with its number within its feed: texts that grow. */
+/** An event of a backfill. `mark` is its number within the backfill, as a text that sorts in order. */
 export type MarkedEntry = Entry & { mark: string };
 
 export type Reentry = { outcome: 'placed'; position: string } | { outcome: 'taken-over' };
@@ -71,12 +72,12 @@ export type Turn =
   | { outcome: 'left'; next: string | null }
   | { outcome: 'taken-over' };
 export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
-/** A held event keeps the head of its lane, and is no longer pending. */
+/** A held event keeps the head of its group and no longer counts as pending. */
 export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
 
-/** What a lane's head takes along. */
+/** The events that leave a group together with its head. */
 export interface Followers {
-  /** Job ids of the events right behind the head, in order. */
+  /** Job ids of the events directly behind the head, in order. */
   followers: readonly string[];
 }
 
@@ -88,35 +89,33 @@ export interface Pending {
 }
 
 /**
- * Keeps one record's events in order within one subscription: a queue (the lane) of events per record, in the order of
- * the log, of which only the head may run. Every operation may be repeated after a crash and then changes nothing.
+ * Keeps the events of one record in order within one subscription. Each record has an ordering group: a queue of its events
+ * in log order, of which only the head may run. Every operation can be repeated after a crash without further effect.
  */
 export interface RecordGate {
-  /** Puts events, in the order of the log, at the end of their lanes; says of each where it stands. */
+  /** Appends events, in log order, to their groups. Returns the standing of each. */
   enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
-  /** Puts events of a feed (a replay, a snapshot) at the end of their lanes, in the order given; says of each where it stands. */
-  enterBackfill(subscription: string, feed: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
+  /** Appends events of a backfill (a replay or a snapshot) to their groups, in the order given. Returns the standing of each. */
+  enterBackfill(subscription: string, backfill: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
   /**
-   * Gives a dead letter that is tried again its place in its lane: once per life. Asked for by whoever had it tried again
-   * (token null), so that of several the order is kept; or by whoever runs it, and holds its job by this token.
+   * Gives a retried dead letter its position in its group, once per life. Called by the command that retries it (token null),
+   * so that several retried events keep their order, and by the worker that runs it, which proves with the token that it
+   * holds the job.
    */
   reenter(subscription: string, entry: Entry, by: { token: string | null; life: number }): Promise<Reentry>;
-  /** May this event run now? If so, `holder` is from here on the only one who can make it leave. */
+  /** Asks whether this event may run now. If so, from then on only this `holder` can make it leave. */
   turn(subscription: string, claim: Claim): Promise<Turn>;
-  /** The event is handled or dead: the lane moves on. `next` is the event now at the head, if any. */
+  /** The event is handled or dead: it leaves its group. `next` is the event now at the head, if any. */
   leave(subscription: string, claim: Claim): Promise<Leave>;
-  /** The event is dead, and its followers shall wait until it is tried again or dropped. */
+  /** The event is dead, and its followers wait until it is retried or dropped. */
   hold(subscription: string, claim: Claim): Promise<Hold>;
-  /** The ids of the jobs right behind this head of a lane, in order; none when it is not the head. */
+  /** The ids of the jobs directly behind this head, in order; none when it is not the head. */
   followers(subscription: string, claim: Claim, most: number): Promise<string[]>;
-  /**
-   * Fixes what is merged into the head: the followers leave, and from the same moment its job carries `delivery`. It stays
-   * the head.
-   */
+  /** Merges followers into the head: in one step, they leave the group and the head's job gets `delivery`. The head stays. */
   merge(subscription: string, claim: Claim, merge: Followers & { delivery: Delivery }): Promise<Hold>;
-  /** The head and the followers are handled: all of them leave at once. */
+  /** The head and the followers are handled: all of them leave in one step. */
   leaveTogether(subscription: string, claim: Claim, company: Followers): Promise<Leave>;
-  /** A dead letter is dropped: if it held its lane, the lane moves on. Answers the event then at the head. */
+  /** A dead letter is dropped: if it was held at the head of its group, it leaves. Returns the new head. */
   drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
   pending(subscription: string, workspace: string): Promise<Pending>;
 }
@@ -129,34 +128,34 @@ export interface OnceMark {
   key: string;
 }
 
-/** Remembers which side effects were begun and which are done. */
+/** Remembers which side effects have started and which are done. */
 export interface OnceStore {
-  /** `begun`: nobody had, and now this caller has. */
+  /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
   finish(mark: OnceMark): Promise<void>;
   forget(mark: OnceMark): Promise<void>;
 }
 
 /**
- * What a subscription has to be sent beside the log, kept until it is: each task is one text under a name. Texts are
- * replaced by comparison, so that of two processes at the same task one goes on and the other looks again.
+ * The backfills (replays and snapshots) of a subscription that are not finished. Each task is one text under a name. Tasks
+ * change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again.
  */
 export interface BackfillStore {
   /** All tasks of a subscription. */
   tasks(subscription: string): Promise<ReadonlyMap<string, string>>;
-  /** Lays a task down, unless there is one of this name. */
+  /** Stores a task unless there is one of this name. */
   begin(subscription: string, name: string, text: string): Promise<void>;
-  /** Replaces a task, or ends it (`to: null`). False when it is no longer what it was, and nothing was done. */
+  /** Replaces a task, or deletes it (`to: null`). False when it no longer equals `from`; then nothing was done. */
   move(subscription: string, step: TaskStep): Promise<boolean>;
-  /** One chunk of a snapshot: its records, each at most once in the snapshot's life, and the task that comes after. */
+  /** Stages one chunk of a snapshot and moves the task on. Each record is staged at most once per snapshot. */
   stage(subscription: string, workspace: string, chunk: TaskStep & StagedChunk): Promise<boolean>;
-  /** The events of the chunk that is staged, as JSON. */
+  /** The events of the staged chunk, as JSON. */
   staged(subscription: string, workspace: string): Promise<string[]>;
-  /** The staged chunk is sent: it goes, and the task moves on. */
+  /** The staged chunk is sent: deletes it and moves the task on. */
   unstage(subscription: string, workspace: string, step: TaskStep): Promise<boolean>;
-  /** Of each record, the log's end when its image was read; null when it was not. */
+  /** For each record, the end of the log when its image was read; null when it was not read. */
   seen(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
-  /** Forgets what `seen` answers. */
+  /** Deletes what `seen` returns. */
   forgetSeen(subscription: string, workspace: string): Promise<void>;
 }
 
@@ -167,38 +166,38 @@ export interface TaskStep {
 }
 
 export interface StagedChunk {
-  /** The log's end when the images were read. */
+  /** The end of the log when the images were read. */
   tail: string;
-  /** Null where nothing is to be sent. */
+  /** `event` is null where nothing is to be sent. */
   records: readonly { record: string; event: ChangeEvent | null }[];
 }
 
-/** How far the reading of a list's images is. Good for one life of the Redis server: its cursors die with it. */
+/** How far a list's images have been read. Valid until the Redis server restarts: its cursors are lost then. */
 export interface ScanPosition {
   cursor: string;
   server: string;
 }
 
-/** Some records of a list and the end of the log, as they were at the same moment. */
+/** Some records of a list and the end of the log, read at the same moment. */
 export interface Scan {
   /** Null when these were the last. */
   next: ScanPosition | null;
   tail: string;
-  /** No `event` where the record is gone. What has no image is only counted. */
+  /** `event` is null where the record is deleted. Records without an image are only counted. */
   records: readonly { key: string; event: ChangeEvent | null }[];
   withoutImage: number;
 }
 
 /**
- * `ready`: has a complete baseline. `waiting`: will have one. `off`: is not swept. `imageless`: keeps no images, so that
- * nobody can tell what its records look like.
+ * `ready`: has a complete baseline. `waiting`: will have one. `off`: is not swept. `imageless`: stores no images, so its
+ * records cannot be shown.
  */
 export type ListReadiness = 'ready' | 'waiting' | 'off' | 'imageless';
 
-/** What the detector remembers, for snapshots. */
+/** The stored records, for snapshots. */
 export interface SnapshotSource {
   readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
-  /** A step through the records of a list; each comes at least once over all steps. */
+  /** One step through the records of a list. Over all steps, each record comes at least once. */
   scan(workspace: string, list: ListName, from: ScanPosition | null): Promise<Scan>;
 }
 
@@ -208,32 +207,32 @@ export interface WorkspaceTraces {
   records: number;
 }
 
-/** What is kept of a workspace, to be removed. */
+/** Finds and removes everything that is stored for a workspace. */
 export interface TraceStore {
-  /** Lists whose lease somebody holds. */
+  /** Lists that are being swept: a process holds their lease. */
   sweeping(workspace: string): Promise<string[]>;
-  /** Everything under the workspace's own keys, and the marks of `once`. */
+  /** Removes everything under the workspace's own keys, and the marks of `once`. */
   removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
-  /** Every subscription that anything is kept of, with the ids of its jobs that carry the workspace's events. */
+  /** Every subscription for which anything is stored, with the ids of its jobs that carry the workspace's events. */
   deliveries(workspace: string): Promise<Map<string, string[]>>;
-  /** What keeps the order of a workspace's events within a subscription. */
+  /** Removes the ordering state of a workspace's events in a subscription. */
   removeTraces(subscription: string, workspace: string, jobIds: readonly string[]): Promise<number>;
-  /** What the queue tells about jobs that are no more. */
+  /** Removes the queue's notices about jobs that no longer exist. */
   removeNotices(subscription: string): Promise<number>;
 }
 
-/** Why a subscription gets nothing delivered. */
+/** Why nothing is delivered to a subscription. */
 export interface Disabled {
   /** ISO 8601. */
   at: string;
-  /** In words for a person. */
+  /** A text for people. */
   reason: string;
-  /** Events it had not read yet were dropped from the log by its retention. */
+  /** The retention of the log dropped events that it had not read yet. */
   missing: boolean;
 }
 
 export interface Health {
-  /** The first of the failures without a success since, ms; a success after it is for the caller to know of. */
+  /** The first failure since the last recorded success, ms. Successes are not recorded here: the caller compares with the last one. */
   failingSinceMs: number | null;
   /** Null: it is enabled. */
   disabled: Disabled | null;
@@ -241,43 +240,43 @@ export interface Health {
 
 export interface FailureNote {
   nowMs: number;
-  /** When a try last succeeded; 0: not known of any. */
+  /** When an attempt last succeeded; 0: no success is known. */
   succeededAtMs: number;
-  /** How long it may go on before the subscription is disabled; 0: for ever. */
+  /** How long failures may go on before the subscription is disabled; 0: without limit. */
   disableAfterMs: number;
-  /** Kept when it is disabled. */
+  /** Stored when it is disabled. */
   reason: string;
 }
 
-/** `disabling`: by this very call, and only by one. `disabled`: before. */
+/** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
 export type DisableOutcome = 'disabling' | 'disabled';
 
-/** How each subscription fares, over all processes. */
+/** The health of each subscription, over all processes. */
 export interface HealthStore {
   read(subscription: string): Promise<Health>;
-  /** A try failed. Disables the subscription when it has failed for long enough. */
+  /** Notes a failed attempt. Disables the subscription when it has failed for long enough. */
   failed(subscription: string, note: FailureNote): Promise<'failing' | DisableOutcome>;
   disable(subscription: string, because: { atMs: number; reason: string }): Promise<DisableOutcome>;
-  /** Forgets its failures too. Answers how it was disabled, if it was. */
+  /** Clears its failures too. Returns how it was disabled, or null. */
   enable(subscription: string): Promise<Disabled | null>;
-  /** Retention dropped events that a disabled subscription has not read. Answers true the first time. */
+  /** Notes that retention dropped events a disabled subscription has not read. Returns true the first time. */
   missed(subscription: string): Promise<boolean>;
 }
 
-/** What travels in a BullMQ job of a subscription's queue. */
+/** The data of a BullMQ job in a subscription's queue. */
 export interface Delivery {
   event: ChangeEvent;
   workspace: string;
   logId: string;
-  /** As it was when the event was entered: a changed `order` holds for events read from then on. */
+  /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
-  /** The replay that sent it, if one did. */
+  /** The id of the replay that sent it, if one did. */
   replay?: string;
   /**
-   * With `settle`: it has been decided what is merged into `event`, which may carry an id of its own by now. This is the
-   * id it was entered under, by which its job is called.
+   * With debounce: the merge is decided, and `event` may have an id of its own. This is the id under which the job was
+   * entered, which stays the job's id.
    */
   mergedUnder?: string;
-  /** Present: it is the first a new subscription hears of the record (`start: 'snapshot'`). */
+  /** Sent by a snapshot (`start: 'snapshot'`): the first event a new subscription gets for this record. */
   snapshot?: true;
 }

@@ -1,10 +1,10 @@
-/** How far each subscription is: read from the log, and handled or dead. */
+/** How far each subscription is: what it has not read from the log, and what it has read but not handled. */
 import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
 import type { BackfillStore, HealthStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
-import { isSnapshotUnderWay } from './snapshot.js';
+import { isSnapshotRunning } from './snapshot.js';
 
 export interface ProgressOptions {
   subscriptions: readonly Subscription[];
@@ -18,30 +18,30 @@ export interface ProgressOptions {
   clock: Clock;
 }
 
-/** What one subscription still has to do in one workspace. */
+/** A subscription that is not done with a workspace. */
 export interface Unhandled {
   subscription: string;
   workspace: string;
-  /** `reading`: not all has been read from the log; `handling`: some events are neither handled nor dead. */
+  /** `reading`: it has not read the log up to the log id. `handling`: some events are neither handled nor dead. */
   stage: 'reading' | 'handling';
 }
 
 /**
- * Which subscriptions have not dealt with all events up to and including these log ids, by workspace. Not those that are
- * disabled: nobody could wait for them.
+ * The subscriptions that have not handled all events up to and including these log ids, by workspace. Disabled ones are left
+ * out: waiting for them would not end.
  */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, offsets: places, gate, health, ...snapshots }: ProgressOptions,
+  { subscriptions, offsets, gate, health, ...snapshots }: ProgressOptions,
 ): Promise<Unhandled[]> {
-  const looks = Object.entries(upTo).flatMap(([workspace, logId]) =>
+  const checks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
       if (!readsWorkspace(one, workspace)) return [];
       const subscription = one.name;
-      // First the place, then what is pending: what was read in between is then seen as pending.
-      const place = await places.get(workspace, subscription);
-      if (place === null || compareLogIds(place, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
-      if (await isSnapshotUnderWay({ subscription, workspace }, snapshots)) {
+      // The offset first, then the pending events: events read in between are then seen as pending.
+      const offset = await offsets.get(workspace, subscription);
+      if (offset === null || compareLogIds(offset, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
+      if (await isSnapshotRunning({ subscription, workspace }, snapshots)) {
         return [{ subscription, workspace, stage: 'reading' }];
       }
       const { oldest } = await gate.pending(subscription, workspace);
@@ -49,26 +49,26 @@ export async function findUnhandled(
       return [{ subscription, workspace, stage: 'handling' }];
     }),
   );
-  const unhandled = (await Promise.all(looks)).flat();
+  const unhandled = (await Promise.all(checks)).flat();
   const states = await Promise.all(unhandled.map(({ subscription }) => health.read(subscription)));
   return unhandled.filter((_, index) => states[index]?.disabled === null);
 }
 
 export interface Lag {
-  /** Events not read yet, plus those read and neither handled nor dead. Of the former, at most 1,000 per workspace are counted. */
+  /** Events not read yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead. */
   events: number;
   /** Age of the oldest of them, in seconds; 0 without lag. */
   seconds: number;
 }
 
-/** The log cannot be counted, only read: beyond so many, "many" is answer enough. */
+/** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
 const COUNTED = 1_000;
 
 export async function measureLag(subscription: Subscription, options: ProgressOptions): Promise<Lag> {
   const { clock } = options;
   const workspaces = options.workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
-  const looks = workspaces.map((workspace) => measureOne({ subscription: subscription.name, workspace }, options));
-  const lags = await Promise.all(looks);
+  const measured = workspaces.map((workspace) => measureOne({ subscription: subscription.name, workspace }, options));
+  const lags = await Promise.all(measured);
   const oldest = lags.flatMap(({ oldest }) => (oldest === null ? [] : [timeOfLogId(oldest)]));
   return {
     events: lags.reduce((sum, { events }) => sum + events, 0),
@@ -83,15 +83,15 @@ interface Where {
 
 async function measureOne(
   { subscription, workspace }: Where,
-  { log, offsets: places, gate }: ProgressOptions,
+  { log, offsets, gate }: ProgressOptions,
 ): Promise<{ events: number; oldest: string | null }> {
-  const [place, tail, pending] = await Promise.all([
-    places.get(workspace, subscription),
+  const [offset, tail, pending] = await Promise.all([
+    offsets.get(workspace, subscription),
     log.tail(workspace),
     gate.pending(subscription, workspace),
   ]);
-  // Without a place it has not begun; where it will begin is decided then.
-  if (place === null || compareLogIds(place, tail) >= 0 || tail === BEFORE_ALL) return pending;
-  const unread = await log.read(workspace, place, COUNTED);
+  // Without an offset it has not started, and its lag is not known.
+  if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return pending;
+  const unread = await log.read(workspace, offset, COUNTED);
   return { events: pending.events + unread.length, oldest: pending.oldest ?? unread[0]?.logId ?? null };
 }

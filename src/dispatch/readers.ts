@@ -1,40 +1,33 @@
-/** Who reads the logs: one pump per subscription and workspace, each in a loop of its own, and all of them changeable while they run. */
+/** Runs one reader per subscription and workspace, each in its own loop. The set of subscriptions can change while they run. */
 import type { Subscription } from '../handlers/handler.js';
-import type { Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { BackfillStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
-import { Pump } from './reader.js';
+import type { LogReader } from './ports.js';
 import type { Queues } from './queues.js';
-import { shareReading } from './shared-log.js';
-import { createLogBell } from './wake.js';
+import { Reader, type ReaderOptions } from './reader.js';
+import { createLogNotifier, shareReading } from './shared-log.js';
 
-export interface ReadersOptions {
+export interface ReadersOptions extends Omit<
+  ReaderOptions,
+  'workspace' | 'subscription' | 'selects' | 'queue' | 'notifier' | 'log'
+> {
   workspaces: readonly string[];
   queues: Queues;
   log: LogReader;
-  offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
-  source: SnapshotSource;
-  logger: Log;
-  clock: Clock;
   watch?: RedisUse | undefined;
   loops?: LoopBoard | undefined;
-  highWater: number;
-  /** Ends all of them. */
+  /** Ends all readers. */
   signal: AbortSignal;
 }
 
 export interface Readers {
   /**
-   * From here on these subscriptions read, and no others; one that is the same object as before goes on undisturbed.
-   * Resolves when those that go have stopped and those that come have their places.
+   * Replaces the set of subscriptions. One that is the same object as before goes on undisturbed. Resolves when removed ones
+   * have stopped reading and new ones have their offsets.
    */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
-  /** Resolves when everything has ended. */
+  /** Resolves when all readers have ended. */
   ended(): Promise<void>;
 }
 
@@ -45,29 +38,28 @@ interface Reading {
 
 export function startReaders({ workspaces, ...options }: ReadersOptions): Readers {
   const { signal, watch, loops: board } = options;
-  // One workspace's log: its follower, and one reading for all that stand at the same place.
-  const desks = workspaces.map((workspace) => ({
+  const logs = workspaces.map((workspace) => ({
     workspace,
-    bell: createLogBell({ ...options, workspace }),
+    notifier: createLogNotifier({ ...options, workspace }),
     log: { read: shareReading(options.log).read, tail: (name: string) => options.log.tail(name) },
   }));
-  const followers = desks.map(({ bell }) => bell.run(signal));
+  const notifiers = logs.map(({ notifier }) => notifier.run(signal));
   const readings = new Map<string, Reading>();
 
-  const take = async (subscription: Subscription): Promise<void> => {
-    const leaving = new AbortController();
-    const either = AbortSignal.any([signal, leaving.signal]);
+  const add = async (subscription: Subscription): Promise<void> => {
+    const removed = new AbortController();
+    const either = AbortSignal.any([signal, removed.signal]);
     const selects = compileSelection(subscription);
     const queue = options.queues.of(subscription.name);
-    const pumps = desks
+    const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((desk) => new Pump({ ...options, ...desk, subscription, selects, queue }));
-    await Promise.all(pumps.map((pump) => pump.begin()));
-    const loops = pumps.map((pump) =>
+      .map((shared) => new Reader({ ...options, ...shared, subscription, selects, queue }));
+    await Promise.all(readers.map((reader) => reader.begin()));
+    const loops = readers.map((reader) =>
       runLoop({
-        name: pump.name,
-        // The signal of the turn, which also ends one that has stalled.
-        run: (turn) => pump.turn(turn),
+        name: reader.name,
+        // The signal of the turn, which also ends a turn that has stalled.
+        run: (turn) => reader.turn(turn),
         ...(watch && { ready: (within) => watch.untilUsable(within) }),
         signal: either,
         log: options.logger,
@@ -78,21 +70,21 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
     readings.set(subscription.name, {
       subscription,
       async stop() {
-        leaving.abort();
+        removed.abort();
         await Promise.all(loops);
       },
     });
   };
-  const leave = async (name: string): Promise<void> => {
+  const remove = async (name: string): Promise<void> => {
     await readings.get(name)?.stop();
     readings.delete(name);
   };
   const change = async (subscriptions: readonly Subscription[]): Promise<void> => {
     const wanted = new Map(subscriptions.map((one) => [one.name, one]));
     const gone = [...readings.values()].filter(({ subscription: one }) => wanted.get(one.name) !== one);
-    await Promise.all(gone.map(({ subscription }) => leave(subscription.name)));
-    const coming = subscriptions.filter(({ name }) => !readings.has(name));
-    if (!signal.aborted) await Promise.all(coming.map(take));
+    await Promise.all(gone.map(({ subscription }) => remove(subscription.name)));
+    const added = subscriptions.filter(({ name }) => !readings.has(name));
+    if (!signal.aborted) await Promise.all(added.map(add));
   };
   let changing: Promise<void> = Promise.resolve();
   return {
@@ -102,7 +94,7 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
     },
     async ended() {
       await changing.catch(() => undefined);
-      await Promise.all([...followers, ...[...readings.values()].map((reading) => reading.stop())]);
+      await Promise.all([...notifiers, ...[...readings.values()].map((reading) => reading.stop())]);
     },
   };
 }

@@ -1,249 +1,273 @@
 /**
- * One run of one delivery, from BullMQ handing over the job to BullMQ being told how it ended.
+ * One run of one delivery, from the moment BullMQ hands over the job until BullMQ gets the result.
  *
- *   turn ──wait──> park: back into the delayed set until the event ahead has left
- *    │ └───left──> done before (a repeat after a crash): nothing to run
- *    go ──settling──> back into the delayed set until the record has been still; then those behind it are merged into it
- *    │                (settle.ts)
+ *   turn ──wait──> back into the delayed set until the event ahead has left its ordering group
+ *    │ └───left──> handled before (a repeat after a crash): nothing to run
+ *    go ──debounce──> back into the delayed set until the record is quiet; then followers are merged into it (debounce.ts)
+ *    │
  *    handler, alone or in a batch with others (batcher.ts)
- *    │ └──────fails──> disabled? back to the front of the paused queue, see outage.ts
- *    │                  judge ──retry──> BullMQ delays it; it stays the head of its lane
- *    │                    └─────dead──> write the death, leave the lane (or hold it), become a dead letter
- *    leave the lane, wake the follower, complete
+ *    │ └──────fails──> subscription disabled? back to the front of the paused queue (circuit-breaker.ts)
+ *    │                  decide ──retry──> BullMQ delays it; it stays the head of its group
+ *    │                    └──────dead──> write the death on the job, leave the group (or hold it), become a dead letter
+ *    leave the group, wake the next event, complete
  *
- * The lane is left before BullMQ is told, never after: a process killed in between comes back as a stalled job, finds
- * that it has left, and only tells. The other way round, a kill would leave the lane waiting for a job that is gone.
+ * The event leaves its group before BullMQ gets the result. If the process is killed in between, the job comes back as a
+ * stalled job, finds that its event has left, and only reports the result. In the other order, a kill would leave the group
+ * waiting for a job that no longer exists.
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
+import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Subscription } from '../handlers/handler.js';
-import { attemptDelivery } from './attempt.js';
-import type { Batcher, Journey } from './batcher.js';
-import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
-import { deathAfter, historyOf, lifeOf, type JobHistory, type BatchFailure } from './job-history.js';
-import type { Interrupt } from './interrupt.js';
-import type { ComparisonOf } from './merge-changes.js';
+import { attemptDelivery, type Interrupt } from './attempt.js';
+import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
-import { promote, promoteParked, readParked, type Store } from './delayed-jobs.js';
+import { debounce } from './debounce.js';
+import { promote, promoteUntried, readFollowers, removeFollowers, type QueueHandle } from './delayed-jobs.js';
+import {
+  AttemptFailedError,
+  deadLetterError,
+  decideRetry,
+  recordFailure,
+  type DecidedFailure,
+  type FailedAttempt,
+} from './failure.js';
+import { deathAfter, historyOf, lifeOf, type JobHistory } from './job-history.js';
+import type { ComparisonOf } from './merge-changes.js';
 import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
-import { PARKED_MS, entryOf, isBackfill } from './queue-layout.js';
-import { endRide } from './ride.js';
-import { settle } from './debounce.js';
+import { BEHIND_DELAY_MS, entryOf } from './queues.js';
 
 /**
- * So many processes may be lost while they handle one event before it is taken for the cause. Deployments and machines
- * that die are innocent and must not make dead letters; an event that kills every process must not do so for ever.
+ * After this many processes were lost while they handled one event, the event counts as the cause. The limit is high because
+ * deployments and crashed machines must not make dead letters, but an event that kills every process must not do so without
+ * end.
  */
 const MOST_STALLS = 50;
 
 export interface RunContext {
   subscription: Subscription;
   gate: RecordGate;
-  store: Store;
+  queue: QueueHandle;
   once: OnceStore;
   health: HealthStore;
   logger: Log;
   clock: Clock;
   random: () => number;
-  /** How long BullMQ lets us hold a job without a sign of life, ms. */
+  /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
-  /** Called with what a handler returned that should return nothing. */
+  /** Called with the value that a handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
-  /** What `settle` compares records by. */
+  /** How debounce compares records. */
   comparisonOf?: ComparisonOf | undefined;
-  /** Where events wait for each other; without one they are handled one by one. */
+  /** Collects events for a batch handler; without it they are handled one by one. */
   batcher?: Batcher;
 }
 
 export interface Run {
   job: Job<Delivery>;
   token: string;
-  /** Ends the handler when the process stops or another has taken the job over. */
+  /** Aborts the handler when the process stops or another process has taken over the job. */
   interrupt: Interrupt;
 }
 
-interface Going extends Run {
+interface ClaimedRun extends Run {
   claim: Claim;
   history: JobHistory;
 }
 
-export async function runDelivery(run: Run, context: RunContext): Promise<void> {
-  const { job, token } = run;
+export async function runDelivery(given: Run, context: RunContext): Promise<void> {
+  const { job, token } = given;
+  const { replay, snapshot } = job.data;
   const history = historyOf(job);
   const claim: Claim = {
     ...entryOf(job.data),
-    // BullMQ gives one token to many jobs in turn, and one job many starts: the pair is one run.
+    // BullMQ uses one token for many jobs in turn and starts one job many times: the pair identifies the run.
     holder: `${token}/${job.attemptsStarted}`,
     retried: history.retried,
-    backfilled: isBackfill(job.data),
+    backfilled: replay !== undefined || snapshot === true,
   };
-  const going = { ...run, claim, history };
+  const run = { ...given, claim, history };
   // Without an order there is no turn to wait for.
-  if (claim.group === null) return proceed(going, context);
-  if (claim.retried) claim.position = await placeOf(going, context);
+  if (claim.group === null) return handle(run, context);
+  if (claim.retried) claim.position = await reenter(run, context);
   const turn = await context.gate.turn(context.subscription.name, claim);
   if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
-  if (turn.outcome === 'wait') return park(going, context);
-  if (turn.outcome === 'go') return settled(going, context);
-  if (turn.next !== null) await promoteParked(context.store, turn.next);
+  if (turn.outcome === 'wait') return waitBehind(run, context);
+  if (turn.outcome === 'go') return debounceAndHandle(run, context);
+  if (turn.next !== null) await promoteUntried(context.queue, turn.next);
   if (history.death !== null) throw deadLetterError(history.death);
 }
 
-async function settled(going: Going, context: RunContext): Promise<void> {
-  const { job, token } = going;
-  const state = await settle({ ...going, ...context });
-  if (state.outcome === 'go') return proceed(going, context);
-  if (state.outcome === 'taken-over') throw takenOver(context.subscription, job);
-  if (state.outcome === 'nothing') {
-    if (state.next !== null) await promote(context.store, state.next);
+async function debounceAndHandle(run: ClaimedRun, context: RunContext): Promise<void> {
+  const { job, token } = run;
+  const result = await debounce({ ...run, ...context });
+  if (result.outcome === 'go') return handle(run, context);
+  if (result.outcome === 'taken-over') throw takenOver(context.subscription, job);
+  if (result.outcome === 'nothing') {
+    if (result.next !== null) await promote(context.queue, result.next);
     return;
   }
-  await job.moveToDelayed(state.untilMs, token);
+  await job.moveToDelayed(result.untilMs, token);
   throw new DelayedError();
 }
 
-async function placeOf({ job, token, claim }: Going, { gate, subscription }: RunContext): Promise<string> {
-  const revival = await gate.reenter(subscription.name, claim, { token, life: lifeOf(job) });
-  if (revival.outcome === 'placed') return revival.position;
+async function reenter({ job, token, claim }: ClaimedRun, { gate, subscription }: RunContext): Promise<string> {
+  const reentry = await gate.reenter(subscription.name, claim, { token, life: lifeOf(job) });
+  if (reentry.outcome === 'placed') return reentry.position;
   throw takenOver(subscription, job);
 }
 
-/** Until when nobody else can have the job: its lock lives for `lockMs` in real time, whatever clock we were given. */
-async function holdOn({ job, token }: Going, { subscription, lockMs }: RunContext): Promise<number> {
+/** Extends the job's lock. Returns until when it lasts, in real time: the lock does not follow `clock`. */
+async function extendLock({ job, token }: ClaimedRun, { subscription, lockMs }: RunContext): Promise<number> {
   const askedAt = systemClock.now();
   if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, job);
   return askedAt + lockMs;
 }
 
-async function proceed(going: Going, context: RunContext): Promise<void> {
-  const { job, interrupt, history } = going;
-  const { subscription, logger, clock } = context;
-  if (history.death !== null) return die(going, context, history.death);
-  if (history.stalls > MOST_STALLS) return die(going, context, rememberStalls(history, clock.now()));
-  if (history.batchFailure !== null) return fail(going, context, history.batchFailure);
-  if (context.batcher !== undefined) return proceedInBatch(going, context, context.batcher);
-  // A process that was stopped since it was told "go" may have lost the event, and its record may be far ahead by now.
-  // Between the last look at the time and the handler there must be no `await`.
-  let heldUntil = (job.processedOn ?? 0) + context.lockMs;
-  while (systemClock.now() >= heldUntil) heldUntil = await holdOn(going, context);
+async function handle(run: ClaimedRun, context: RunContext): Promise<void> {
+  const { job, interrupt, history } = run;
+  const { subscription, logger, clock, once } = context;
+  if (history.death !== null) return deadLetter(run, context, history.death);
+  if (history.stalls > MOST_STALLS) return deadLetter(run, context, stallsAsFailure(history, clock.now()));
+  if (history.batchFailure !== null) return fail(run, context, history.batchFailure);
+  if (context.batcher !== undefined) return handleInBatch(run, context, context.batcher);
+  // A process that was suspended since its turn began may have lost the event, and other events of the record may have run.
+  // There must be no `await` between the last check of the lock and the handler.
+  let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
+  while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
     const { attempt } = history;
-    const { once } = context;
     const parts = { subscription, delivery: job.data, attempt, interrupt, logger, clock, once };
     const returned = await attemptDelivery(parts);
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
-    return afterFailure(error, going, context);
+    return afterFailure(error, run, context);
   }
-  await leave(going, context);
+  await leave(run, context);
 }
 
-async function proceedInBatch(going: Going, context: RunContext, batcher: Batcher): Promise<void> {
-  const { claim, interrupt } = going;
-  const { riders, result } = await travel(going, context, batcher);
-  if (result.outcome === 'failed' && result.done === 0) return afterFailure(result.error, going, context);
-  const done = result.outcome === 'done' ? riders.length + 1 : result.done;
-  const rider = riders[done - 1];
-  // Interrupted by us, or the subscription disabled by it: that is no failed try.
+/**
+ * Handles the head of a group and the followers that join its batch. The handled ones, head included, leave in one step: if
+ * the process is killed before it, all of them are handled again in order; after it, none is.
+ *
+ * A follower that failed becomes the head. Its failure is first written on its job, and reported to BullMQ at its own turn
+ * (see job-history.ts), so a kill in between does not lose the count of an attempt that was made.
+ */
+async function handleInBatch(run: ClaimedRun, context: RunContext, batcher: Batcher): Promise<void> {
+  const { claim, interrupt } = run;
+  const { subscription, gate, queue } = context;
+  const { followers, outcome } = await joinBatch(run, context, batcher);
+  if (outcome.outcome === 'failed' && outcome.done === 0) return afterFailure(outcome.error, run, context);
+  const done = outcome.outcome === 'done' ? followers.length + 1 : outcome.done;
+  const failed = followers[done - 1];
+  // An attempt that we interrupted, or that disabled the subscription, does not count as failed.
   const counts =
-    result.outcome === 'failed' && interrupt.cause === null && (await noteFailure(result.error, context)) === 'failing';
-  const failed = counts && rider !== undefined ? { rider, ridden: judge(result.error, 1, context) } : undefined;
-  await passOn(await endRide({ claim, handled: riders.slice(0, done - 1), failed }, context), going, context);
+    outcome.outcome === 'failed' &&
+    interrupt.cause === null &&
+    (await noteFailure(outcome.error, context)) === 'failing';
+  if (counts && failed !== undefined) {
+    await queue.getBackend().updateProgress(failed.id, { batchFailure: decide(outcome.error, 1, context) });
+  }
+  const ids = followers.slice(0, done - 1).map(({ id }) => id);
+  const left = await (ids.length === 0
+    ? gate.leave(subscription.name, claim)
+    : gate.leaveTogether(subscription.name, claim, { followers: ids }));
+  if (left.outcome === 'left') await removeFollowers(queue, ids);
+  await wakeNext(left, run, context);
 }
 
-async function travel(going: Going, context: RunContext, batcher: Batcher): Promise<Journey> {
-  const { job, claim, history, interrupt } = going;
-  const { gate, store, subscription, lockMs } = context;
+async function joinBatch(run: ClaimedRun, context: RunContext, batcher: Batcher): Promise<BatchResult> {
+  const { job, claim, history, interrupt } = run;
+  const { gate, queue, subscription, lockMs } = context;
   try {
     return await batcher.join({
       delivery: job.data,
       attempt: history.attempt,
-      heldUntil: (job.processedOn ?? 0) + lockMs,
-      holdOn: () => holdOn(going, context),
-      // What has to settle first does not ride along.
+      lockedUntil: (job.processedOn ?? 0) + lockMs,
+      extendLock: () => extendLock(run, context),
+      // With debounce, followers must first be merged and cannot join the batch as they are.
       followers: async (most) =>
         subscription.settle === undefined ? await gate.followers(subscription.name, claim, most) : [],
-      read: (ids) => readParked(store, ids),
+      read: (ids) => readFollowers(queue, ids),
     });
   } catch (error) {
-    // It has not set out.
-    if (interrupt.cause === 'stopping') return giveBack(going);
+    // The batch was not flushed.
+    if (interrupt.cause === 'stopping') return requeue(run);
     throw error;
   }
 }
 
-async function afterFailure(error: unknown, going: Going, context: RunContext): Promise<void> {
-  const { job, interrupt, history } = going;
-  const { subscription } = context;
-  if (interrupt.cause === 'lost') throw takenOver(subscription, job);
-  // We interrupted it: that is no failed try. The next process finds it at the front of the queue.
-  if (interrupt.cause === 'stopping') return giveBack(going);
-  // Nor is this one: it is the first to be handled when the subscription is enabled.
-  if ((await noteFailure(error, context)) === 'disabled') return giveBack(going);
-  return fail(going, context, judge(error, history.attempt, context));
+async function afterFailure(error: unknown, run: ClaimedRun, context: RunContext): Promise<void> {
+  const { job, interrupt, history } = run;
+  if (interrupt.cause === 'lost') throw takenOver(context.subscription, job);
+  // We interrupted it, so the attempt does not count. The next process finds the job at the front of the queue.
+  if (interrupt.cause === 'stopping') return requeue(run);
+  // This attempt does not count either: the event is the first to be handled when the subscription is enabled.
+  if ((await noteFailure(error, context)) === 'disabled') return requeue(run);
+  return fail(run, context, decide(error, history.attempt, context));
 }
 
-function judge(error: unknown, attempt: number, { subscription, clock, random }: RunContext): BatchFailure {
+function decide(error: unknown, attempt: number, { subscription, clock, random }: RunContext): DecidedFailure {
   return {
     failure: recordFailure(error, { attempt, nowMs: clock.now() }),
-    verdict: decideRetry(error, { attempt, retry: subscription.retry, random: random() }),
+    decision: decideRetry(error, { attempt, retry: subscription.retry, random: random() }),
   };
 }
 
-async function fail(going: Going, context: RunContext, { failure, verdict }: BatchFailure): Promise<void> {
-  const { job } = going;
+async function fail(run: ClaimedRun, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
   const { subscription, logger } = context;
-  const { attempt } = failure;
-  const facts = { subscription: subscription.name, event: job.id, attempt, error: failure.message, code: failure.code };
-  if (verdict.outcome === 'dead') {
-    logger.error({ ...facts, because: verdict.because }, 'an event became a dead letter');
-    return die(going, context, failure);
+  const { attempt, message: error, code } = failure;
+  const facts = { subscription: subscription.name, event: run.job.id, attempt, error, code };
+  if (decision.outcome === 'dead') {
+    logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
+    return deadLetter(run, context, failure);
   }
-  logger.warn({ ...facts, retryInMs: verdict.waitMs }, 'a handler failed; the event will be tried again');
-  throw new AttemptFailedError(failure, verdict.waitMs);
+  logger.warn({ ...facts, retryInMs: decision.waitMs }, 'handler failed, the event will be retried');
+  throw new AttemptFailedError(failure, decision.waitMs);
 }
 
-async function giveBack({ job, token }: Going): Promise<never> {
+async function requeue({ job, token }: ClaimedRun): Promise<never> {
   await job.moveToWait(token);
   throw new WaitingError();
 }
 
-async function die(going: Going, context: RunContext, failure: FailedAttempt): Promise<never> {
-  const { job, token, history } = going;
+async function deadLetter(run: ClaimedRun, context: RunContext, failure: FailedAttempt): Promise<never> {
+  const { job, token, history } = run;
   if (history.death === null) {
-    // Only who still owns the job may write on it.
+    // Only the process that still holds the lock may write on the job.
     if ((await job.extendLock(token, context.lockMs)) !== 1) throw takenOver(context.subscription, job);
     await job.updateProgress(deathAfter(job, failure));
   }
-  if (context.subscription.whenDead === 'hold') await hold(going, context);
-  else await leave(going, context);
+  if (context.subscription.whenDead === 'hold') await hold(run, context);
+  else await leave(run, context);
   throw deadLetterError(failure);
 }
 
-async function hold({ job, claim }: Going, { gate, subscription }: RunContext): Promise<void> {
-  // Without an order nobody waits for it.
-  const held =
-    claim.group === null ? await gate.leave(subscription.name, claim) : await gate.hold(subscription.name, claim);
+async function hold({ job, claim }: ClaimedRun, { gate, subscription }: RunContext): Promise<void> {
+  // Without an order no event waits for this one.
+  const held = await (claim.group === null
+    ? gate.leave(subscription.name, claim)
+    : gate.hold(subscription.name, claim));
   if (held.outcome === 'taken-over') throw takenOver(subscription, job);
 }
 
-async function leave(going: Going, context: RunContext): Promise<void> {
-  await passOn(await context.gate.leave(context.subscription.name, going.claim), going, context);
+async function leave(run: ClaimedRun, context: RunContext): Promise<void> {
+  await wakeNext(await context.gate.leave(context.subscription.name, run.claim), run, context);
 }
 
-async function passOn(left: Leave, { job }: Going, { store, subscription }: RunContext): Promise<void> {
+async function wakeNext(left: Leave, { job }: ClaimedRun, { queue, subscription }: RunContext): Promise<void> {
   if (left.outcome === 'taken-over') throw takenOver(subscription, job);
-  if (left.next !== null) await promote(store, left.next);
+  if (left.next !== null) await promote(queue, left.next);
 }
 
-async function park({ job, token, claim }: Going, { gate, store, subscription, clock }: RunContext): Promise<never> {
-  await job.moveToDelayed(clock.now() + PARKED_MS, token);
-  // The event ahead may have left while this job was on its way to the delayed set, and found nobody to promote; or have
-  // taken this one along.
+async function waitBehind({ job, token, claim }: ClaimedRun, context: RunContext): Promise<never> {
+  const { gate, queue, subscription, clock } = context;
+  await job.moveToDelayed(clock.now() + BEHIND_DELAY_MS, token);
+  // The event ahead may have left while this job was being delayed, and then there was no delayed job to promote. Or it may
+  // have taken this event into its batch or merge.
   const turn = await gate.turn(subscription.name, claim);
-  if (turn.outcome !== 'wait') await promote(store, claim.eventId);
+  if (turn.outcome !== 'wait') await promote(queue, claim.eventId);
   throw new DelayedError();
 }
 
@@ -251,11 +275,11 @@ function takenOver({ name }: Subscription, { id }: Job<Delivery>): ChangefeedErr
   return new ChangefeedError('CF_LEASE_LOST', {
     subscription: name,
     event: id,
-    message: `Event ${id ?? ''} of "${name}" was taken over by another process, because this one gave no sign of life for too long. What the handler did here is not counted; it runs again there.`,
+    message: `Event ${id ?? ''} of "${name}" was taken over by another process, because this process did not respond for longer than the lock. The result of the handler here does not count; the other process handles the event again.`,
   });
 }
 
-function rememberStalls({ attempt, stalls }: JobHistory, nowMs: number): FailedAttempt {
+function stallsAsFailure({ attempt, stalls }: JobHistory, nowMs: number): FailedAttempt {
   const message = `The process was lost ${stalls} times while handling this event. Find out whether the event makes it crash, then retry it.`;
   const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
   return recordFailure(error, { attempt, nowMs });

@@ -1,16 +1,16 @@
 /**
- * The beginning of a subscription with `start: 'snapshot'`: what every record is now, then what changes.
+ * The start of a subscription with `start: 'snapshot'`: first the current state of every record, then the changes.
  *
- *   begin   the task is laid down, then the place in the log: from here on the log keeps what comes
- *   scan    a list's images are read in steps, each together with the end of the log at that very moment, and staged; of
- *           each record the first reading counts, and the log's end at it is noted (`seen`)
- *   send    what is staged goes into the lanes and the queue; only then is the next step read
- *   follow  the log is read from the place on. What the log had told of a record by the time its image was read is in the
- *           image, and passed over; all else is delivered. Behind the end of the last scan nothing is to be looked up.
+ *   begin   The task is stored, then the offset: from then on the log keeps new events for the subscription.
+ *   scan    The images of a list are read in steps and staged, each step together with the end of the log at that moment.
+ *           Only the first read of each record counts, and the end of the log at that read is stored (`seen`).
+ *   send    The staged events are entered and queued. Only then is the next step read.
+ *   follow  The log is read from the offset on. Events of a record that were logged before its image was read are in the
+ *           image and are skipped; all others are delivered. After the end of the last scan, no lookup is needed.
  *
- * A list without a complete baseline has its turn when it has one; what the log tells of it until then will be in its
- * images. Every step may be repeated after a crash, and be taken by several dispatchers at once: the task moves on by
- * comparison, a record is staged once, an event is entered once.
+ * A list without a complete baseline is read once it has one. Until then its logged events are skipped, because its images
+ * will contain them. Every step can be repeated after a crash and run in several dispatchers at once: the task changes by
+ * compare-and-set, a record is staged once, and an event is entered once.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
@@ -23,10 +23,10 @@ import type { Selection, Subscription } from '../handlers/handler.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { deliver } from './enqueue.js';
+import { enqueue } from './enqueue.js';
 import { compileSelection } from './match.js';
 import type { Delivery, BackfillStore, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
-import { entryOf, groupOf } from './queue-layout.js';
+import { entryOf, groupOf } from './queues.js';
 
 export interface SnapshotOptions {
   workspace: string;
@@ -41,42 +41,45 @@ export interface SnapshotOptions {
 
 interface SnapshotTask {
   id: string;
-  /** Lists whose images are still to be read. */
+  /** Lists whose images have not been read completely. */
   left: readonly ListName[];
-  /** The list being read, and from where on. */
+  /** The list being read, and the position in it. */
   reading: { list: ListName; from: ScanPosition | null } | null;
-  /** There may be events in the staging. */
+  /** There may be staged events. */
   staged: boolean;
   /** Events sent. */
   sent: number;
-  /** Log id: what comes after it is in no image. */
+  /** Log id: no image contains an event after it. */
   until: string;
-  /** When the last scan was taken, ms; null when nothing is remembered of any. */
+  /** When the last scan was read, ms; null when nothing is stored in `seen`. */
   scannedAtMs: number | null;
-  /** Records of which no image was kept. */
+  /** Records without a stored image. */
   withoutImage: number;
 }
 
-/** A dispatcher that stood still for so long while another finished would miss what was passed over. Minutes are cheap. */
+/**
+ * How long `seen` is kept after the last scan. A dispatcher that is suspended for longer while another one finishes would
+ * deliver events that should be skipped. The memory for a few minutes is cheap.
+ */
 const REMEMBERED_MS = 10 * 60_000;
 
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #name: string;
   readonly #selects: (event: ChangeEvent) => boolean;
-  #saidWaiting = false;
+  #loggedWaiting = false;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
     this.#name = taskName(options.workspace);
-    // Neither a type nor a class of change is asked of what is no change.
+    // A snapshot event is no change: the type, class and fields of a change do not apply to it.
     const { where } = options.subscription;
     this.#selects = compileSelection({ on: ['*'], ...(where && { where }) });
   }
 
-  /** Before the subscription gets its place: the other way round, a crash in between would leave it without its snapshot. */
+  /** Called before the subscription gets its offset: in the other order, a crash in between would lose the snapshot. */
   async begin(): Promise<void> {
-    const { subscription, workspace, backfills: feeds, logger } = this.#options;
+    const { subscription, workspace, backfills, logger } = this.#options;
     const task: SnapshotTask = {
       id: `s${randomBytes(5).toString('hex')}`,
       left: listsCovered(subscription),
@@ -87,44 +90,44 @@ export class Snapshot {
       scannedAtMs: null,
       withoutImage: 0,
     };
-    await feeds.begin(subscription.name, this.#name, JSON.stringify(task));
+    await backfills.begin(subscription.name, this.#name, JSON.stringify(task));
     if (task.left.every((list) => selectsSnapshots(subscription, list))) return;
-    const message = 'the snapshot is sent as crm.<object>.snapshot events, although `on` does not name them';
+    const message = 'the snapshot is sent as crm.<object>.snapshot events although `on` does not select them';
     logger.warn({ subscription: subscription.name, workspace, on: subscription.on }, message);
   }
 
   /**
-   * One step, if there is one to take. False: the log may be read.
-   * @param place where the subscription stands in the log
+   * Takes one step if there is one. False: the log may be read.
+   * @param offset the subscription's offset in the log
    */
-  async step(tasks: ReadonlyMap<string, string>, place: string): Promise<boolean> {
+  async step(tasks: ReadonlyMap<string, string>, offset: string): Promise<boolean> {
     const text = tasks.get(this.#name);
     if (text === undefined) return false;
     const task = JSON.parse(text) as SnapshotTask;
     if (task.staged) {
-      await this.#send(task, text, place);
+      await this.#send(task, text, offset);
       return true;
     }
     const reading = task.reading ?? (await this.#nextList(task));
     if (reading !== null) await this.#scan({ ...task, reading }, text);
-    else await this.#forget(task, text, place);
+    else await this.#forget(task, text, offset);
     return reading !== null;
   }
 
   /**
-   * Of a batch of the log, what no image has told or will tell; null when a list is being read, and the log must wait.
-   * The task is looked at after the batch was read: what is to be scanned by then is scanned later than the batch.
+   * The events of a batch that no image contains or will contain; null when a list is being read and the log must wait.
+   * The task is read after the batch: lists that are still to be scanned then are scanned later than the batch was read.
    */
-  async untold(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[] | null> {
-    const { subscription, workspace, backfills: feeds } = this.#options;
-    const text = (await feeds.tasks(subscription.name)).get(this.#name);
+  async uncovered(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[] | null> {
+    const { subscription, workspace, backfills } = this.#options;
+    const text = (await backfills.tasks(subscription.name)).get(this.#name);
     if (text === undefined) return batch;
     const { staged, reading, left, scannedAtMs } = JSON.parse(text) as SnapshotTask;
     if (staged || reading !== null) return null;
     const current = batch.filter(({ event }) => !left.some((list) => list === listOf(event)));
     if (scannedAtMs === null) return current;
     const records = current.map(({ event }) => recordOf(listOf(event), event.subject));
-    const seen = await feeds.seen(subscription.name, workspace, records);
+    const seen = await backfills.seen(subscription.name, workspace, records);
     return current.filter(({ logId }, index) => {
       const end = seen[index] ?? null;
       return end === null || compareLogIds(logId, end) > 0;
@@ -138,16 +141,16 @@ export class Snapshot {
     const ready = task.left.find((list) => ['ready', 'imageless'].includes(readiness.get(list) ?? ''));
     if (ready !== undefined) return { list: ready, from: null };
     const lists = task.left.filter((list) => readiness.get(list) === 'waiting');
-    if (lists.length > 0 && !this.#saidWaiting) {
-      this.#saidWaiting = true;
-      const message = 'the snapshot of these lists waits for their first complete sweep';
+    if (lists.length > 0 && !this.#loggedWaiting) {
+      this.#loggedWaiting = true;
+      const message = 'the snapshot of these lists starts after their first complete sweep';
       logger.info({ subscription: subscription.name, workspace, lists }, message);
     }
     return null;
   }
 
   async #scan(task: SnapshotTask & { reading: { list: ListName; from: ScanPosition | null } }, from: string) {
-    const { workspace, subscription, source, backfills: feeds, clock } = this.#options;
+    const { workspace, subscription, source, backfills, clock } = this.#options;
     const { list } = task.reading;
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
     const scan = imageless
@@ -162,7 +165,7 @@ export class Snapshot {
       scannedAtMs: clock.now(),
       withoutImage: task.withoutImage + scan.withoutImage,
     };
-    const moved = await feeds.stage(subscription.name, workspace, {
+    const moved = await backfills.stage(subscription.name, workspace, {
       name: this.#name,
       from,
       to: JSON.stringify(next),
@@ -172,46 +175,45 @@ export class Snapshot {
         event: event !== null && this.#selects(event) ? event : null,
       })),
     });
-    if (moved && scan.next === null) this.#tellListRead(list, { imageless, withoutImage: next.withoutImage });
+    if (moved && scan.next === null) this.#logListRead(list, { imageless, withoutImage: next.withoutImage });
   }
 
-  #tellListRead(list: ListName, { imageless, withoutImage }: { imageless: boolean; withoutImage: number }): void {
+  #logListRead(list: ListName, { imageless, withoutImage }: { imageless: boolean; withoutImage: number }): void {
     const { subscription, workspace, logger } = this.#options;
     const facts = { subscription: subscription.name, workspace, list };
     if (imageless) {
-      logger.warn(
-        facts,
-        'this list keeps no images (images: false): a snapshot cannot tell its records, only changes come',
-      );
+      logger.warn(facts, 'list stores no images (images: false): it has no snapshot, only its changes are delivered');
     } else if (withoutImage > 0) {
-      logger.warn({ ...facts, withoutImage }, 'of some records no image is kept: the snapshot leaves them out');
+      logger.warn({ ...facts, withoutImage }, 'records without a stored image are missing in the snapshot');
     } else {
-      logger.info(facts, 'the snapshot of a list is read');
+      logger.info(facts, 'snapshot of a list read');
     }
   }
 
-  async #send(task: SnapshotTask, from: string, place: string): Promise<void> {
-    const { workspace, subscription, queue, gate, backfills: feeds } = this.#options;
-    const events = (await feeds.staged(subscription.name, workspace)).map((json) => JSON.parse(json) as ChangeEvent);
+  async #send(task: SnapshotTask, from: string, offset: string): Promise<void> {
+    const { workspace, subscription, queue, gate, backfills } = this.#options;
+    const events = (await backfills.staged(subscription.name, workspace)).map(
+      (json) => JSON.parse(json) as ChangeEvent,
+    );
     const outgoing = events.map((event, index) => {
-      const lane = groupOf({ workspace, event }, subscription);
-      const delivery: Delivery = { event, workspace, logId: place, group: lane, snapshot: true };
+      const group = groupOf({ workspace, event }, subscription);
+      const delivery: Delivery = { event, workspace, logId: offset, group, snapshot: true };
       return { delivery, entry: { ...entryOf(delivery), mark: String(task.sent + index).padStart(12, '0') } };
     });
-    await deliver(outgoing, { queue, enter: (entries) => gate.enterBackfill(subscription.name, task.id, entries) });
+    await enqueue(outgoing, { queue, enter: (entries) => gate.enterBackfill(subscription.name, task.id, entries) });
     const to = JSON.stringify({ ...task, staged: false, sent: task.sent + events.length } satisfies SnapshotTask);
-    await feeds.unstage(subscription.name, workspace, { name: this.#name, from, to });
+    await backfills.unstage(subscription.name, workspace, { name: this.#name, from, to });
   }
 
-  /** Once the log is read beyond the last scan, what was seen need not be known any more. */
-  async #forget(task: SnapshotTask, from: string, place: string): Promise<void> {
-    const { workspace, subscription, backfills: feeds, clock } = this.#options;
+  /** Deletes `seen` once the log has been read beyond the last scan. */
+  async #forget(task: SnapshotTask, from: string, offset: string): Promise<void> {
+    const { workspace, subscription, backfills, clock } = this.#options;
     const { left, until, scannedAtMs } = task;
     if (scannedAtMs === null && left.length > 0) return;
-    if (compareLogIds(place, until) < 0 || clock.now() - (scannedAtMs ?? 0) < REMEMBERED_MS) return;
-    await feeds.forgetSeen(subscription.name, workspace);
+    if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < REMEMBERED_MS) return;
+    await backfills.forgetSeen(subscription.name, workspace);
     const rest: SnapshotTask = { ...task, scannedAtMs: null };
-    await feeds.move(subscription.name, {
+    await backfills.move(subscription.name, {
       name: this.#name,
       from,
       to: left.length === 0 ? null : JSON.stringify(rest),
@@ -219,12 +221,12 @@ export class Snapshot {
   }
 }
 
-/** Is there still something of a snapshot to be read and sent? A list that waits for its baseline is not waited for. */
-export async function isSnapshotUnderWay(
+/** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline do not count. */
+export async function isSnapshotRunning(
   { subscription, workspace }: { subscription: string; workspace: string },
-  { backfills: feeds, source }: Pick<SnapshotOptions, 'backfills' | 'source'>,
+  { backfills, source }: Pick<SnapshotOptions, 'backfills' | 'source'>,
 ): Promise<boolean> {
-  const text = (await feeds.tasks(subscription)).get(taskName(workspace));
+  const text = (await backfills.tasks(subscription)).get(taskName(workspace));
   if (text === undefined) return false;
   const { staged, reading, left } = JSON.parse(text) as SnapshotTask;
   if (staged || reading !== null) return true;
@@ -240,7 +242,7 @@ function recordOf(list: ListName | undefined, key: string): string {
   return `${list ?? '-'} ${key}`;
 }
 
-/** Whoever wants to hear anything of a list's records hears what they are. */
+/** A subscription that selects any event type of a list gets the snapshot of the list. */
 function listsCovered({ lists, on }: Selection): ListName[] {
   const wanted = on.map(compileTypePattern);
   return LIST_NAMES.filter((list) => {

@@ -1,4 +1,4 @@
-/** The BullMQ worker of one subscription: takes its deliveries, one run each, and knows when one was lost to another. */
+/** The BullMQ worker of one subscription: runs its deliveries and interrupts a run whose job was lost to another process. */
 import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describe, messageOf } from '../errors.js';
@@ -6,28 +6,28 @@ import type { Subscription } from '../handlers/handler.js';
 import { pauseWhileUnwritable, type RedisUse } from '../runtime/redis-watch.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { runLoop } from '../runtime/loop.js';
+import { Interrupt } from './attempt.js';
 import { createBatcher } from './batcher.js';
 import { AttemptFailedError } from './failure.js';
-import { Interrupt } from './interrupt.js';
 import { keepDisabled } from './circuit-breaker.js';
 import type { Delivery } from './ports.js';
-import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queue-layout.js';
+import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queues.js';
 import { runDelivery, type RunContext } from './run-delivery.js';
 
 export interface WorkerTiming {
-  /** A process that gives no sign of life for so long is taken for lost, and its events go to others; ms. @defaultValue 30000 */
+  /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 30000 */
   lockMs: number;
-  /** How often lost processes are looked for, ms. @defaultValue 15000 */
+  /** How often lost processes are searched for, ms. @defaultValue 15000 */
   stalledCheckMs: number;
 }
 
 export const DEFAULT_TIMING: WorkerTiming = { lockMs: 30_000, stalledCheckMs: 15_000 };
 
-/** After a lost connection: a worker waits no longer for the next try, nor for its end. */
+/** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
 
-/** Ours to judge (see `run-delivery`): BullMQ's own limit would fail the job without its lane moving on. */
-const NEVER_TOO_STALLED = 1_000_000_000;
+/** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
+const UNLIMITED_STALLS = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
@@ -44,11 +44,11 @@ export interface SubscriptionWorkerOptions extends Pick<
 export interface SubscriptionWorker {
   readonly subscription: Subscription;
   start(): Promise<void>;
-  /** Takes no more; resolves when what is running has ended. */
+  /** Takes no more jobs. Resolves when the running ones have ended. */
   close(): Promise<void>;
-  /** Aborts the signals of what is running; those tries do not count. */
+  /** Aborts the signals of the running handlers. Their attempts do not count. */
   interrupt(): void;
-  /** Cuts the connections; what was running comes back elsewhere. */
+  /** Closes the connections. Other processes take over the running jobs. */
   abandon(): Promise<void>;
 }
 
@@ -74,15 +74,15 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     }
   };
   const worker = new Worker<Delivery>(subscription.name, run, workerOptions(options));
-  const onReturned = once((value: unknown) => {
-    const message = 'a handler returned a value, which is ignored: resolve with nothing, throw to fail';
+  const onReturned = onFirstCall((value: unknown) => {
+    const message = 'value returned by a handler ignored: return nothing on success, throw on failure';
     logger.warn({ ...facts, returned: describe(value) }, message);
   });
   const { batch } = subscription;
   const batcher = batch === undefined ? undefined : createBatcher({ ...options, batch, onReturned });
   const context: RunContext = {
     ...options,
-    store: worker,
+    queue: worker,
     lockMs: timing.lockMs,
     onReturned,
     ...(batcher && { batcher }),
@@ -90,7 +90,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   worker.on('lockRenewalFailed', (ids) => {
     for (const id of ids) running.get(id)?.abort('lost');
   });
-  logTrouble(worker, options);
+  logErrors(worker, options);
   pauseWhileUnwritable(worker, options.watch);
   return {
     subscription,
@@ -100,7 +100,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
       working = keepRunning(worker, closing.signal, options);
     },
     async close() {
-      batcher?.hurry();
+      batcher?.flush();
       closing.abort();
       await worker.close();
       await working;
@@ -114,26 +114,26 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   };
 }
 
-/** The worker takes jobs until it is closed: should it ever end by itself, it is started again, and the log says so. */
+/** The worker takes jobs until it is closed. If it ends by itself, it is started again, and the log says so. */
 function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionWorkerOptions): Promise<void> {
   const { subscription, logger, clock } = options;
   const run = async (): Promise<number> => {
     if (!worker.isRunning()) await worker.run();
-    return LOOK_AGAIN_MS;
+    return CHECK_INTERVAL_MS;
   };
-  // Its turn lasts as long as the worker.
+  // One turn lasts as long as the worker runs.
   return runLoop({ name: `handle ${subscription.name}`, run, signal, stallMs: null, log: logger, clock });
 }
 
-/** A worker that is paused and resumed runs by itself again: then there is nothing to do but look. */
-const LOOK_AGAIN_MS = 1_000;
+/** After a pause, BullMQ resumes the worker itself. Then each turn only checks that it runs. */
+const CHECK_INTERVAL_MS = 1_000;
 
-function logTrouble(worker: Worker, { subscription: { name: subscription }, logger }: SubscriptionWorkerOptions): void {
+function logErrors(worker: Worker, { subscription: { name: subscription }, logger }: SubscriptionWorkerOptions): void {
   worker.on('stalled', (event) => {
-    logger.warn({ subscription, event }, 'a process was lost while handling an event; it will be handled again');
+    logger.warn({ subscription, event }, 'process lost while handling an event, the event will be handled again');
   });
   worker.on('error', (error) => {
-    logger.warn({ subscription, error: messageOf(error) }, 'a worker had trouble; it goes on');
+    logger.warn({ subscription, error: messageOf(error) }, 'worker error, the worker continues');
   });
 }
 
@@ -142,30 +142,31 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
   return {
     connection,
     ...(prefix === undefined ? {} : { prefix }),
-    // One that others wait for must not vanish by its age.
+    // A held dead letter blocks its record, so it must not expire.
     ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
     concurrency: jobsAtOnce(subscription),
     ...limiterOf(subscription),
     lockDuration: timing.lockMs,
     stalledInterval: timing.stalledCheckMs,
-    maxStalledCount: NEVER_TOO_STALLED,
+    maxStalledCount: UNLIMITED_STALLS,
     runRetryDelay: LOST_CONNECTION_WAIT_MS,
     settings: {
-      backoffStrategy: (_attempts, _type, error) => (error instanceof AttemptFailedError ? error.waitMs : RETRY_UNTOLD_MS),
+      backoffStrategy: (_attempts, _type, error) =>
+        error instanceof AttemptFailedError ? error.waitMs : DEFAULT_RETRY_MS,
     },
   };
 }
 
-/** Of a batch handler every event waits in a job of its own: those of the batches under way, and of the one that is collected. */
+/** With a batch handler, each event waits in a job of its own: those of the running batches, and of the one being collected. */
 function jobsAtOnce({ concurrency, batch }: Subscription): number {
   return batch === undefined ? concurrency : batch.size * (concurrency + 1);
 }
 
-/** Finer than this, a limit costs more waiting than sending. */
+/** With a shorter window, the waiting costs more time than the sending. */
 const LEAST_WINDOW_MS = 50;
 
-/** BullMQ counts in Redis, for all workers of the queue together. Short windows, so that a rate is spread and no burst. */
+/** BullMQ counts in Redis, for all workers of the queue together. The windows are short, so that calls are spread evenly. */
 function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
   if (rate === undefined) return {};
   const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
@@ -173,10 +174,10 @@ function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
   return { limiter: { max, duration: Math.ceil(max * intervalMs) } };
 }
 
-/** For what failed outside the handler (Redis was away in mid-run): soon, for nothing is wrong with the event. */
-const RETRY_UNTOLD_MS = 1_000;
+/** The wait after a failure outside the handler, such as a lost connection to Redis. Short, because the event is not the cause. */
+const DEFAULT_RETRY_MS = 1_000;
 
-function once<T>(act: (value: T) => void): (value: T) => void {
+function onFirstCall<T>(act: (value: T) => void): (value: T) => void {
   let done = false;
   return (value) => {
     if (done) return;

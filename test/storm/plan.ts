@@ -1,4 +1,4 @@
-/** A storm from a seed: which events, what becomes of each when it is handled, and which mishaps when. Pure. */
+/** The plan of a storm, made from a seed: its events, what the handler does with each, and the faults with their times. Pure. */
 import { createHash } from 'node:crypto';
 import { seeded, type EventSpec } from '../support/fan-out.js';
 
@@ -7,14 +7,14 @@ export interface StormSize {
   records: number;
   /** Processes that run handlers. */
   handlers: number;
-  /** How long mishaps go on. */
+  /** For how long faults are applied. */
   stormMs: number;
 }
 
 export const SHORT: StormSize = { events: 400, records: 12, handlers: 2, stormMs: 6_000 };
 export const LONG: StormSize = { events: 5_000, records: 40, handlers: 3, stormMs: 40_000 };
 
-/** How long a process may be silent before its events go to others. */
+/** How long a process may be away before its events go to others. */
 export const LOCK_MS = 2_000;
 export const STALLED_CHECK_MS = 400;
 export const TIMEOUT_MS = 500;
@@ -32,22 +32,22 @@ export const SUBSCRIPTIONS: readonly StormSubscription[] = [
   { name: 'loose', order: 'none', whenDead: 'release' },
 ];
 
-export type Mishap =
-  /** SIGKILL, and a new process at once. */
+export type Fault =
+  /** SIGKILL, then a new process at once. */
   | { kind: 'kill'; role: Role; slot: number }
-  /** SIGTERM, and a new process at once. */
+  /** SIGTERM, then a new process at once. */
   | { kind: 'restart'; role: Role; slot: number }
-  /** SIGSTOP for longer than the lock; then SIGCONT, or SIGKILL. `beside`: a new process takes its place meanwhile. */
-  | { kind: 'freeze'; role: Role; slot: number; forMs: number; thenKill: boolean; beside: boolean }
+  /** SIGSTOP for longer than the lock, then SIGCONT or SIGKILL. `replaced`: a new process takes its slot meanwhile. */
+  | { kind: 'freeze'; role: Role; slot: number; forMs: number; thenKill: boolean; replaced: boolean }
   | { kind: 'pause'; subscription: string; forMs: number }
   | { kind: 'retry'; subscription: string }
   | { kind: 'replay'; subscription: string; share: number };
 
 export type Role = 'handle' | 'dispatch';
 
-/** What a process does to itself when it passes its nth point: before or after a step of the gate, begin or end of a handler. */
-export interface SelfHarm {
-  does: 'kill' | 'stop';
+/** A process kills or stops itself at its nth point. Points are before and after a step of the gate, and begin and end of a handler. */
+export interface SelfFault {
+  kind: 'kill' | 'stop';
   atPoint: number;
 }
 
@@ -55,7 +55,7 @@ export interface StormPlan {
   seed: number;
   size: StormSize;
   events: EventSpec[];
-  mishaps: { atMs: number; mishap: Mishap }[];
+  faults: { atMs: number; fault: Fault }[];
 }
 
 export function planStorm(seed: number, size: StormSize): StormPlan {
@@ -68,18 +68,18 @@ export function planStorm(seed: number, size: StormSize): StormPlan {
     next.set(record, sequence);
     return { record, sequence };
   });
-  const mishaps: StormPlan['mishaps'] = [];
+  const faults: StormPlan['faults'] = [];
   for (let atMs = 300 + random() * 500; atMs < size.stormMs; atMs += 150 + random() * 650) {
-    mishaps.push({ atMs, mishap: mishapOf(random, size) });
+    faults.push({ atMs, fault: faultOf(random, size) });
   }
   for (const { name } of SUBSCRIPTIONS) {
-    const mishap: Mishap = { kind: 'replay', subscription: name, share: random() };
-    mishaps.push({ atMs: size.stormMs * (0.3 + random() * 0.5), mishap });
+    const fault: Fault = { kind: 'replay', subscription: name, share: random() };
+    faults.push({ atMs: size.stormMs * (0.3 + random() * 0.5), fault });
   }
-  return { seed, size, events, mishaps: mishaps.toSorted((a, b) => a.atMs - b.atMs) };
+  return { seed, size, events, faults: faults.toSorted((a, b) => a.atMs - b.atMs) };
 }
 
-function mishapOf(random: () => number, { handlers }: StormSize): Mishap {
+function faultOf(random: () => number, { handlers }: StormSize): Fault {
   const roll = random();
   const role: Role = random() < 0.7 ? 'handle' : 'dispatch';
   const slot = role === 'handle' ? Math.floor(random() * handlers) : 0;
@@ -88,42 +88,42 @@ function mishapOf(random: () => number, { handlers }: StormSize): Mishap {
   if (roll < 0.22) return { kind: 'restart', role, slot };
   if (roll < 0.42) {
     const forMs = LOCK_MS * (1.1 + random());
-    return { kind: 'freeze', role, slot, forMs, thenKill: random() < 0.25, beside: random() < 0.5 };
+    return { kind: 'freeze', role, slot, forMs, thenKill: random() < 0.25, replaced: random() < 0.5 };
   }
   if (roll < 0.6) return { kind: 'pause', subscription, forMs: 200 + random() * 1_500 };
   return { kind: 'retry', subscription };
 }
 
-/** Every second process does itself harm; the dispatcher passes far fewer points than a handler. */
-export function selfHarmOf(seed: number, role: Role, generation: number): SelfHarm | null {
+/** Every second process gets one. A dispatcher passes far fewer points than a process with handlers. */
+export function selfFaultOf(seed: number, role: Role, generation: number): SelfFault | null {
   const random = numbersOf(seed, role, generation);
   if (random() < 0.5) return null;
   const atPoint = 1 + Math.floor(random() * random() * (role === 'handle' ? 1_200 : 40));
-  return { does: random() < 0.5 ? 'kill' : 'stop', atPoint };
+  return { kind: random() < 0.5 ? 'kill' : 'stop', atPoint };
 }
 
-export type Deed =
-  | { does: 'work'; ms: number }
-  | { does: 'fail' }
-  | { does: 'wait'; retryAfterMs: number }
-  | { does: 'hang' }
-  | { does: 'refuse' };
+export type Action =
+  | { kind: 'work'; ms: number }
+  | { kind: 'fail' }
+  | { kind: 'wait'; retryAfterMs: number }
+  | { kind: 'hang' }
+  | { kind: 'refuse' };
 
-/** What the nth run of an event does; `refuse` is a permanent error. One in a hundred is refused for ever. */
-export function deedOf(
+/** What the nth run of an event does. `refuse` is a permanent error; one event in a hundred is refused in every run. */
+export function actionOf(
   seed: number,
-  about: { subscription: string; record: string; sequence: number },
+  event: { subscription: string; record: string; sequence: number },
   n: number,
-): Deed {
-  const random = numbersOf(seed, about.subscription, about.record, about.sequence);
-  const kind = random();
-  const work: Deed = { does: 'work', ms: Math.floor(random() * random() * 30) };
-  if (kind < 0.01) return { does: 'refuse' };
-  if (kind < 0.04) return n <= 1 ? { does: 'refuse' } : work;
-  if (kind < 0.06) return n <= ATTEMPTS ? { does: 'fail' } : work;
-  if (kind < 0.08) return n <= 1 ? { does: 'hang' } : work;
-  if (kind < 0.11) return n <= 1 ? { does: 'wait', retryAfterMs: Math.floor(random() * 400) } : work;
-  if (kind < 0.2) return n <= 1 + random() * 2 ? { does: 'fail' } : work;
+): Action {
+  const random = numbersOf(seed, event.subscription, event.record, event.sequence);
+  const roll = random();
+  const work: Action = { kind: 'work', ms: Math.floor(random() * random() * 30) };
+  if (roll < 0.01) return { kind: 'refuse' };
+  if (roll < 0.04) return n <= 1 ? { kind: 'refuse' } : work;
+  if (roll < 0.06) return n <= ATTEMPTS ? { kind: 'fail' } : work;
+  if (roll < 0.08) return n <= 1 ? { kind: 'hang' } : work;
+  if (roll < 0.11) return n <= 1 ? { kind: 'wait', retryAfterMs: Math.floor(random() * 400) } : work;
+  if (roll < 0.2) return n <= 1 + random() * 2 ? { kind: 'fail' } : work;
   return work;
 }
 

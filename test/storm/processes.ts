@@ -1,36 +1,36 @@
-/** The processes of a storm, each in a slot: killed, restarted, stopped and replaced. */
+/** The processes of a storm, each in a slot: they are killed, frozen, restarted and replaced. */
 import type { TestProcess } from '../support/spawned.js';
 import { startProcess } from '../support/spawned.js';
 import { systemClock } from '../../src/runtime/clock.js';
-import { LOCK_MS, selfHarmOf, type Mishap, type Role } from './plan.js';
-import { note } from './journal.js';
+import { LOCK_MS, selfFaultOf, type Fault, type Role } from './plan.js';
+import { appendEntry } from './journal.js';
 import type { StormTask } from './storm-child.js';
 
 const child = new URL('./storm-child.ts', import.meta.url);
-const LOOK_MS = 40;
+const CHECK_INTERVAL_MS = 40;
 
 interface Slot {
   role: Role;
   process: TestProcess;
-  /** Something is being done to it. */
+  /** A fault is being applied. */
   busy: boolean;
 }
 
-type ProcessMishap = Extract<Mishap, { role: Role }>;
+type ProcessFault = Extract<Fault, { role: Role }>;
 
-export class Crew {
-  readonly #task: Omit<StormTask, 'role' | 'harm'>;
+export class StormProcesses {
+  readonly #task: Omit<StormTask, 'role' | 'selfFault'>;
   readonly #slots: Slot[] = [];
   readonly #all = new Set<TestProcess>();
-  /** Processes that stopped themselves and have been seen to. */
-  readonly #thawed = new Set<number>();
+  /** Processes that stopped themselves and that are or will be continued. */
+  readonly #continued = new Set<number>();
   readonly #watching = new AbortController();
   readonly #counts: Record<string, number> = {};
   #watch: Promise<void> = Promise.resolve();
   #generation = 0;
-  #harmless = false;
+  #calm = false;
 
-  constructor(task: Omit<StormTask, 'role' | 'harm'>) {
+  constructor(task: Omit<StormTask, 'role' | 'selfFault'>) {
     this.#task = task;
   }
 
@@ -41,31 +41,31 @@ export class Crew {
   async start({ handlers }: { handlers: number }): Promise<void> {
     const roles: Role[] = ['dispatch', ...Array.from({ length: handlers }, (): Role => 'handle')];
     for (const role of roles) this.#slots.push({ role, process: this.#launch(role), busy: false });
-    this.#watch = this.#keepUp();
+    this.#watch = this.#replaceEnded();
     await Promise.all(this.#slots.map(({ process }) => process.waitForLine(/^(running|stopped)/)));
   }
 
-  async suffer(mishap: ProcessMishap): Promise<void> {
-    const slot = this.#slots.filter(({ role }) => role === mishap.role)[mishap.slot];
+  async apply(fault: ProcessFault): Promise<void> {
+    const slot = this.#slots.filter(({ role }) => role === fault.role)[fault.slot];
     if (slot === undefined || slot.busy) return;
     slot.busy = true;
-    this.#count(mishap.kind);
+    this.#count(fault.kind);
     try {
-      if (mishap.kind === 'kill') await this.#kill(slot.process);
-      if (mishap.kind === 'restart') await this.#end(slot.process);
-      if (mishap.kind === 'freeze') await this.#freeze(slot, mishap);
+      if (fault.kind === 'kill') await this.#kill(slot.process);
+      if (fault.kind === 'restart') await this.#end(slot.process);
+      if (fault.kind === 'freeze') await this.#freeze(slot, fault);
       else slot.process = this.#launch(slot.role);
     } finally {
       slot.busy = false;
     }
   }
 
-  /** From here on no process harms itself. */
+  /** Processes that are launched from now on do not kill or stop themselves. */
   calm(): void {
-    this.#harmless = true;
+    this.#calm = true;
   }
 
-  /** Ends every process as a deployment would; answers what went wrong. */
+  /** Ends every process as a deployment would. Returns what went wrong. */
   async stop(): Promise<string[]> {
     this.#watching.abort();
     await this.#watch;
@@ -82,52 +82,52 @@ export class Crew {
   }
 
   #launch(role: Role): TestProcess {
-    const harm = this.#harmless ? null : selfHarmOf(this.#task.seed, role, this.#generation++);
-    const process = startProcess(child, { env: { STORM_TASK: JSON.stringify({ ...this.#task, role, harm }) } });
+    const selfFault = this.#calm ? null : selfFaultOf(this.#task.seed, role, this.#generation++);
+    const process = startProcess(child, { env: { STORM_TASK: JSON.stringify({ ...this.#task, role, selfFault }) } });
     this.#all.add(process);
     void process.exited.then(() => this.#all.delete(process));
     return process;
   }
 
-  async #freeze(slot: Slot, { forMs, thenKill, beside }: Extract<Mishap, { kind: 'freeze' }>): Promise<void> {
+  async #freeze(slot: Slot, { forMs, thenKill, replaced }: Extract<Fault, { kind: 'freeze' }>): Promise<void> {
     const { process: frozen, role } = slot;
     this.#signal(frozen, 'SIGSTOP');
-    if (beside) slot.process = this.#launch(role);
+    if (replaced) slot.process = this.#launch(role);
     await systemClock.sleep(forMs);
     if (thenKill) await this.#kill(frozen);
     else this.#signal(frozen, 'SIGCONT');
-    if (thenKill && !beside) slot.process = this.#launch(role);
-    if (!thenKill && beside) await this.#end(frozen);
+    if (thenKill && !replaced) slot.process = this.#launch(role);
+    if (!thenKill && replaced) await this.#end(frozen);
   }
 
   #signal({ pid }: TestProcess, signal: 'SIGSTOP' | 'SIGCONT'): void {
-    note(this.#task.file, { kind: signal === 'SIGSTOP' ? 'stopped' : 'continued', pid });
+    appendEntry(this.#task.file, { kind: signal === 'SIGSTOP' ? 'stopped' : 'continued', pid });
     try {
       process.kill(pid, signal);
     } catch {
-      // It has killed itself a moment ago.
+      // The process has just killed itself.
     }
   }
 
   #kill(process: TestProcess): Promise<unknown> {
-    note(this.#task.file, { kind: 'gone', pid: process.pid });
+    appendEntry(this.#task.file, { kind: 'killed', pid: process.pid });
     return process.kill('SIGKILL');
   }
 
-  /** SIGTERM; one that stopped itself meanwhile is woken. */
+  /** SIGTERM. A process that stopped itself meanwhile is continued first. */
   #end(process: TestProcess): Promise<{ code: number | null }> {
     if (process.stdout.includes('stopped')) this.#signal(process, 'SIGCONT');
     return process.kill('SIGTERM');
   }
 
-  /** Looks after processes that killed or stopped themselves. */
-  async #keepUp(): Promise<void> {
+  /** Replaces processes that killed themselves, and continues those that stopped themselves. */
+  async #replaceEnded(): Promise<void> {
     const { signal } = this.#watching;
     while (!signal.aborted) {
-      await systemClock.sleep(LOOK_MS, signal).catch(() => undefined);
+      await systemClock.sleep(CHECK_INTERVAL_MS, signal).catch(() => undefined);
       for (const process of this.#all) {
-        if (this.#thawed.has(process.pid) || !process.stdout.includes('stopped')) continue;
-        this.#thawed.add(process.pid);
+        if (this.#continued.has(process.pid) || !process.stdout.includes('stopped')) continue;
+        this.#continued.add(process.pid);
         this.#count('stopped itself');
         void systemClock.sleep(LOCK_MS * 1.6).then(() => this.#signal(process, 'SIGCONT'));
       }
@@ -138,7 +138,7 @@ export class Crew {
     }
   }
 
-  #count(what: string): void {
-    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
+  #count(kind: string): void {
+    this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
   }
 }

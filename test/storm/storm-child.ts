@@ -1,6 +1,6 @@
 /**
- * A process of a storm: `dispatch` or `handle`. Its handlers do what the plan says and write down themselves what they did;
- * at the point it was given, the process kills or stops itself.
+ * A process of a storm: `dispatch` or `handle`. Its handlers do what the plan says and write what they did into the journal.
+ * If the plan has a fault for it, the process kills or stops itself at the planned point.
  */
 import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
@@ -13,8 +13,8 @@ import type { Handle } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, openGate, wrapGate } from '../support/fan-out.js';
-import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, deedOf, type SelfHarm } from './plan.js';
-import { note, type Outcome, type Told } from './journal.js';
+import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
+import { appendEntry, type Outcome, type StormEvent } from './journal.js';
 
 export interface StormTask {
   url: string;
@@ -22,7 +22,7 @@ export interface StormTask {
   seed: number;
   file: string;
   role: 'handle' | 'dispatch';
-  harm: SelfHarm | null;
+  selfFault: SelfFault | null;
   /** The control: no gate. */
   ungated: boolean;
 }
@@ -36,53 +36,54 @@ const keys = new Keys(task.prefix);
 let points = 0;
 function point(): void {
   points += 1;
-  if (task.harm?.atPoint !== points) return;
-  if (task.harm.does === 'kill') {
-    note(task.file, { kind: 'gone', pid });
+  if (task.selfFault?.atPoint !== points) return;
+  if (task.selfFault.kind === 'kill') {
+    appendEntry(task.file, { kind: 'killed', pid });
     process.kill(pid, 'SIGKILL');
   } else {
-    note(task.file, { kind: 'stopped', pid });
-    // Whoever started us has to hear it before we fall silent.
+    appendEntry(task.file, { kind: 'stopped', pid });
+    // Synchronous: the line must reach the parent before the process stops.
     writeSync(1, 'stopped\n');
     process.kill(pid, 'SIGSTOP');
   }
 }
 
-async function between<T>(act: () => Promise<T>): Promise<T> {
+async function withPoints<T>(act: () => Promise<T>): Promise<T> {
   point();
   const result = await act();
   point();
   return result;
 }
 
-function harmful(gate: RecordGate): RecordGate {
+function gateWithPoints(gate: RecordGate): RecordGate {
   return wrapGate(gate, {
-    enter: (...args) => between(() => gate.enter(...args)),
-    reenter: (...args) => between(() => gate.reenter(...args)),
-    turn: (...args) => between(() => gate.turn(...args)),
-    leave: (...args) => between(() => gate.leave(...args)),
-    hold: (...args) => between(() => gate.hold(...args)),
+    enter: (...args) => withPoints(() => gate.enter(...args)),
+    reenter: (...args) => withPoints(() => gate.reenter(...args)),
+    turn: (...args) => withPoints(() => gate.turn(...args)),
+    leave: (...args) => withPoints(() => gate.leave(...args)),
+    hold: (...args) => withPoints(() => gate.hold(...args)),
   });
 }
 
 let runs = 0;
 const handle: Handle = async (event, { attempt, replay, subscription, signal, once }) => {
   const run = (runs += 1);
-  const about: Told = { subscription, record: event.subject, sequence: event.data.sequence, replay };
-  note(task.file, { kind: 'begin', pid, run, attempt, ...about });
+  const about: StormEvent = { subscription, record: event.subject, sequence: event.data.sequence, replay };
+  appendEntry(task.file, { kind: 'begin', pid, run, attempt, ...about });
   point();
   let isOver = false;
   const end = (outcome: Outcome): void => {
-    if (!isOver) note(task.file, { kind: 'end', pid, run, outcome });
+    if (!isOver) appendEntry(task.file, { kind: 'end', pid, run, outcome });
     isOver = true;
   };
-  // Nothing is done after the signal has aborted, whatever is still being waited for.
+  // The run has ended when the signal aborts, even if a promise is still pending.
   signal.addEventListener('abort', () => end(isTimeout(signal.reason) ? failedAt(attempt) : 'aborted'));
   try {
     const n = await redis.hincrby(`${task.prefix}:runs`, `${subscription} ${about.record} ${about.sequence}`, 1);
     signal.throwIfAborted();
-    if (subscription !== 'ordered') await once('effect', () => note(task.file, { kind: 'effect', pid, ...about }));
-    await act(deedOf(task.seed, about, n), signal);
+    if (subscription !== 'ordered')
+      await once('effect', () => appendEntry(task.file, { kind: 'effect', pid, ...about }));
+    await perform(actionOf(task.seed, about, n), signal);
     signal.throwIfAborted();
   } catch (error) {
     end(error instanceof PermanentError ? 'final' : failedAt(attempt));
@@ -96,22 +97,22 @@ function failedAt(attempt: number): Outcome {
   return attempt >= ATTEMPTS ? 'final' : 'failed';
 }
 
-async function act(deed: ReturnType<typeof deedOf>, signal: AbortSignal): Promise<void> {
-  if (deed.does === 'fail') throw new Error('by plan');
-  if (deed.does === 'refuse') throw new PermanentError('by plan');
-  if (deed.does === 'wait') throw new RetryAfterError('by plan', { retryAfter: deed.retryAfterMs });
-  await systemClock.sleep(deed.does === 'hang' ? 60_000 : deed.ms, signal);
+async function perform(action: ReturnType<typeof actionOf>, signal: AbortSignal): Promise<void> {
+  if (action.kind === 'fail') throw new Error('by plan');
+  if (action.kind === 'refuse') throw new PermanentError('by plan');
+  if (action.kind === 'wait') throw new RetryAfterError('by plan', { retryAfter: action.retryAfterMs });
+  await systemClock.sleep(action.kind === 'hang' ? 60_000 : action.ms, signal);
 }
 
 function isTimeout(error: unknown): boolean {
   return error instanceof ChangefeedError && error.code === 'CF_HANDLER_TIMEOUT';
 }
 
-/** A machine without time to spare stops a process as SIGSTOP does. */
-async function watchSleep(): Promise<never> {
+/** Journals when an overloaded machine has given this process no CPU time, which has the effect of SIGSTOP. */
+async function watchStarvation(): Promise<never> {
   for (let before = Date.now(); ; before = Date.now()) {
     await systemClock.sleep(50);
-    if (Date.now() - before > LOCK_MS / 3) note(task.file, { kind: 'slept', pid, sinceMs: before });
+    if (Date.now() - before > LOCK_MS / 3) appendEntry(task.file, { kind: 'starved', pid, sinceMs: before });
   }
 }
 
@@ -126,14 +127,14 @@ const subscriptions = SUBSCRIPTIONS.map(({ name, ...rest }) =>
 );
 const options = {
   ...deps,
-  gate: harmful(task.ungated ? openGate : deps.gate),
+  gate: gateWithPoints(task.ungated ? openGate : deps.gate),
   subscriptions,
   highWater: 400,
   stopGraceMs: 300,
   timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool(options);
-void watchSleep();
+void watchStarvation();
 process.once('SIGTERM', () => {
   part.stop().then(
     () => process.exit(0),

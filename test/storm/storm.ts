@@ -1,4 +1,4 @@
-/** One storm: events on few records, processes that are killed and stopped, and the judgement. */
+/** Runs one storm: events on few records while processes are killed and stopped. Checks its journal afterwards. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,60 +10,60 @@ import { replay } from '../../src/dispatch/replay.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
-import { Crew } from './processes.js';
-import { judge, type Verdict } from './checker.js';
-import { LOCK_MS, SUBSCRIPTIONS, type Mishap, type StormPlan } from './plan.js';
-import { note, readRecord, type Told } from './journal.js';
+import { StormProcesses } from './processes.js';
+import { checkStorm, type CheckResult } from './checker.js';
+import { LOCK_MS, SUBSCRIPTIONS, type Fault, type StormPlan } from './plan.js';
+import { appendEntry, readJournal, type StormEvent } from './journal.js';
 
 export interface StormOptions {
   redisUrl: string;
   plan: StormPlan;
-  /** The control: processes that ask no gate. */
+  /** The control: processes without the gate. */
   ungated?: boolean;
 }
 
-export interface StormResult extends Verdict {
-  /** What befell the processes and queues, by kind. */
-  mishaps: Record<string, number>;
-  /** Processes that did not end as they should. */
+export interface StormResult extends CheckResult {
+  /** The faults applied to processes and queues, counted by kind. */
+  faults: Record<string, number>;
+  /** Processes that did not end cleanly. */
   unclean: string[];
-  /** The handlers' record; gone when there was no violation, or violations are what was wanted. */
+  /** The journal. It is deleted when there was no violation, or when violations were expected. */
   file: string;
   tookMs: number;
 }
 
-/** Without any sign of life for so long, what is not handled is lost. */
-const STILL_MS = 20_000;
-const LOOK_MS = 250;
-/** A dead letter that was retried so often stays one (or is dropped, where others wait for it). */
+/** When the journal has not grown for this time, events that are not handled count as lost. */
+const IDLE_MS = 20_000;
+const CHECK_INTERVAL_MS = 250;
+/** After this many retries, a dead letter stays one, or is dropped if other events wait for it. */
 const MOST_RETRIES = 2;
 
 export async function runStorm(options: StormOptions): Promise<StormResult> {
   const startedAt = systemClock.now();
   const dir = await mkdtemp(join(tmpdir(), 'changefeed-storm-'));
-  const file = join(dir, 'record.jsonl');
+  const file = join(dir, 'journal.jsonl');
   await writeFile(file, '');
-  const scene = new Scene(options, file);
+  const storm = new Storm(options, file);
   try {
-    const expected = await scene.play();
-    const dead = (await scene.deadLetters()).map(({ told }) => told);
-    const unclean = await scene.crew.stop();
-    const lines = readRecord(file);
-    const verdict = judge({ lines, subscriptions: SUBSCRIPTIONS, expected, dead, awayMs: LOCK_MS * 0.45 });
-    if (verdict.violations.length === 0 || options.ungated === true) await rm(dir, { recursive: true });
-    return { ...verdict, mishaps: scene.counts, unclean, file, tookMs: systemClock.now() - startedAt };
+    const expected = await storm.run();
+    const dead = (await storm.deadLetters()).map(({ event }) => event);
+    const unclean = await storm.processes.stop();
+    const lines = readJournal(file);
+    const result = checkStorm({ lines, subscriptions: SUBSCRIPTIONS, expected, dead, awayMs: LOCK_MS * 0.45 });
+    if (result.violations.length === 0 || options.ungated === true) await rm(dir, { recursive: true });
+    return { ...result, faults: storm.counts, unclean, file, tookMs: systemClock.now() - startedAt };
   } finally {
-    await scene.close();
+    await storm.close();
   }
 }
 
 interface Letter {
   letter: DeadLetter;
-  told: Told;
+  event: StormEvent;
 }
 
-class Scene {
-  readonly crew: Crew;
+class Storm {
+  readonly processes: StormProcesses;
   readonly #plan: StormPlan;
   readonly #file: string;
   readonly #redis: Redis;
@@ -74,7 +74,7 @@ class Scene {
   readonly #ungated: boolean;
   readonly #counts: Record<string, number> = {};
   readonly #retries = new Map<string, number>();
-  readonly #expected: Told[] = [];
+  readonly #expected: StormEvent[] = [];
 
   constructor({ redisUrl, plan, ungated = false }: StormOptions, file: string) {
     const connect = (): Redis => new Redis(redisUrl, { maxRetriesPerRequest: null });
@@ -85,32 +85,32 @@ class Scene {
     this.#deps = fanOutDeps({ redis: this.#redis, keys: this.#keys, connect });
     this.#queues = openQueues({ ...this.#deps, subscriptions: SUBSCRIPTIONS });
     this.#dead = new DeadLetters(this.#queues, this.#deps.gate);
-    this.crew = new Crew({ url: redisUrl, prefix: this.#keys.prefix, seed: plan.seed, file, ungated });
+    this.processes = new StormProcesses({ url: redisUrl, prefix: this.#keys.prefix, seed: plan.seed, file, ungated });
   }
 
   get counts(): Record<string, number> {
-    return { ...this.#counts, ...this.crew.counts };
+    return { ...this.#counts, ...this.processes.counts };
   }
 
-  /** Answers what must have been handled when it is over. */
-  async play(): Promise<readonly Told[]> {
-    const { size, mishaps, events } = this.#plan;
+  /** Returns the events that must have been handled when it is over. */
+  async run(): Promise<readonly StormEvent[]> {
+    const { size, faults, events } = this.#plan;
     for (const { name: subscription } of SUBSCRIPTIONS) {
       this.#expected.push(...events.map(({ record, sequence }) => ({ subscription, record, sequence, replay: false })));
     }
     await this.#append(0, Math.floor(events.length / 3));
-    await this.crew.start(size);
+    await this.processes.start(size);
     const startedAt = systemClock.now();
     const at = (ms: number): Promise<void> => systemClock.sleep(Math.max(0, startedAt + ms - systemClock.now()));
     await Promise.all([
       this.#appendRest(at),
-      ...mishaps.map(async ({ atMs, mishap }) => {
+      ...faults.map(async ({ atMs, fault }) => {
         await at(atMs);
-        await this.#suffer(mishap);
+        await this.#apply(fault);
       }),
     ]);
-    this.crew.calm();
-    await this.#settle();
+    this.processes.calm();
+    await this.#finish();
     return this.#expected;
   }
 
@@ -129,34 +129,34 @@ class Scene {
     await appendEvents(this.#redis, this.#keys, this.#plan.events.slice(from, to).map(changeEvent));
   }
 
-  async #suffer(mishap: Mishap): Promise<void> {
-    if ('role' in mishap) {
-      await this.crew.suffer(mishap);
+  async #apply(fault: Fault): Promise<void> {
+    if ('role' in fault) {
+      await this.processes.apply(fault);
       return;
     }
-    const { subscription } = mishap;
-    if (mishap.kind === 'pause') {
+    const { subscription } = fault;
+    if (fault.kind === 'pause') {
       await this.#queues.of(subscription).pause();
-      await systemClock.sleep(mishap.forMs);
+      await systemClock.sleep(fault.forMs);
       await this.#queues.of(subscription).resume();
     }
-    if (mishap.kind === 'retry') await this.#retryAll(subscription);
-    if (mishap.kind === 'replay' && !this.#ungated) await this.#replay(mishap);
-    this.#counts[mishap.kind] = (this.#counts[mishap.kind] ?? 0) + 1;
+    if (fault.kind === 'retry') await this.#retryAll(subscription);
+    if (fault.kind === 'replay' && !this.#ungated) await this.#replay(fault);
+    this.#counts[fault.kind] = (this.#counts[fault.kind] ?? 0) + 1;
   }
 
   async #retryAll(subscription: string): Promise<void> {
-    for (const { letter, told } of await this.deadLetters(subscription)) {
+    for (const { letter, event } of await this.deadLetters(subscription)) {
       const key = `${subscription} ${letter.id}`;
       const retries = (this.#retries.get(key) ?? 0) + 1;
       if (retries > MOST_RETRIES) continue;
       this.#retries.set(key, retries);
-      note(this.#file, { kind: 'retried', ...told });
+      appendEntry(this.#file, { kind: 'retried', ...event });
       await this.#dead.retry({ subscription, ids: [letter.id] });
     }
   }
 
-  async #replay({ subscription, share }: Extract<Mishap, { kind: 'replay' }>): Promise<void> {
+  async #replay({ subscription, share }: Extract<Fault, { kind: 'replay' }>): Promise<void> {
     const log = await this.#deps.log.read(
       WORKSPACE,
       '0',
@@ -180,32 +180,32 @@ class Scene {
     );
   }
 
-  /** Until everything is handled or given up, or nothing moves any more. */
-  async #settle(): Promise<void> {
+  /** Waits until every event is handled or dead, or until there is no more progress. */
+  async #finish(): Promise<void> {
     let size = 0;
-    let movedAt = systemClock.now();
-    while (!(await this.#isSettled())) {
+    let grewAt = systemClock.now();
+    while (!(await this.#isFinished())) {
       for (const { name, whenDead } of SUBSCRIPTIONS) {
         await this.#retryAll(name);
-        if (whenDead === 'hold') await this.#dropHopeless(name);
+        if (whenDead === 'hold') await this.#dropExhausted(name);
       }
       const grown = (await stat(this.#file)).size;
-      if (grown !== size) movedAt = systemClock.now();
+      if (grown !== size) grewAt = systemClock.now();
       size = grown;
-      if (systemClock.now() - movedAt > STILL_MS) return;
-      await systemClock.sleep(LOOK_MS);
+      if (systemClock.now() - grewAt > IDLE_MS) return;
+      await systemClock.sleep(CHECK_INTERVAL_MS);
     }
   }
 
-  async #dropHopeless(subscription: string): Promise<void> {
-    for (const { letter, told } of await this.deadLetters(subscription)) {
+  async #dropExhausted(subscription: string): Promise<void> {
+    for (const { letter, event } of await this.deadLetters(subscription)) {
       if ((this.#retries.get(`${subscription} ${letter.id}`) ?? 0) < MOST_RETRIES) continue;
-      note(this.#file, { kind: 'dropped', ...told });
+      appendEntry(this.#file, { kind: 'dropped', ...event });
       await this.#dead.drop({ subscription, ids: [letter.id] });
     }
   }
 
-  async #isSettled(): Promise<boolean> {
+  async #isFinished(): Promise<boolean> {
     const tail = await this.#deps.log.tail(WORKSPACE);
     for (const { name, whenDead } of SUBSCRIPTIONS) {
       if ((await this.#deps.offsets.get(WORKSPACE, name)) !== tail) return false;
@@ -221,16 +221,16 @@ class Scene {
 
   async deadLetters(subscription?: string): Promise<Letter[]> {
     const letters = await this.#dead.list({ limit: 100_000, ...(subscription === undefined ? {} : { subscription }) });
-    // Oldest first, as `retry` of all would take them.
+    // Oldest first, the order in which `retry` takes them.
     return letters.toReversed().map((letter) => {
-      const { event, replay } = letter;
-      const { subject: record, data } = event;
-      return { letter, told: { subscription: letter.subscription, record, sequence: data.sequence, replay } };
+      const { event: source, replay } = letter;
+      const { subject: record, data } = source;
+      return { letter, event: { subscription: letter.subscription, record, sequence: data.sequence, replay } };
     });
   }
 
   async close(): Promise<void> {
-    await this.crew.abandon();
+    await this.processes.abandon();
     await this.#queues.close();
     await this.#deps.log.close();
     for await (const found of this.#redis.scanStream({ match: `${this.#keys.prefix}:*`, count: 1_000 })) {

@@ -23,11 +23,7 @@ export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Su
 export type Debounce = RunningFanOut & { test: TestRedis };
 
 /** With its queue paused. */
-export async function start(
-  test: TestRedis,
-  subscription: Subscription,
-  extras: FanOutExtras = {},
-): Promise<Debounce> {
+export async function start(test: TestRedis, subscription: Subscription, extras: FanOutExtras = {}): Promise<Debounce> {
   const running = await runFanOut(test, [subscription], extras);
   await running.queues.of('s').pause();
   return { ...running, test };

@@ -147,7 +147,15 @@ if (role === 'dispatch') {
     begin: (...args) => deps.offsets.begin(...args),
     set: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.set(...args)),
   };
-  await createDispatcher({ ...deps, log, offsets: places, backfills: feeds, source, gate, subscriptions: [subscription] }).start();
+  await createDispatcher({
+    ...deps,
+    log,
+    offsets: places,
+    backfills: feeds,
+    source,
+    gate,
+    subscriptions: [subscription],
+  }).start();
 } else if (role === 'replay') {
   const operations = createOperations({ ...deps, gate, backfills: feeds, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });

@@ -1,5 +1,5 @@
 /**
- * Storms of many seeds, and a table of what became of the order (`npm run verify:order`). Exits 1 when a promise was broken.
+ * Runs storms for many seeds and prints a table of the results (`npm run verify:order`). Exits 1 when a guarantee was violated.
  * Options: --seeds N, --seed N (the first), --events N, --records N, --handlers N, --seconds N, --ungated (the control)
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-verify-'));
 const redis = await openRedis({ stateDir, log: silentLog });
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
-say('| seed | runs | repeats | deaths | ghosts | mishaps | violations | seconds |');
+say('| seed | runs | repeats | deaths | stale runs | faults | violations | seconds |');
 say('|---|---|---|---|---|---|---|---|');
 const size: StormSize = {
   events: Number(values.events),
@@ -34,22 +34,22 @@ const size: StormSize = {
   handlers: Number(values.handlers),
   stormMs: Number(values.seconds) * 1_000,
 };
-let broken = 0;
+let failed = 0;
 for (let n = 0; n < Number(values.seeds); n += 1) {
   const seed = Number(values.seed) + n;
   const plan = planStorm(seed, size);
   const result = await runStorm({ redisUrl: redis.url, plan, ungated: values.ungated });
-  const { violations, runs, repeats, deaths, ghosts, mishaps, unclean } = result;
-  const befell = Object.entries(mishaps).map(([kind, times]) => `${kind} ${times}`);
+  const { violations, runs, repeats, deaths, staleRuns, faults, unclean } = result;
+  const counted = Object.entries(faults).map(([kind, times]) => `${kind} ${times}`);
   const seconds = Math.round(result.tookMs / 1_000);
-  say(`| ${[seed, runs, repeats, deaths, ghosts, befell.join(', '), violations.length, seconds].join(' | ')} |`);
+  say(`| ${[seed, runs, repeats, deaths, staleRuns, counted.join(', '), violations.length, seconds].join(' | ')} |`);
   if (violations.length > 0) {
-    broken += 1;
-    process.stderr.write(`STORM_SEED=${seed}, record in ${result.file}\n`);
+    failed += 1;
+    process.stderr.write(`STORM_SEED=${seed}, journal in ${result.file}\n`);
     for (const one of violations.slice(0, 20)) process.stderr.write(`  ${JSON.stringify(one)}\n`);
   }
   for (const one of unclean) process.stderr.write(`STORM_SEED=${seed}: ${one}\n`);
 }
 await redis.close();
 await rm(stateDir, { recursive: true, force: true });
-process.exitCode = broken === 0 ? 0 : 1;
+process.exitCode = failed === 0 ? 0 : 1;
