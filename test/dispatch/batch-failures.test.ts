@@ -10,8 +10,8 @@ import { put, start } from '../support/debouncing.js';
 
 const test = useRedis();
 
-describe('a batch of which some events failed', () => {
-  it('has only these tried again, each as its own error says, and what is behind them in their records', async () => {
+describe('batch failures', () => {
+  it('only the failed events and those behind them in their records are retried, each as its own error says', async () => {
     const batches: string[][] = [];
     const ids = new Map(
       [...of('a', 1), ...of('b', 1, 2, 3), ...of('c', 1, 2)].map((event) => [nameOf(event), event.id]),
@@ -40,7 +40,7 @@ describe('a batch of which some events failed', () => {
     expect(b).toEqual(['b2', 'b3']);
   });
 
-  it('counts the try of an event that failed behind another, also its last', async () => {
+  it('the attempt of an event that fails behind another is counted, also its last one', async () => {
     const attempts: number[] = [];
     const running = await start(
       test,
@@ -70,9 +70,9 @@ describe('a batch of which some events failed', () => {
 
   it.each<[string, (events: readonly ChangeEvent[]) => Error]>([
     ['any other error is thrown', () => new Error('all of it')],
-    ['it names an event that was not among them', () => new BatchError('x', [['evt_of_another', new Error('y')]])],
+    ['it names an event that is not in the batch', () => new BatchError('x', [['evt_of_another', new Error('y')]])],
     ['it names none', () => new BatchError('x', [])],
-  ])('fails as a whole when %s', async (_when, errorOf) => {
+  ])('the whole batch fails when %s', async (_when, errorOf) => {
     const tries = new Map<string, number>();
     const running = await start(
       test,
@@ -90,7 +90,7 @@ describe('a batch of which some events failed', () => {
     expect(await running.dead.count()).toBe(0);
   });
 
-  it('keeps the order of every record, whatever fails', async () => {
+  it('every record keeps its order when events fail at random', async () => {
     const random = seeded(4);
     const done = new Map<string, number[]>();
     const violations: string[] = [];
@@ -103,7 +103,7 @@ describe('a batch of which some events failed', () => {
           for (const event of events) {
             const { subject, data } = event;
             const so = done.get(subject) ?? [];
-            // What stands behind a failure in its batch comes again with it.
+            // The events behind a failed one in its batch are handled again with it.
             if (broken.has(subject)) continue;
             if (data.sequence !== so.length + 1) violations.push(`${nameOf(event)} after ${so.length}`);
             if (random() < 0.2) {

@@ -7,8 +7,8 @@ import { put, queue, start } from '../support/debouncing.js';
 
 const test = useRedis();
 
-describe('a batch handler', () => {
-  it('gets many events at once, those of one record in their order', async () => {
+describe('batch', () => {
+  it('the handler gets many events at once, those of one record in order', async () => {
     const seen: string[][] = [];
     const running = await start(
       test,
@@ -17,7 +17,7 @@ describe('a batch handler', () => {
 
     await put(running, [...of('a', 1, 2, 3), ...of('b', 1), ...of('a', 4), ...of('c', 1, 2)]);
     await eventually(async () => expect((await running.dispatcher.statistics())[0]).toMatchObject({ active: 3 }));
-    // Nobody waits any longer.
+    // No state of waiting events is left.
     await running.pool.stop();
 
     expect(await running.settled()).toEqual({ outcome: 'handled' });
@@ -29,7 +29,7 @@ describe('a batch handler', () => {
     );
   });
 
-  it('never gets more than its size, and does not wait for ever to get as many', async () => {
+  it('a batch never exceeds its size, and is handled after `linger` if it does not fill', async () => {
     const sizes: number[] = [];
     const running = await start(
       test,
@@ -43,7 +43,7 @@ describe('a batch handler', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(9);
   });
 
-  it('is called as often at a time as its concurrency says', async () => {
+  it('the handler runs as many batches at a time as its concurrency allows', async () => {
     let running = 0;
     let most = 0;
     let batches = 0;
@@ -72,31 +72,31 @@ describe('a batch handler', () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  it('is told of each event what a handler of single events is told', async () => {
-    const told: unknown[] = [];
+  it('`about` returns for each event what the context of a single event contains', async () => {
+    const contexts: unknown[] = [];
     const effects: string[] = [];
     const running = await start(
       test,
       batching(async (events, { about, subscription }) => {
         for (const event of events) {
           const { attempt, workspace, replay, once } = about(event);
-          told.push([subscription, workspace, replay, attempt, await once('x', () => effects.push(nameOf(event)))]);
+          contexts.push([subscription, workspace, replay, attempt, await once('x', () => effects.push(nameOf(event)))]);
         }
-        if (told.length === 1) throw new Error('once more');
+        if (contexts.length === 1) throw new Error('once more');
       }),
     );
 
     await put(running, of('a', 1));
 
-    await eventually(() => expect(told).toHaveLength(2));
-    expect(told).toEqual([
+    await eventually(() => expect(contexts).toHaveLength(2));
+    expect(contexts).toEqual([
       ['s', 'acme', false, 1, 'ran'],
       ['s', 'acme', false, 2, 'before'],
     ]);
     expect(effects).toEqual(['a1']);
   });
 
-  it('gets events that `where` and `transform` have seen to, one by one', async () => {
+  it('`where` and `transform` are applied to each event of a batch', async () => {
     const seen: string[] = [];
     let throws = true;
     const running = await start(
@@ -124,8 +124,8 @@ describe('a batch handler', () => {
   });
 });
 
-describe('a batch and the end of its process', () => {
-  it('does not wait for more when the process stops', async () => {
+describe('batch when stopping', () => {
+  it('a batch does not wait to fill when the process stops', async () => {
     const seen: string[] = [];
     const running = await start(
       test,
@@ -140,7 +140,7 @@ describe('a batch and the end of its process', () => {
     expect(seen.toSorted()).toEqual(['a1', 'a2', 'b1']);
   });
 
-  it('that takes too long is interrupted, and no try of any event is counted', async () => {
+  it('a batch that runs longer than the stop grace is interrupted, and no attempt is counted', async () => {
     const attempts: number[] = [];
     const running = await start(
       test,
@@ -161,7 +161,7 @@ describe('a batch and the end of its process', () => {
     expect(counts).toMatchObject({ waiting: 2, failed: 0, delayed: 0 });
   });
 
-  it('that takes longer than its timeout counts as a failed try of every event', async () => {
+  it('a batch that exceeds its timeout counts as a failed attempt of every event', async () => {
     const attempts: number[] = [];
     const running = await start(
       test,

@@ -40,7 +40,7 @@ async function launchFrozen(
   await process.kill('SIGKILL');
 }
 
-/** What was begun or done with a record, in order. */
+/** The sequences of a record that were begun or done, in order. */
 async function sequencesOf(list: 'seen' | 'done', record: string): Promise<number[]> {
   const lines = await test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
   return lines
@@ -51,7 +51,7 @@ async function sequencesOf(list: 'seen' | 'done', record: string): Promise<numbe
 const eventuallyDone = (record: string, expected: readonly number[]): Promise<void> =>
   eventually(async () => expect(await sequencesOf('done', record)).toEqual(expected));
 
-/** For the record that was not watched: the kill may have hit it as well, after it was done and before that was known. */
+/** For the other record: the kill may also have hit it after an event was done and before that was stored. */
 const eventuallyComplete = (record: string): Promise<void> =>
   eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES));
 
@@ -68,13 +68,13 @@ const deadLetters = (): DeadLetters => operations().deadLetters;
 const queued = (state: 'active'): Promise<number> =>
   test.redis.llen(`${test.keys.subscriptionQueuePrefix('s')}:s:${state}`);
 
-describe('a dispatcher killed', () => {
+describe('crash: a killed dispatcher', () => {
   it.each([
-    ['between reading the log and entering the lanes', 'read'],
-    ['between entering the lanes and adding the jobs', 'entered-1'],
-    ['between adding the jobs and looking who may run', 'entered-2'],
-    ['between adding the jobs and moving its place', 'added'],
-  ])('%s loses nothing, repeats nothing and keeps the order', async (_when, freeze) => {
+    ['between reading the log and entering the groups', 'read'],
+    ['between entering the groups and adding the jobs', 'entered-1'],
+    ['between adding the jobs and promoting the heads', 'entered-2'],
+    ['between adding the jobs and storing the offset', 'added'],
+  ])('%s loses no event, repeats none and keeps the order', async (_when, freeze) => {
     launch('handle');
     await appendEvents(test.redis, test.keys, EVENTS);
 
@@ -87,8 +87,8 @@ describe('a dispatcher killed', () => {
   });
 });
 
-describe('a process killed while it handles an event', () => {
-  it('leaves it to another, which handles it again before its followers', async () => {
+describe('crash: a process killed while it handles an event', () => {
+  it('another process handles the event again, before its followers', async () => {
     launch('dispatch');
     await appendEvents(test.redis, test.keys, EVENTS);
 
@@ -101,7 +101,7 @@ describe('a process killed while it handles an event', () => {
     expect(await deadLetters().count()).toBe(0);
   });
 
-  it('after the event has left its lane, has the next go on and does not handle it again', async () => {
+  it('after the event has left its group, the next one runs and the event is not handled again', async () => {
     launch('dispatch');
     await appendEvents(test.redis, test.keys, EVENTS);
 
@@ -113,7 +113,7 @@ describe('a process killed while it handles an event', () => {
     expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
   });
 
-  it('while the event was dying, still makes the dead letter, and releases the record', async () => {
+  it('an event that was about to become a dead letter becomes one, and its record is released', async () => {
     launch('dispatch');
     await appendEvents(test.redis, test.keys, EVENTS.slice(0, 6));
 
@@ -127,13 +127,13 @@ describe('a process killed while it handles an event', () => {
       expect(all.length).toBeGreaterThan(0);
       return all;
     });
-    expect(letters.every(({ event, reason }) => event.data.sequence === 1 && reason === 'told to')).toBe(true);
+    expect(letters.every(({ event, reason }) => event.data.sequence === 1 && reason === 'by plan')).toBe(true);
     expect((await sequencesOf('seen', 'a')).filter((sequence) => sequence === 1)).toEqual([1]);
   });
 });
 
-describe('a process killed while it disables its subscription', () => {
-  it('leaves it disabled: its successor handles nothing before it is enabled, and then all of it in order', async () => {
+describe('crash: a process killed while it disables its subscription', () => {
+  it('the subscription stays disabled: another process handles no event until it is enabled, and then all in order', async () => {
     launch('dispatch');
     await appendEvents(test.redis, test.keys, EVENTS);
     await launchFrozen('handle', { freeze: 'marked', gone: '1' });
@@ -150,8 +150,8 @@ describe('a process killed while it disables its subscription', () => {
   });
 });
 
-describe('a process that was frozen and taken for lost', () => {
-  it('begins nothing that was handled elsewhere since it was told to go', async () => {
+describe('crash: a process that was suspended for longer than its lock', () => {
+  it('it does not start an event that another process has handled since', async () => {
     const [ofA, [ofB]] = ['a', 'b'].map((record) => EVENTS.filter(({ subject }) => subject === record)) as [
       ChangeEvent[],
       ChangeEvent[],
@@ -171,7 +171,7 @@ describe('a process that was frozen and taken for lost', () => {
     expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
   });
 
-  it('cannot make the record go on while its successor still handles the event', async () => {
+  it('it does not release the record while another process handles the event', async () => {
     const go = (pid: number): Promise<number> => test.redis.rpush(`${test.keys.prefix}:go-${pid}`, 'go');
     launch('dispatch');
     await appendEvents(

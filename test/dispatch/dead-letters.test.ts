@@ -16,7 +16,7 @@ describe('dead letters', () => {
       if (fail.now) throw new PermanentError('not now');
     });
 
-  it('are handled again when retried, in the order in which they died, with all their tries', async () => {
+  it('retried ones are handled again in the order in which they died, with all their attempts', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)]);
     await append(1, 2, 3);
@@ -31,10 +31,10 @@ describe('dead letters', () => {
     expect(await settled()).toEqual({ outcome: 'handled' });
   });
 
-  it('of one record keep their order, whichever of them a worker gets to first', async () => {
+  it('those of one record keep their order when retried, whichever a worker takes first', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const gate = new RedisRecordGate(test.redis, test.keys);
-    // Whoever runs the second is late: it asks for its place when the third has asked for its turn already.
+    // The run of the second is late: it asks for its position after the third has asked for its turn.
     let late: () => void = () => undefined;
     const third = new Promise<void>((resolve) => (late = resolve));
     const [, two, three] = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }).id);
@@ -61,7 +61,7 @@ describe('dead letters', () => {
     expect(seen.slice(3)).toEqual([1, 2, 3]);
   });
 
-  it('that died in the same millisecond are retried in the order of the log', async () => {
+  it('those of the same millisecond are retried in the order of the log', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
     const sequences = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -82,7 +82,7 @@ describe('dead letters', () => {
     expect(seen.slice(sequences.length)).toEqual(sequences);
   });
 
-  it('that do not tell of their death keep nobody waiting when they are retried', async () => {
+  it('one without a recorded death does not block its record when it is retried', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
     await append(1);
@@ -97,7 +97,7 @@ describe('dead letters', () => {
     await eventually(() => expect(seen).toContain(2));
   });
 
-  it('may die again, and are retried one by one', async () => {
+  it('they can die again and be retried one by one', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)]);
     await append(1, 2);
@@ -116,7 +116,7 @@ describe('dead letters', () => {
     await eventually(() => expect(seen).toEqual([1, 2, 1, 1]));
   });
 
-  it('are gone when dropped', async () => {
+  it('dropped ones are deleted', async () => {
     const { append, settled, dead } = await runFanOut(test, [failing({ now: true }, [])]);
     await append(1, 2, 3);
     await settled();
@@ -128,7 +128,7 @@ describe('dead letters', () => {
     expect(await dead.drop()).toBe(0);
   });
 
-  it('of a subscription nobody knows are an error that names those known', async () => {
+  it('an unknown subscription is an error that names the known ones', async () => {
     const { dead } = await runFanOut(test, [failing({ now: true }, [])]);
     await expect(dead.list({ subscription: 'x' })).rejects.toMatchObject({
       code: 'CF_USAGE',
@@ -137,8 +137,8 @@ describe('dead letters', () => {
   });
 });
 
-describe("with whenDead: 'hold'", () => {
-  /** Fails for good on the first change of r1 while told so. */
+describe("dead letters with whenDead: 'hold'", () => {
+  /** Fails permanently on the first change of r1 until the test switches that off. */
   const holding = (whenDead: 'hold' | 'release', fail: { now: boolean }, seen: string[]): Subscription =>
     aSubscription(
       's',
@@ -158,7 +158,7 @@ describe("with whenDead: 'hold'", () => {
     return { ...running, fail, seen, first };
   };
 
-  it('the later events of its record wait, and go on in order when it has been retried', async () => {
+  it('later events of the record wait, and run in order after the retry', async () => {
     const { dead, fail, seen, settled } = await started('hold');
     expect(seen).toEqual(['r2 1']);
 
@@ -169,7 +169,7 @@ describe("with whenDead: 'hold'", () => {
     expect(seen).toEqual(['r2 1', 'r1 1', 'r1 2', 'r1 3']);
   });
 
-  it('they wait on when it dies again, and go on without it when it is dropped', async () => {
+  it('later events keep waiting when it dies again, and run when it is dropped', async () => {
     const { dead, seen, settled } = await started('hold');
     await dead.retry();
     await eventually(async () => expect((await dead.list())[0]?.attempts).toHaveLength(2));
@@ -181,7 +181,7 @@ describe("with whenDead: 'hold'", () => {
     expect(seen).toEqual(['r2 1', 'r1 2', 'r1 3']);
   });
 
-  it("the control: with 'release' they do not wait", async () => {
+  it("control: with 'release' they do not wait", async () => {
     const { seen, settled } = await started('release');
     await settled();
     expect(seen.filter((one) => one.startsWith('r1'))).toEqual(['r1 2', 'r1 3']);

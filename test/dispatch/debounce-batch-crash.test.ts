@@ -26,7 +26,7 @@ async function killAt(freeze: string, env: Record<string, string>): Promise<void
 
 const linesOf = (list: 'seen' | 'done'): Promise<string[]> => test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
 
-/** Logs them and waits until each of them is a job. */
+/** Appends the events to the log and waits until each has a job. */
 async function queue(events: readonly ChangeEvent[]): Promise<void> {
   await appendEvents(test.redis, test.keys, events);
   const jobs = events.map(({ id }) => test.keys.job('s', id));
@@ -38,7 +38,7 @@ async function eventuallyIdle(): Promise<void> {
   await eventually(async () => expect(await gate.pending('s', 'acme')).toEqual({ events: 0, oldest: null }));
 }
 
-describe('a process killed while it settles changes', () => {
+describe('debounce: a process killed', () => {
   const env = { FAN_OUT_SETTLES: '1' };
   const [early, late] = [of('a', 1, 2, 3), of('a', 4, 5)];
   const line = (events: readonly ChangeEvent[], id = idOf(events)): string => {
@@ -47,12 +47,12 @@ describe('a process killed while it settles changes', () => {
   };
 
   it.each<[string, string, string[], string[]]>([
-    // Nothing was decided yet: what came meanwhile belongs to it.
-    ['before a merge is fixed', 'merging', [line([...early, ...late])], [line([...early, ...late])]],
-    ['after it was fixed, before the handler', 'merged', [line(early), line(late)], [line(early), line(late)]],
+    // The merge was not decided, so later events belong to it.
+    ['before a merge is stored', 'merging', [line([...early, ...late])], [line([...early, ...late])]],
+    ['after the merge was stored, before the handler', 'merged', [line(early), line(late)], [line(early), line(late)]],
     ['in the handler', 'handling-3', [line(early), line(early), line(late)], [line(early), line(late)]],
     ['after the merge has left', 'left', [line(early), line(late)], [line(early), line(late)]],
-  ])('%s loses nothing, and the merge stays the same', async (_when, freeze, seen, done) => {
+  ])('%s loses no event, and a stored merge stays the same', async (_when, freeze, seen, done) => {
     launch('dispatch', env);
     await queue(early);
     await killAt(freeze, env);
@@ -66,7 +66,7 @@ describe('a process killed while it settles changes', () => {
   });
 });
 
-describe('a process killed while it handles a batch', () => {
+describe('batch: a process killed', () => {
   const env = { FAN_OUT_BATCH: '1' };
   const all = [...of('a', 1, 2, 3), ...of('b', 1, 2)];
   const ofRecord = async (record: string): Promise<number[]> =>
@@ -91,18 +91,21 @@ describe('a process killed while it handles a batch', () => {
         [1, 2, 1, 2],
       ],
     ],
-  ])('%s has all of it handled again, each record from its first', async (_when, freeze, [a, b]) => {
-    launch('dispatch', env);
-    await queue(all);
-    await killAt(freeze, env);
+  ])(
+    '%s causes the whole batch to be handled again, each record from its first event',
+    async (_when, freeze, [a, b]) => {
+      launch('dispatch', env);
+      await queue(all);
+      await killAt(freeze, env);
 
-    launch('handle', env);
+      launch('handle', env);
 
-    await eventuallyIdle();
-    expect([await ofRecord('a'), await ofRecord('b')]).toEqual([a, b]);
-  });
+      await eventuallyIdle();
+      expect([await ofRecord('a'), await ofRecord('b')]).toEqual([a, b]);
+    },
+  );
 
-  it('after they have left handles no event of the record again', async () => {
+  it('after the events have left causes none of them to be handled again', async () => {
     launch('dispatch', env);
     await queue(of('a', 1, 2, 3));
     await killAt('left-together', env);

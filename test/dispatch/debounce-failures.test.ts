@@ -8,8 +8,8 @@ import { changes, idOf, put, queue, debouncing, start } from '../support/debounc
 
 const test = useRedis();
 
-describe('a merge that fails', () => {
-  it('is tried again as it was, and what came meanwhile is another', async () => {
+describe('debounce: a failed merge', () => {
+  it('is retried unchanged, and later events form another merge', async () => {
     const seen: string[] = [];
     const events = changes(1, 2, 3, 4);
     const running = await start(
@@ -31,7 +31,7 @@ describe('a merge that fails', () => {
     expect(seen).toEqual([first, first, second, second]);
   });
 
-  it('would be another at its next try, were it not fixed at the first: the control', async () => {
+  it('control: if the merge is not stored, the next attempt is of another merge', async () => {
     const seen: string[] = [];
     const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
     const forgetful = wrapGate(gate, { merge: () => Promise.resolve({ outcome: 'held' }) });
@@ -50,7 +50,7 @@ describe('a merge that fails', () => {
     expect(seen[1]).not.toBe(seen[0]);
   });
 
-  it('alone, and gets company while it waits for its next try, stays alone', async () => {
+  it('a single event that waits for its retry is not merged with later events', async () => {
     const seen: string[] = [];
     const events = changes(1, 2);
     const running = await start(
@@ -71,7 +71,7 @@ describe('a merge that fails', () => {
   });
 
   it.each(['release', 'hold'] as const)(
-    'for good is one dead letter (%s), and retried it is the same merge',
+    'becomes one dead letter (%s), and is the same merge when it is retried',
     async (whenDead) => {
       const seen: string[] = [];
       let refuses = true;
@@ -106,7 +106,7 @@ describe('a merge that fails', () => {
     },
   );
 
-  it('held and dropped lets the record go on', async () => {
+  it('releases the record when it is held and then dropped', async () => {
     const seen: string[] = [];
     const events = changes(1, 2, 3);
     const running = await start(

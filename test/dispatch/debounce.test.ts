@@ -10,7 +10,7 @@ import { NOT_TODAY, changes, idOf, put, queue, debouncing, start } from '../supp
 
 const test = useRedis();
 
-/** An update of `r1` in these fields, as its images show them. */
+/** An update of these fields of `r1`, shown in its images. */
 function changed(sequence: number, ...fields: FieldChange[]): ChangeEvent {
   const event = changeEvent({ record: 'r1', sequence, changed: [] });
   const image = (side: 'before' | 'after') => ({
@@ -20,8 +20,8 @@ function changed(sequence: number, ...fields: FieldChange[]): ChangeEvent {
   return { ...event, data: { ...event.data, before: image('before'), after: image('after'), changes: fields } };
 }
 
-describe('settling changes', () => {
-  it('are handled as one, and nothing of them is left', async () => {
+describe('debounce: changes of a record', () => {
+  it('are handled as one event, and no state of them is left', async () => {
     const seen: ChangeEvent[] = [];
     const events = changes(1, 2, 3);
     const running = await start(
@@ -54,7 +54,7 @@ describe('settling changes', () => {
     expect(await test.redis.exists(test.keys.lanes('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
   });
 
-  it('are each handled by themselves without the option: the control', async () => {
+  it('control: without the option, each is handled by itself', async () => {
     const seen: number[] = [];
     const running = await start(
       test,
@@ -67,14 +67,14 @@ describe('settling changes', () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  it('wait until their record is still, and hold up nobody else; what comes meanwhile makes them wait anew', async () => {
+  it('wait until their record is quiet, each later change restarts the wait, and other records do not wait', async () => {
     const seen: string[] = [];
     const running = await start(
       test,
       debouncing(({ subject }) => void seen.push(subject), { settle: NOT_TODAY }),
     );
     const head = changes(1)[0]!.id;
-    // BullMQ keeps the time in the upper bits of the score.
+    // BullMQ stores the time in the upper bits of the score.
     const waitsUntil = async (): Promise<number> =>
       Number(await test.redis.zscore(running.queues.of('s').toKey('delayed'), head)) / 4_096;
     const addedAt = async ({ id }: ChangeEvent): Promise<number> =>
@@ -93,7 +93,7 @@ describe('settling changes', () => {
     expect((await running.dispatcher.statistics())[0]).toMatchObject({ lagEvents: 2, delayed: 2 });
   });
 
-  it('wait no longer than they may, however long the record is not still', async () => {
+  it('wait no longer than `atMost` while the record keeps changing', async () => {
     const seen: number[] = [];
     const settle = { ...NOT_TODAY, atMostMs: 1 };
     const running = await start(
@@ -107,7 +107,7 @@ describe('settling changes', () => {
     expect(seen).toEqual([2]);
   });
 
-  it('that cancel each other out are handled by saying nothing', async () => {
+  it('that cancel out are not sent to the handler', async () => {
     const seen: string[] = [];
     const undone = changed(2, { field: '담당자', before: 1, after: 0 });
     const running = await start(
@@ -127,7 +127,7 @@ describe('settling changes', () => {
     expect(seen).toEqual(changes(3).map(({ id }) => id));
   });
 
-  it('that detection takes for none are handled by saying nothing: a picture signed again, a null further in', async () => {
+  it('that detection does not count as changes are not sent: a picture with a new signature, a nested null', async () => {
     const seen: string[] = [];
     const picture = ['https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'];
     const owner = [{ id: 'u1', name: '가', team: null }, { id: 'u2' }, { id: 'u1', name: '가' }];
@@ -148,7 +148,7 @@ describe('settling changes', () => {
     expect(seen).toEqual([]);
   });
 
-  it('that take null for something else than absent are handled where their list does so', async () => {
+  it('between null and absent are sent when the list has nullIsAbsent off', async () => {
     const seen: unknown[] = [];
     const extras = {
       comparisonOf: (_workspace: string, list: ListName) => compileRules(list, { nullIsAbsent: false }),
@@ -168,7 +168,7 @@ describe('settling changes', () => {
     expect(seen).toEqual([[{ field: '등급', before: null, after: [] }]]);
   });
 
-  it('are selected by what is left of them', async () => {
+  it('are selected by their merged event', async () => {
     const seen: number[] = [];
     const running = await start(
       test,
@@ -184,7 +184,7 @@ describe('settling changes', () => {
     expect(seen).toEqual([]);
   });
 
-  it('go on around what is no change of the record, in order', async () => {
+  it('are not merged across a derived event, and the order is kept', async () => {
     const seen: string[] = [];
     const derived = { ...changeEvent({ record: 'r1', sequence: 3 }), type: 'crm.person.completed' as EventType };
     const verb = (sequence: number, of: EventSpec['verb']): ChangeEvent =>
@@ -208,8 +208,8 @@ describe('settling changes', () => {
   });
 });
 
-describe('settling and the rest of the house', () => {
-  it('`once` knows a merge by its id, over its tries', async () => {
+describe('debounce and other features', () => {
+  it('`once` identifies a merge by its id over its attempts', async () => {
     const effects: string[] = [];
     const outcomes: string[] = [];
     const running = await start(
@@ -224,7 +224,7 @@ describe('settling and the rest of the house', () => {
     expect(effects).toEqual([idOf(changes(1, 2))]);
   });
 
-  it('`where` and `transform` see the merge', async () => {
+  it('`where` and `transform` get the merged event', async () => {
     const seen: unknown[] = [];
     const running = await start(
       test,
@@ -238,7 +238,7 @@ describe('settling and the rest of the house', () => {
     expect(seen).toEqual(['2 changes', idOf(changes(1, 2))]);
   });
 
-  it('a replay is merged by itself, and says that it is one', async () => {
+  it('a replay is merged separately and marked as a replay', async () => {
     const seen: unknown[] = [];
     const running = await start(
       test,
@@ -261,7 +261,7 @@ describe('settling and the rest of the house', () => {
     ]);
   });
 
-  it('waiting for all to be handled waits for what settles, and counts it as lag', async () => {
+  it('waitUntilHandled waits for debounced events, and they count as lag', async () => {
     const running = await start(
       test,
       debouncing(() => undefined, { settle: NOT_TODAY }),

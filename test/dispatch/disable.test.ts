@@ -9,7 +9,7 @@ import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/runnin
 
 const test = useRedis();
 
-/** An endpoint that is gone until it is mended, and what reached it. */
+/** An endpoint that is gone until the test repairs it, and the events that reached it. */
 class Endpoint {
   mended = false;
   readonly tried: string[] = [];
@@ -49,8 +49,8 @@ const eventuallyDisabled = (running: RunningFanOut, name: string): Promise<void>
     expect(await statisticsOf(running, name)).toMatchObject({ disabled: {}, paused: true, active: 0 });
   });
 
-describe('a subscription whose handler says that nothing can be delivered any more', () => {
-  it('gets nothing more, loses nothing, and when enabled goes on with that event, in order', async () => {
+describe('circuit breaker: DisableSubscriptionError', () => {
+  it('stops delivery without loss, and continues in order with that event when enabled', async () => {
     const endpoint = gone();
     const others: number[] = [];
     const other = aSubscription('other', ({ data }) => void others.push(data.sequence));
@@ -68,12 +68,12 @@ describe('a subscription whose handler says that nothing can be delivered any mo
     expect(was).toEqual({ at: expect.any(String) as string, reason: 'the endpoint is gone', missing: false });
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1', 'r1 2', 'r1 3']);
-    // The try that met the end did not count.
+    // The attempt that disabled the subscription did not count.
     expect(endpoint.tried[1]).toBe('r1 1 try 1');
     expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false, failingSince: null });
   });
 
-  it('the control: after a permanent error it goes on', async () => {
+  it('control: after a permanent error delivery continues', async () => {
     const endpoint = new Endpoint(() => new PermanentError('not this one'));
     const running = await runFanOut(test, [endpoint.subscription('ops')]);
     await running.append(1, 2, 3);
@@ -81,7 +81,7 @@ describe('a subscription whose handler says that nothing can be delivered any mo
     expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false });
   });
 
-  it('is told once, loudly, however many events met the end at the same time', async () => {
+  it('is logged once as an error, however many events fail at the same time', async () => {
     const { log, errors } = listening();
     const endpoint = gone();
     const running = await runFanOut(test, [endpoint.subscription('ops')], { logger: log });
@@ -97,14 +97,14 @@ describe('a subscription whose handler says that nothing can be delivered any mo
     ]);
   });
 
-  it('keeps nobody waiting who waits for all events to be handled', async () => {
+  it('does not block waitUntilHandled', async () => {
     const running = await runFanOut(test, [gone().subscription('ops')]);
     await running.append(1, 2);
     await eventuallyDisabled(running, 'ops');
     expect(await running.settled()).toEqual({ outcome: 'handled' });
   });
 
-  it('is disabled in processes that start later, and takes a bounded stretch of the log into its queue', async () => {
+  it('applies to processes that start later, and the queue takes a bounded part of the log', async () => {
     const endpoint = gone();
     const first = await runFanOut(test, [endpoint.subscription('ops')], { highWater: 2 });
     await first.append(1);
@@ -123,17 +123,17 @@ describe('a subscription whose handler says that nothing can be delivered any mo
   });
 });
 
-describe('a subscription no try of which succeeds', () => {
+describe('circuit breaker: disableAfter', () => {
   const down = (): Endpoint => new Endpoint(() => new Error('no answer'));
   const patient = { attempts: 100, delayMs: 20, maxDelayMs: 20 };
 
-  it('is disabled after disableAfter, with the failure in its reason, and makes no dead letter of it', async () => {
+  it('disables a subscription without a success, names the failure and makes no dead letter', async () => {
     const endpoint = down();
     const running = await runFanOut(test, [endpoint.subscription('ops', { disableAfterMs: 200, retry: patient })]);
     await running.append(1, 2);
     await eventuallyDisabled(running, 'ops');
     expect((await statisticsOf(running, 'ops'))?.disabled?.reason).toBe(
-      'No try has succeeded for 200 ms. The last one: no answer',
+      'No attempt has succeeded for 200 ms. Last error: no answer',
     );
     endpoint.mended = true;
     await running.operations.enable('ops');
@@ -142,7 +142,7 @@ describe('a subscription no try of which succeeds', () => {
     expect(await running.dead.count()).toBe(0);
   });
 
-  it('the control: without disableAfter its events become dead letters, and it is only said to be failing', async () => {
+  it('control: without it, events become dead letters and the status only says failing', async () => {
     const endpoint = down();
     const retry = { attempts: 5, delayMs: 50, maxDelayMs: 50 };
     const running = await runFanOut(test, [endpoint.subscription('ops', { retry })]);
@@ -160,8 +160,8 @@ describe('a subscription no try of which succeeds', () => {
   });
 });
 
-describe('a subscription disabled by hand', () => {
-  it('waits until it is enabled, and says so to whoever does either twice', async () => {
+describe('circuit breaker: disable and enable commands', () => {
+  it('events wait until it is enabled, and a second call of either command reports that', async () => {
     const endpoint = gone();
     endpoint.mended = true;
     const running = await runFanOut(test, [endpoint.subscription('ops')]);
@@ -177,7 +177,7 @@ describe('a subscription disabled by hand', () => {
     await expect(running.operations.enable('x')).rejects.toMatchObject({ code: 'CF_USAGE' });
   });
 
-  it('and not paused, because the process was killed in between, is paused by the next look', async () => {
+  it('a queue that was not paused because the process was killed is paused by enforceDisabled', async () => {
     const running = await runFanOut(test, [gone().subscription('ops')]);
     await running.operations.disable('ops', 'maintenance');
     await running.queues.of('ops').resume();
@@ -188,10 +188,10 @@ describe('a subscription disabled by hand', () => {
   });
 });
 
-describe('the rate of a subscription', () => {
+describe('rate limit', () => {
   const EVENTS = Array.from({ length: 8 }, (_, index) => changeEvent({ record: `r${index}`, sequence: 1 }));
 
-  it('is that of all its processes together', async () => {
+  it('applies to all processes together', async () => {
     const starts: number[] = [];
     const paced = aSubscription('ops', () => void starts.push(performance.now()), {
       rate: { requests: 10, perSeconds: 1 },
@@ -201,11 +201,11 @@ describe('the rate of a subscription', () => {
     await appendEvents(test.redis, test.keys, EVENTS);
     await first.settled(30_000);
     expect(starts).toHaveLength(8);
-    // One per 100 ms; the first and the last may have been late and early by what a process takes to begin.
+    // One per 100 ms. The start of a process may delay the first one.
     expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(6 * 100);
   });
 
-  it('the control: without one, all are under way at once', async () => {
+  it('control: without it, all events are handled at once', async () => {
     let underWay = 0;
     const hurried = aSubscription('ops', async () => {
       underWay += 1;

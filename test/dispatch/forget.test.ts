@@ -22,7 +22,7 @@ interface Living {
   workspace: object;
 }
 
-describe('a workspace that is forgotten', () => {
+describe('forget: a workspace', () => {
   const redis = useRedis();
   const cli = useCli();
 
@@ -48,8 +48,8 @@ describe('a workspace that is forgotten', () => {
     return feed;
   }
 
-  /** Two workspaces with a past: events handled with side effects, dead letters, records that wait behind one. */
-  async function withAPast() {
+  /** Two workspaces with stored state: events handled with side effects, dead letters, records that wait behind one. */
+  async function withStoredState() {
     const [acme, beta] = [await living('acme', 1), await living('beta', 2)];
     const seen: string[] = [];
     const handle: Handle = async (event, { workspace, subscription, once }) => {
@@ -86,10 +86,10 @@ describe('a workspace that is forgotten', () => {
   };
 
   it(
-    'leaves nothing in Redis, while another in the same queues goes on without loss or repetition',
+    'leaves nothing in Redis, and another workspace in the same queues continues without loss or repetition',
     { timeout: 60_000 },
     async () => {
-      const { acme, beta, handle, seen } = await withAPast();
+      const { acme, beta, handle, seen } = await withStoredState();
       const words = wordsOf(acme);
       expect(words.length).toBeGreaterThan(100);
       const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
@@ -127,38 +127,34 @@ describe('a workspace that is forgotten', () => {
     },
   );
 
-  it(
-    'is forgotten whole when it is repeated after a crash, whichever step the crash came after',
-    { timeout: 60_000 },
-    async () => {
-      const { acme } = await withAPast();
-      const words = wordsOf(acme);
-      const traces = createTraceStore(redis.redis, redis.keys);
-      const deps = {
-        connect: () => redis.connect({ maxRetriesPerRequest: null }),
-        keys: redis.keys,
-        logger: silentLog,
-        clock: systemClock,
-        pollers: () => Promise.resolve(0),
+  it('is removed completely when the command is repeated after a crash at any step', { timeout: 60_000 }, async () => {
+    const { acme } = await withStoredState();
+    const words = wordsOf(acme);
+    const traces = createTraceStore(redis.redis, redis.keys);
+    const deps = {
+      connect: () => redis.connect({ maxRetriesPerRequest: null }),
+      keys: redis.keys,
+      logger: silentLog,
+      clock: systemClock,
+      pollers: () => Promise.resolve(0),
+    };
+    const steps = ['removeWorkspace', 'deliveries', 'removeTraces', 'removeNotices'] as const;
+    for (const step of steps) {
+      const dying: TraceStore = {
+        ...traces,
+        [step]: async (...args: never[]) => {
+          await (traces[step] as (...given: never[]) => Promise<unknown>)(...args);
+          throw new Error('killed');
+        },
       };
-      const steps = ['removeWorkspace', 'deliveries', 'removeTraces', 'removeNotices'] as const;
-      for (const step of steps) {
-        const dying: TraceStore = {
-          ...traces,
-          [step]: async (...args: never[]) => {
-            await (traces[step] as (...given: never[]) => Promise<unknown>)(...args);
-            throw new Error('killed');
-          },
-        };
-        await expect(forgetWorkspace('acme', { ...deps, traces: dying })).rejects.toThrow('killed');
-      }
-      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).not.toEqual([]);
-      await forgetWorkspace('acme', { ...deps, traces });
-      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
-    },
-  );
+      await expect(forgetWorkspace('acme', { ...deps, traces: dying })).rejects.toThrow('killed');
+    }
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).not.toEqual([]);
+    await forgetWorkspace('acme', { ...deps, traces });
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
+  });
 
-  it('is not touched while somebody sweeps it, by schedule or at this moment', { timeout: 60_000 }, async () => {
+  it('is not touched while a process sweeps it, on schedule or at this moment', { timeout: 60_000 }, async () => {
     const acme = await living('acme', 1);
     const feed = await open([acme.workspace], () => undefined);
     await feed.start(['poll']);
@@ -180,7 +176,7 @@ describe('a workspace that is forgotten', () => {
     await expect(other.forget('a*')).rejects.toMatchObject({ code: 'CF_USAGE' });
   });
 
-  it('waits for a handler that is at work on one of its events', { timeout: 60_000 }, async () => {
+  it('is removed after a running handler of one of its events has ended', { timeout: 60_000 }, async () => {
     const acme = await living('acme', 1);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -204,7 +200,7 @@ describe('a workspace that is forgotten', () => {
   });
 
   it(
-    'is forgotten by a command that asks first, and does nothing where nobody can answer',
+    'is removed by a command that asks first, and does nothing without a terminal to ask on',
     { timeout: 60_000 },
     async () => {
       await redis.redis.hset(redis.keys.records('gone-co', 'todo'), 'a', '1x 1 {}');

@@ -7,8 +7,8 @@ import { runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 
-describe('subscriptions side by side', () => {
-  it('a paused and a failing one delay no other, and hold back only their own reading', async () => {
+describe('isolation of subscriptions', () => {
+  it('a paused and a failing subscription delay no other, and stop only their own reading', async () => {
     const seen: number[] = [];
     const paused = aSubscription('paused', () => undefined);
     const failing = aSubscription('failing', () => Promise.reject(new Error('always')), {
@@ -32,7 +32,7 @@ describe('subscriptions side by side', () => {
     expect(statistics.find(({ name }) => name === 'failing')!.delayed).toBeLessThan(40);
   });
 
-  it('begin where they were told to', async () => {
+  it('each begins at its own `start`', async () => {
     const seen: string[] = [];
     const note: Subscription['handle'] = ({ data }, { subscription }) =>
       void seen.push(`${subscription} ${data.sequence}`);
@@ -48,7 +48,7 @@ describe('subscriptions side by side', () => {
     expect(seen.toSorted()).toEqual(['all 1', 'all 2', 'new 2']);
   });
 
-  it('without an order do not wait for each other within a record', async () => {
+  it('without an order, events of one record do not wait for each other', async () => {
     const seen: number[] = [];
     const { append } = await runFanOut(
       test,
@@ -71,8 +71,8 @@ describe('subscriptions side by side', () => {
   });
 });
 
-describe('waiting until all is handled', () => {
-  it('tells which subscription has not handled what was asked for, and takes no notice of later events', async () => {
+describe('waitUntilHandled', () => {
+  it('names the subscriptions that are not done, and ignores later events', async () => {
     const { append, dispatcher } = await runFanOut(test, [
       aSubscription('quick', () => undefined),
       aSubscription('stuck', ({ data }) => (data.sequence === 2 ? Promise.reject(new Error('x')) : undefined), {
@@ -91,11 +91,11 @@ describe('waiting until all is handled', () => {
     });
   });
 
-  it('ends when told', async () => {
+  it('ends when its signal aborts', async () => {
     const { dispatcher } = await runFanOut(test, [aSubscription('s', () => undefined)]);
-    const told = AbortSignal.abort(new Error('enough'));
+    const aborted = AbortSignal.abort(new Error('enough'));
     await expect(
-      dispatcher.waitUntilHandled({ upTo: { [WORKSPACE]: '1-0' }, timeoutMs: 60_000, signal: told }),
+      dispatcher.waitUntilHandled({ upTo: { [WORKSPACE]: '1-0' }, timeoutMs: 60_000, signal: aborted }),
     ).rejects.toThrow('enough');
   });
 });

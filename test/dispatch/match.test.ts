@@ -6,7 +6,7 @@ import { changeEvent, type EventSpec } from '../support/fan-out.js';
 const selects = (selection: Partial<Selection>, spec: Partial<EventSpec> = {}): boolean =>
   compileSelection({ on: ['crm.*'], ...selection })(changeEvent({ record: 'r1', sequence: 2, ...spec }));
 
-describe('a selection', () => {
+describe('selection', () => {
   it.each([
     ['crm.*', true],
     ['*', true],
@@ -16,7 +16,7 @@ describe('a selection', () => {
     ['crm.todo.*', false],
     ['crm.person.upd', false],
     ['crmxperson.updated', false],
-  ])('on %s takes crm.person.updated: %s', (pattern, expected) => {
+  ])('on %s selects crm.person.updated: %s', (pattern, expected) => {
     expect(selects({ on: [pattern] })).toBe(expected);
   });
 
@@ -26,16 +26,16 @@ describe('a selection', () => {
     ['*', false],
     ['crm.*.schema_changed', true],
     ['crm.person.schema_changed', true],
-  ])('selection: on %s takes crm.person.schema_changed: %s', (pattern, expected) => {
+  ])('on %s selects crm.person.schema_changed: %s', (pattern, expected) => {
     expect(selects({ on: [pattern] }, { verb: 'schema_changed' })).toBe(expected);
   });
 
-  it('takes what any of its types takes, and nothing without any', () => {
+  it('any of several patterns selects, and an empty list selects no event', () => {
     expect(selects({ on: ['crm.todo.*', 'crm.person.updated'] })).toBe(true);
     expect(selects({ on: [] })).toBe(false);
   });
 
-  it('keeps to its workspaces, lists and class', () => {
+  it('`workspaces`, `lists` and `class` restrict it', () => {
     expect(selects({ workspaces: ['acme'] })).toBe(true);
     expect(selects({ workspaces: ['other'] })).toBe(false);
     expect(selects({ lists: ['people', 'memo'] })).toBe(true);
@@ -44,23 +44,23 @@ describe('a selection', () => {
     expect(selects({ class: 'edited' }, { class: 'refreshed' })).toBe(false);
   });
 
-  it('asks an updated event for one of its fields', () => {
+  it('`fields` requires that one of the fields of an updated event has changed', () => {
     expect(selects({ fields: ['담당자'] })).toBe(true);
     expect(selects({ fields: ['담*'] })).toBe(true);
     expect(selects({ fields: ['이메일', '담당자'] })).toBe(true);
     expect(selects({ fields: ['이메일'] })).toBe(false);
   });
 
-  it('knows a Korean field name however it is composed', () => {
+  it('a Korean field name matches in any Unicode composition', () => {
     expect(selects({ fields: ['담당자'.normalize('NFD')] })).toBe(true);
   });
 
-  it('lets created and deleted events pass whatever the fields', () => {
+  it('`fields` does not restrict created and deleted events', () => {
     expect(selects({ fields: ['이메일'] }, { verb: 'created' })).toBe(true);
     expect(selects({ fields: ['이메일'] }, { verb: 'deleted' })).toBe(true);
   });
 
-  it('reads only the logs it may select from', () => {
+  it('only the logs of its workspaces are read', () => {
     expect(readsWorkspace({ on: ['*'] }, 'acme')).toBe(true);
     expect(readsWorkspace({ on: ['*'], workspaces: ['other'] }, 'acme')).toBe(false);
   });

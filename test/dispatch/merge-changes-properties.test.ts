@@ -21,7 +21,7 @@ function apply(changes: readonly FieldChange[], to: Image): Image {
   return { ...to, ...(Object.fromEntries(changes.map(({ field, after }) => [field, after])) as Image) };
 }
 
-/** The events of a record that looked like this, one look after the other. */
+/** The events of a record that went through these states. */
 function story(looks: readonly Image[]): ChangeEvent[] {
   return looks.slice(1).flatMap((after, index) => {
     const before = looks[index]!;
@@ -53,8 +53,8 @@ const fieldsOf = (image: unknown): Image => {
   return fields;
 };
 
-describe('merging the changes of a record', () => {
-  it('comes to the same as applying them one by one, from the first image to the last', () => {
+describe('merge: changes of a record', () => {
+  it('the merged event leads from the first image to the last, as applying them one by one does', () => {
     fc.assert(
       fc.property(stories, (events) => {
         const { taken, event } = mergeChanges(events);
@@ -67,7 +67,7 @@ describe('merging the changes of a record', () => {
     );
   });
 
-  it('can be done in two steps', () => {
+  it('merging in two steps gives the same event', () => {
     fc.assert(
       fc.property(stories, fc.nat(), (events, cut) => {
         const at = 1 + (cut % events.length);

@@ -39,8 +39,8 @@ function change(
   });
 }
 
-describe('changes of one record, merged', () => {
-  it('tell of two updates as one: from the first image to the last, with the ids of both', () => {
+describe('merge: changes of one record', () => {
+  it('two updates become one, from the first image to the last, with the ids of both', () => {
     const one = change('updated', 4, {
       from: { 이름: 'a', 딜: 1 },
       to: { 이름: 'b', 딜: 1 },
@@ -71,33 +71,33 @@ describe('changes of one record, merged', () => {
     });
   });
 
-  it('leave a single one as it is', () => {
+  it('a single event stays unchanged', () => {
     const one = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
     expect(mergeChanges([one])).toEqual({ taken: 1, event: one });
   });
 
   it.each<[string, unknown, unknown]>([
     ['a text', 'a', 'a'],
-    ['nothing, once null and once an empty list', null, []],
+    ['an absent value, once null and once an empty list', null, []],
     ['references, in another order', [{ id: '1' }, { id: '2' }], [{ id: '2' }, { id: '1' }]],
     ['a reference, its keys in another order', { id: '1', name: 'x' }, { name: 'x', id: '1' }],
-  ])('drop a field that is again what it was: %s', (_what, was, is) => {
+  ])('a field that has its first value again is dropped: %s', (_what, was, is) => {
     const there = change('updated', 1, { from: { 담당자: was, 이름: 'a' }, to: { 담당자: 'other', 이름: 'b' } });
     const back = change('updated', 2, { from: { 담당자: 'other', 이름: 'b' }, to: { 담당자: is, 이름: 'b' } });
     expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '이름', before: 'a', after: 'b' }]);
   });
 
   it.each<[string, unknown, unknown, unknown]>([
-    ['a picture that is signed again', 'https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'],
+    ['a picture with a new signature', 'https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'],
     ['a reference that loses a null', { id: '1', team: null }, { id: '2' }, { id: '1' }],
-    ['a name that is given back', { id: '1', name: 'x' }, { id: '1', name: 'y' }, { id: '1', name: 'x' }],
-  ])('settle: %s is no change', (_what, a, b, c) => {
+    ['a name that is restored', { id: '1', name: 'x' }, { id: '1', name: 'y' }, { id: '1', name: 'x' }],
+  ])('%s is no change', (_what, a, b, c) => {
     const there = change('updated', 1, { from: { '프로필 사진': a }, to: { '프로필 사진': b } });
     const back = change('updated', 2, { from: { '프로필 사진': b }, to: { '프로필 사진': c } });
     expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
   });
 
-  it('settle: a reference that was renamed is one change, whatever else happened to it meanwhile', () => {
+  it('a renamed reference is one change, even if other parts of it changed and changed back', () => {
     const [was, between, is] = [
       { id: '1', name: 'x' },
       { id: '2', name: 'z' },
@@ -108,7 +108,7 @@ describe('changes of one record, merged', () => {
     expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '담당자', before: was, after: is }]);
   });
 
-  it('settle: a field that a rule ignores by now stays when an event named it, and one that no event named stays out', () => {
+  it('a field that a rule ignores now stays if an event named it, and a field that no event named is left out', () => {
     const comparisonOf = (_workspace: string, list: ListName) => compileRules(list, { ignore: ['이름'] });
     const there = change('updated', 1, {
       from: { 이름: 'a', 등급: 1 },
@@ -125,13 +125,13 @@ describe('changes of one record, merged', () => {
     ]);
   });
 
-  it('are nothing when every field is again what it was', () => {
+  it('there is no event when every field has its first value again', () => {
     const there = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
     const back = change('updated', 2, { from: { 이름: 'b' }, to: { 이름: 'a' } });
     expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
   });
 
-  it('without images name every field, for nobody knows whether it is again what it was', () => {
+  it('without images every named field stays, because its first value is not known', () => {
     const nameless = { changes: [{ field: '이름', before: null, after: null }], to: {} };
     const { event } = mergeChanges([change('updated', 1, nameless), change('updated', 2, nameless)]);
     expect(event?.data.changes).toEqual([{ field: '이름', before: null, after: null }]);
@@ -142,7 +142,7 @@ describe('changes of one record, merged', () => {
     ['snapshot', 'updated', 'crm.person.snapshot', null],
     ['updated', 'deleted', 'crm.person.deleted', { id: 'r1', 이름: 'a' }],
     ['created', 'deleted', 'crm.person.deleted', { id: 'r1', 이름: 'b' }],
-  ])('%s and %s are %s', (first, second, type, before) => {
+  ])('%s and %s become %s', (first, second, type, before) => {
     const opening = change(first, 1, { to: { 이름: 'b' }, ...(first === 'updated' && { from: { 이름: 'a' } }) });
     const closing = change(second, 2, { from: { 이름: 'b' }, ...(second === 'updated' && { to: { 이름: 'c' } }) });
     const { event, taken } = mergeChanges([opening, closing]);
@@ -161,7 +161,7 @@ describe('changes of one record, merged', () => {
     });
   });
 
-  it('end with a deletion, and with whatever is no change of the record', () => {
+  it('a merge ends with a deletion, and before an event that is no change of the record', () => {
     const updated = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
     const deleted = change('deleted', 2, { from: { 이름: 'b' } });
     const back = change('created', 3, { to: { 이름: 'b' }, reappeared: true });
@@ -175,7 +175,7 @@ describe('changes of one record, merged', () => {
     expect(mergeChanges([updated, { ...updated, subject: 'r2' }]).taken).toBe(1);
   });
 
-  it('keep what only one of them says: where a record was merged to, that it had been gone', () => {
+  it('data that only one of the events has is kept: mergedInto and reappeared', () => {
     const back = change('created', 1, { to: {}, reappeared: true });
     const updated = change('updated', 2, { from: {}, to: { 이름: 'b' } });
     const deleted = change('deleted', 3, { from: { 이름: 'b' }, mergedInto: 'r9' });

@@ -1,4 +1,4 @@
-/** `settle` and detection must agree on what is equal: what detection reports step by step is merged, then compared with one look. */
+/** Debounce and detection must agree on equality: the events of two detections in a row, merged, must equal the event of one detection. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { detect } from '../../src/detect/detect.js';
@@ -38,7 +38,7 @@ const image = fc.record(
   { requiredKeys: [] },
 );
 
-/** Newer stamps and other sweeps, so that no answer is doubted. */
+/** Each has a newer modifiedAt and another sweep, so that no answer is doubted. */
 function step(from: UncheckedRecord, to: UncheckedRecord, { list, rules, sequence }: Step): ChangeEvent | null {
   const at = (minute: number): UncheckedRecord => ({ '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
   const { event } = detect({
@@ -67,8 +67,8 @@ const rules: fc.Arbitrary<FieldRules> = fc.record(
   { requiredKeys: [] },
 );
 
-describe('settle', () => {
-  it('merges what detection found in two steps into what it finds in one', () => {
+describe('merge and detection', () => {
+  it('changes detected in two steps merge into the change detected in one step', () => {
     fc.assert(
       fc.property(image, image, image, rules, fc.constantFrom(...LIST_NAMES), (a, b, c, given, list) => {
         const there = step(a, b, { list, rules: given, sequence: 1 });

@@ -10,7 +10,7 @@ const test = useRedis();
 const event = changeEvent({ record: 'r1', sequence: 1 });
 
 describe('once', () => {
-  it('runs an effect one time over the tries of an event, and the others as often as they fail', async () => {
+  it('an effect runs once over all attempts of an event, and a failing effect runs at each attempt', async () => {
     const [effects, outcomes] = [[] as string[], [] as OnceOutcome[]];
     const { append, settled } = await runFanOut(test, [
       aSubscription('s', async (_event, { once, attempt }) => {
@@ -28,7 +28,7 @@ describe('once', () => {
     expect(outcomes).toEqual(['ran', 'before', 'before']);
   });
 
-  it('does not begin again what was begun by a process that was lost, and says that its end is unknown', async () => {
+  it('an effect that a lost process had started does not run again, and the outcome is unknown', async () => {
     await new RedisOnceStore(test.redis, test.keys).begin({
       subscription: 's',
       workspace: 'acme',
@@ -47,7 +47,7 @@ describe('once', () => {
     expect([effects, outcomes]).toEqual([[], ['unknown']]);
   });
 
-  it('does not begin again what goes on behind a timeout', async () => {
+  it('an effect that is still running after a timeout does not run again', async () => {
     let finish = (): void => undefined;
     const slow = new Promise<void>((resolve) => (finish = resolve));
     const [effects, outcomes] = [[] as number[], [] as OnceOutcome[]];
@@ -72,7 +72,7 @@ describe('once', () => {
     expect(effects).toEqual([1]);
   });
 
-  it('the control: without it an effect runs at every try', async () => {
+  it('control: without it an effect runs at every attempt', async () => {
     const effects: number[] = [];
     const { append, settled } = await runFanOut(test, [
       aSubscription('s', (_event, { attempt }) => {

@@ -8,7 +8,7 @@ import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 const test = useRedis();
 const RECORDS = ['a', 'b', 'c'];
 
-/** Events come in until told to end; each record's sequence grows by one. */
+/** Appends events until it is stopped; each record's sequence grows by one. */
 function load(): () => Promise<number> {
   let alive = true;
   const running = (async () => {
@@ -32,7 +32,7 @@ function load(): () => Promise<number> {
 interface Hearing {
   /** `record sequence`, by subscription, in the order of handling. */
   heard: Map<string, string[]>;
-  /** Names of subscriptions let go of, as they were. */
+  /** The names of closed subscriptions, in order. */
   closed: string[];
   subscribe: (name: string, version: number, changes?: Partial<Subscription>) => Subscription;
   versions: (name: string) => number[];
@@ -63,8 +63,8 @@ const applyTo = async ({ dispatcher, pool }: RunningFanOut, subscriptions: reado
 const sequencesOf = (heard: readonly string[] = [], record: string): number[] =>
   heard.flatMap((one) => (one.startsWith(`${record} `) ? [Number(one.slice(record.length + 1))] : []));
 
-describe('another set of subscriptions, while events keep coming', { timeout: 60_000 }, () => {
-  it('loses nothing, repeats nothing and keeps the order: for the changed, the removed that come back, and the rest', async () => {
+describe('reload: subscriptions change while events keep coming', { timeout: 60_000 }, () => {
+  it('no event is lost or repeated and the order is kept, for changed, removed and returning, and unchanged ones', async () => {
     const { heard, closed, versions, subscribe } = hearing();
     const rest = subscribe('rest', 1);
     const fanOut = await runFanOut(test, [rest, subscribe('changing', 1), subscribe('leaving', 1)]);
@@ -102,7 +102,7 @@ describe('another set of subscriptions, while events keep coming', { timeout: 60
     expect(closed.filter((one) => one.startsWith('changing'))).toEqual(['changing 1', 'changing 2', 'changing 3']);
   });
 
-  it('lets the handlers of a removed subscription finish, and nobody else waits for them', async () => {
+  it('handlers of a removed subscription finish, and other subscriptions do not wait for them', async () => {
     let release = (): void => undefined;
     const blocked = new Promise<void>((resolve) => (release = resolve));
     const steps: string[] = [];
@@ -129,7 +129,7 @@ describe('another set of subscriptions, while events keep coming', { timeout: 60
     expect(steps).toEqual(['begun', 'ended', 'closed']);
   });
 
-  it('does not keep the process from stopping', async () => {
+  it('does not prevent the process from stopping', async () => {
     const stuck = aSubscription(
       'stuck',
       (_, { signal }) =>

@@ -25,8 +25,8 @@ const EVENTS = Array.from({ length: EACH * RECORDS }, (_, n) =>
   changeEvent({ record: `r${n % RECORDS}`, sequence: Math.floor(n / RECORDS) + 1 }),
 );
 
-describe('a replay', () => {
-  it('sends a stretch again, to one subscription alone, with the same ids and marked as such', async () => {
+describe('replay', () => {
+  it('sends a range again to one subscription, with the same ids and marked as a replay', async () => {
     const seen: string[] = [];
     const subscriptions = ['a', 'b'].map((name) =>
       aSubscription(name, ({ id }, { replay }) => void seen.push(`${name} ${id} ${replay}`)),
@@ -48,7 +48,7 @@ describe('a replay', () => {
     expect(seen).toHaveLength(2 + 4);
   });
 
-  /** Replays everything while newer changes of the same records come in; gives what was handled, per record. */
+  /** Replays everything while newer changes of the same records come in. Returns the handled events per record. */
   async function replayBesideNews(extras: { gate?: RecordGate } = {}) {
     const handled = new Map<string, string[]>();
     const running = new Set<string>();
@@ -56,7 +56,7 @@ describe('a replay', () => {
     const subscription = aSubscription('s', async ({ subject, data }, { replay }) => {
       if (running.has(subject)) together.push(subject);
       running.add(subject);
-      // As long as it takes others to overtake it, if nothing keeps them from it.
+      // Long enough for others to overtake it if nothing prevents that.
       for (let turns = (data.sequence * 7) % 5; turns >= 0; turns -= 1) await test.redis.ping();
       handled.set(subject, [...(handled.get(subject) ?? []), `${replay ? 'again ' : ''}${data.sequence}`]);
       running.delete(subject);
@@ -79,18 +79,18 @@ describe('a replay', () => {
     [...handled.values()].map((all) => all.filter((one) => one.startsWith('again')).slice(0, EACH));
   const inOrder = Array.from({ length: RECORDS }, () => Array.from({ length: EACH }, (_, n) => `again ${n + 1}`));
 
-  it('keeps the order per record, and runs nothing beside newer changes of it', async () => {
+  it('keeps the order per record and does not overlap newer changes of it', async () => {
     const { handled, together } = await replayBesideNews();
     expect(together).toEqual([]);
     expect(replayed(handled)).toEqual(inOrder);
   });
 
-  it('would not without the gate: the control', async () => {
+  it('control: without the gate it overlaps newer changes', async () => {
     const { handled, together } = await replayBesideNews({ gate: openGate });
     expect(together.length + Number(JSON.stringify(replayed(handled)) !== JSON.stringify(inOrder))).toBeGreaterThan(0);
   });
 
-  it('that is interrupted says how far it came; one from nowhere is refused', async () => {
+  it('reports how far it came when interrupted, and an invalid offset is refused', async () => {
     const subscription = aSubscription('s', () => undefined);
     const { append, settled } = await runFanOut(test, [subscription]);
     await append(1, 2);
@@ -109,15 +109,15 @@ describe('a replay', () => {
   });
 });
 
-describe('a replay whose process is killed', { timeout: 60_000 }, () => {
+describe('replay: its process is killed', { timeout: 60_000 }, () => {
   const start = useProcesses();
   const child = new URL('../support/fan-out-child.ts', import.meta.url);
   const LONG = Array.from({ length: 600 }, (_, n) =>
     changeEvent({ record: `r${n % 20}`, sequence: Math.floor(n / 20) + 1 }),
   );
 
-  it.each(['entered-beside-2', 'moving-2'])(
-    'is finished by a dispatcher: everything once, in order per record (%s)',
+  it.each(['entered-backfill-2', 'moving-2'])(
+    'a dispatcher finishes it: every event once, in order per record (%s)',
     async (freeze) => {
       const handled = new Map<string, number[]>();
       const subscription = aSubscription('s', ({ subject, data }, { replay }) => {
@@ -146,8 +146,8 @@ describe('a replay whose process is killed', { timeout: 60_000 }, () => {
   );
 });
 
-describe('a new subscription', () => {
-  it('starts where it is told: at an event of the log, or at a time', async () => {
+describe('start: a new subscription', () => {
+  it('begins at a log id or at a time', async () => {
     const logIds = await appendEvents(
       test.redis,
       test.keys,

@@ -10,8 +10,8 @@ import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 
-describe('a delivery', () => {
-  it('is tried again after a failure, in its place before the followers, and told which try it is', async () => {
+describe('retry: a delivery', () => {
+  it('is attempted again after a failure, before its followers, with the number of the attempt', async () => {
     const seen: string[] = [];
     const { append, settled } = await runFanOut(test, [
       aSubscription('s', ({ data }, { attempt }) => {
@@ -26,7 +26,7 @@ describe('a delivery', () => {
     expect(seen).toEqual(['1#1', '1#2', '1#3', '2#1']);
   });
 
-  it('runs although its predecessor left just before it was added to the queue', async () => {
+  it('runs even if its predecessor leaves just before it is added to the queue', async () => {
     const gate = new RedisRecordGate(test.redis, test.keys);
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(295);
   });
 
-  it('becomes a dead letter at once on a PermanentError, and releases its record', async () => {
+  it('becomes a dead letter at once on a PermanentError and releases its record', async () => {
     const seen: number[] = [];
     const { append, settled, dead } = await runFanOut(test, [
       aSubscription('s', ({ data }) => {
@@ -102,7 +102,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('dies when its tries are used up, and remembers each of them', async () => {
+  it('becomes a dead letter after its last attempt and records each of them', async () => {
     const { append, settled, dead } = await runFanOut(test, [
       aSubscription('s', (_event, { attempt }) => Promise.reject(new Error(`no. ${attempt}`)), {
         retry: { attempts: 3, delayMs: 1, maxDelayMs: 2 },
@@ -120,7 +120,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('is cut off at the timeout although the handler ignores its signal', async () => {
+  it('ends at the timeout even if the handler ignores its signal', async () => {
     const signals: AbortSignal[] = [];
     const { append, settled, dead } = await runFanOut(test, [
       aSubscription(
@@ -142,12 +142,12 @@ describe('a delivery', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it('says what was thrown when that is not an error, and shows nothing of it', async () => {
+  it('names the type of a thrown value that is not an error, and not its contents', async () => {
     const { append, settled, dead } = await runFanOut(test, [
       aSubscription(
         's',
         () => {
-          // eslint-disable-next-line @typescript-eslint/only-throw-error -- what the test is about
+          // eslint-disable-next-line @typescript-eslint/only-throw-error -- the test needs it
           throw 'secret';
         },
         { retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } },
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     expect(JSON.stringify(letter)).not.toContain('secret');
   });
 
-  it('ignores what a handler returns, and says so once', async () => {
+  it('ignores the return value of a handler and logs that once', async () => {
     const warnings: string[] = [];
     const logger: Log = { ...silentLog, warn: (_facts, message) => warnings.push(message), child: () => logger };
     const { append, settled } = await runFanOut(test, [aSubscription('s', () => 'nonsense' as unknown as undefined)], {
@@ -176,7 +176,7 @@ describe('a delivery', () => {
     expect(warnings.filter((message) => message.includes('returned a value'))).toHaveLength(1);
   });
 
-  it('that was interrupted by stopping does not count as tried', async () => {
+  it('an attempt that is interrupted by stopping does not count', async () => {
     const attempts: number[] = [];
     const handle: Subscription['handle'] = (_event, { attempt, signal }) => {
       attempts.push(attempt);
@@ -196,8 +196,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('stopping', () => {
-  it('names the handlers that do not end', async () => {
+describe('stop', () => {
+  it('the error names the handlers that do not end', async () => {
     let begun = false;
     const { append, pool } = await runFanOut(
       test,

@@ -16,8 +16,8 @@ function aLog(entries: LoggedEvent[]) {
   return log;
 }
 
-describe('reading the log for several subscriptions', () => {
-  it('fetches a full batch once for all that stand at the same place', async () => {
+describe('shared log', () => {
+  it('a full batch is fetched once for all readers at the same offset', async () => {
     const log = aLog([1, 2, 3].map(logged));
     const { read } = shareReading(log);
 
@@ -28,7 +28,7 @@ describe('reading the log for several subscriptions', () => {
     expect(log.reads).toBe(1);
   });
 
-  it('looks anew at the end of the log, where more may have come', async () => {
+  it('a partial batch at the end of the log is fetched again', async () => {
     const entries = [logged(1)];
     const log = aLog(entries);
     const { read } = shareReading(log);
@@ -39,7 +39,7 @@ describe('reading the log for several subscriptions', () => {
     expect(await read('other', '1', 2)).toHaveLength(1);
   });
 
-  it('asks again after a failure', async () => {
+  it('a failed read is repeated', async () => {
     const sound = aLog([1, 2].map(logged));
     let broken = true;
     const { read } = shareReading({

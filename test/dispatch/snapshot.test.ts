@@ -7,7 +7,7 @@ import { compileRules } from '../../src/detect/rules.js';
 import { RedisFeedStore } from '../../src/state/feeds.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapFeeds } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
 import { useProcesses } from '../support/process.js';
 import { RememberedList, recordNames } from '../support/remembered.js';
 import { useRedis } from '../support/redis.js';
@@ -17,33 +17,33 @@ const test = useRedis();
 const start = useProcesses();
 const child = new URL('../support/fan-out-child.ts', import.meta.url);
 
-type Told = Map<string, string[]>;
+type Received = Map<string, string[]>;
 
-/** Keeps what was told of each record, in the order of telling: `snapshot 3`, `updated 4` … */
-function listener(changes: Partial<Subscription> = {}): { told: Told; subscription: Subscription } {
-  const told: Told = new Map();
-  const hear = ({ subject, type, data }: ChangeEvent): void => {
+/** Records the handled events of each record in order: `snapshot 3`, `updated 4` … */
+function listener(changes: Partial<Subscription> = {}): { received: Received; subscription: Subscription } {
+  const received: Received = new Map();
+  const handle = ({ subject, type, data }: ChangeEvent): void => {
     const verb = type.split('.').at(-1) ?? '';
-    told.set(subject, [...(told.get(subject) ?? []), `${verb} ${data.sequence}`]);
+    received.set(subject, [...(received.get(subject) ?? []), `${verb} ${data.sequence}`]);
   };
-  return { told, subscription: aSubscription('s', hear, { start: 'snapshot', ...changes }) };
+  return { received, subscription: aSubscription('s', handle, { start: 'snapshot', ...changes }) };
 }
 
-/** What is right for a record: what it is at some sequence, then every change after it, once and in order. */
+/** Correct for a record: a snapshot at some sequence, then every later change once and in order. */
 function rightAfter(first: string | undefined, last: number): string[] {
   const from = Number(/^snapshot (\d+)$/.exec(first ?? '')?.[1] ?? Number.NaN);
   if (Number.isNaN(from)) return Array.from({ length: last }, (_, n) => (n === 0 ? 'created 1' : `updated ${n + 1}`));
   return Array.from({ length: last - from + 1 }, (_, n) => `${n === 0 ? 'snapshot' : 'updated'} ${from + n}`);
 }
 
-function wrongRecords(told: Told, sequences: ReadonlyMap<string, number>): object[] {
+function wrongRecords(received: Received, sequences: ReadonlyMap<string, number>): object[] {
   return [...sequences].flatMap(([record, last]) => {
-    const heard = told.get(record) ?? [];
-    return JSON.stringify(heard) === JSON.stringify(rightAfter(heard[0], last)) ? [] : [{ record, last, heard }];
+    const found = received.get(record) ?? [];
+    return JSON.stringify(found) === JSON.stringify(rightAfter(found[0], last)) ? [] : [{ record, last, found }];
   });
 }
 
-/** Changes records at random, until told to end: new ones too, and each several times. */
+/** Changes records at random until it is stopped: new ones too, and each several times. */
 function live(list: RememberedList, records: readonly string[], seed: number): () => Promise<void> {
   const random = seeded(seed);
   let alive = true;
@@ -60,21 +60,21 @@ function live(list: RememberedList, records: readonly string[], seed: number): (
   };
 }
 
-/** Hundreds of records with a past, a subscription that begins while they go on changing, to the end of it. */
-async function snapshotWhileTheWorldChanges(extras: FanOutExtras & { seed: number; dispatchers?: number }) {
+/** Hundreds of records with earlier changes; the subscription starts while they keep changing, and the test waits for its end. */
+async function snapshotDuringChanges(extras: FanOutExtras & { seed: number; dispatchers?: number }) {
   const { seed, dispatchers = 1, ...rest } = extras;
   const records = recordNames(600);
   const list = new RememberedList(test);
   await list.baseline(records);
   await list.change(...records.slice(0, 300));
   const end = live(list, records, seed);
-  const { told, subscription } = listener();
+  const { received, subscription } = listener();
   const { settled } = await runFanOut(test, [subscription], { highWater: 200, ...rest });
   for (let more = 1; more < dispatchers; more += 1) await anotherDispatcher(subscription);
-  await eventually(() => expect(records.filter((record) => !told.has(record))).toEqual([]), { timeoutMs: 60_000 });
+  await eventually(() => expect(records.filter((record) => !received.has(record))).toEqual([]), { timeoutMs: 60_000 });
   await end();
   await settled(60_000);
-  return { told, sequences: list.sequences };
+  return { received, sequences: list.sequences };
 }
 
 async function anotherDispatcher(subscription: Subscription): Promise<void> {
@@ -88,85 +88,88 @@ async function anotherDispatcher(subscription: Subscription): Promise<void> {
   await dispatcher.start();
 }
 
-describe('a subscription that begins with a snapshot', { timeout: 120_000 }, () => {
+describe('snapshot', { timeout: 120_000 }, () => {
   it.each([1, Math.floor(Math.random() * 1e6)])(
-    'hears what every record is, then every change after it, once and in order, while the world changes (seed %i)',
+    'each record is sent as a snapshot and then with every later change, once and in order, while records change (seed %i)',
     async (seed) => {
-      const { told, sequences } = await snapshotWhileTheWorldChanges({ seed });
-      expect(wrongRecords(told, sequences)).toEqual([]);
-      expect([...told.values()].filter(([first]) => first?.startsWith('snapshot')).length).toBeGreaterThanOrEqual(600);
+      const { received, sequences } = await snapshotDuringChanges({ seed });
+      expect(wrongRecords(received, sequences)).toEqual([]);
+      expect([...received.values()].filter(([first]) => first?.startsWith('snapshot')).length).toBeGreaterThanOrEqual(
+        600,
+      );
     },
   );
 
-  it('does so with two dispatchers at work', async () => {
-    const { told, sequences } = await snapshotWhileTheWorldChanges({ seed: 3, dispatchers: 2 });
-    expect(wrongRecords(told, sequences)).toEqual([]);
+  it('the same holds with two dispatchers', async () => {
+    const { received, sequences } = await snapshotDuringChanges({ seed: 3, dispatchers: 2 });
+    expect(wrongRecords(received, sequences)).toEqual([]);
   });
 
-  it('would hear changes twice if it were not known what the images had shown: the control', async () => {
-    const feeds = new RedisFeedStore(test.redis, test.keys);
-    const forgetful = wrapFeeds(feeds, { seen: (_s, _w, records) => Promise.resolve(records.map(() => null)) });
-    const { told, sequences } = await snapshotWhileTheWorldChanges({ seed: 1, feeds: forgetful });
-    expect(wrongRecords(told, sequences).length).toBeGreaterThan(0);
+  it('control: without the offsets of the images, changes are sent twice', async () => {
+    const backfills = wrapBackfills(new RedisFeedStore(test.redis, test.keys), {
+      seen: (_s, _w, records) => Promise.resolve(records.map(() => null)),
+    });
+    const { received, sequences } = await snapshotDuringChanges({ seed: 1, backfills });
+    expect(wrongRecords(received, sequences).length).toBeGreaterThan(0);
   });
 
-  it('hears no change of a list before what the list is, which waits for its first complete sweep', async () => {
+  it('a list waits for its first complete sweep, and its changes come after its snapshot', async () => {
     const [people, todo] = [new RememberedList(test, 'people'), new RememberedList(test, 'todo')];
     await people.baseline(['p1']);
     await todo.baseline(['t1', 't2'], { complete: false });
-    const { told, subscription } = listener();
+    const { received, subscription } = listener();
     const { settled, dispatcher } = await runFanOut(test, [subscription]);
     await settled();
     await people.change('p1');
     await todo.change('t1');
     await settled();
-    expect(Object.fromEntries(told)).toEqual({ p1: ['snapshot 0', 'updated 1'] });
+    expect(Object.fromEntries(received)).toEqual({ p1: ['snapshot 0', 'updated 1'] });
 
     await todo.complete();
     await settled();
     await todo.change('t1', 't2');
     await settled();
 
-    expect(told.get('t1')).toEqual(['snapshot 1', 'updated 2']);
-    expect(told.get('t2')).toEqual(['snapshot 0', 'updated 1']);
+    expect(received.get('t1')).toEqual(['snapshot 1', 'updated 2']);
+    expect(received.get('t2')).toEqual(['snapshot 0', 'updated 1']);
     expect((await dispatcher.statistics())[0]).toMatchObject({ dead: 0, lagEvents: 0 });
   });
 
-  it('hears of what it selects: by list and where, whatever types and classes of change it asks for; the gone are left out', async () => {
+  it('`lists` and `where` restrict it, `class` and event types do not, and deleted records are left out', async () => {
     const [people, todo] = [new RememberedList(test, 'people'), new RememberedList(test, 'todo')];
     await people.baseline(['p1', 'p2', 'p3']);
     await people.remove('p3');
     await todo.baseline(['t1']);
     const where = ({ subject }: ChangeEvent): boolean => subject !== 'p2';
-    const { told, subscription } = listener({ on: ['crm.person.updated'], class: 'refreshed', where });
+    const { received, subscription } = listener({ on: ['crm.person.updated'], class: 'refreshed', where });
     const { settled } = await runFanOut(test, [subscription]);
     await settled();
-    expect(Object.fromEntries(told)).toEqual({ p1: ['snapshot 0'] });
+    expect(Object.fromEntries(received)).toEqual({ p1: ['snapshot 0'] });
   });
 
-  it('is told which lists keep no images, and hears their changes', async () => {
+  it('a list without images is logged, and its changes are sent', async () => {
     const people = new RememberedList(test, 'people');
     await people.baseline(['p1']);
     const warnings: object[] = [];
-    const { told, subscription } = listener({ lists: ['people'] });
+    const { received, subscription } = listener({ lists: ['people'] });
     const connect = () => test.connect({ maxRetriesPerRequest: null });
     const { logger } = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
     const source = createSnapshotSource({
       ...{ redis: test.redis, keys: test.keys, clock: systemClock },
       list: (_workspace, list) => ({ enabled: true, images: false, rules: compileRules(list) }),
     });
-    const warn = (...said: unknown[]): void => void warnings.push(said[0] as object);
+    const warn = (...args: unknown[]): void => void warnings.push(args[0] as object);
     const { settled } = await runFanOut(test, [subscription], { source, logger: { ...logger, warn } });
     await settled();
     await people.change('p1');
     await settled();
-    expect(Object.fromEntries(told)).toEqual({ p1: ['updated 1'] });
+    expect(Object.fromEntries(received)).toEqual({ p1: ['updated 1'] });
     expect(warnings).toEqual([{ subscription: 's', workspace: WORKSPACE, list: 'people' }]);
   });
 });
 
-describe('a dispatcher that is killed in the midst of a snapshot', { timeout: 120_000 }, () => {
-  /** What was handled, in order, as lines of the child: `subject sequence`. */
+describe('snapshot: its dispatcher is killed', { timeout: 120_000 }, () => {
+  /** The handled events in order, as lines of the child process: `subject sequence`. */
   async function handled(): Promise<Map<string, number[]>> {
     const byRecord = new Map<string, number[]>();
     for (const line of await test.redis.lrange(`${test.keys.prefix}:done`, 0, -1)) {
@@ -183,8 +186,8 @@ describe('a dispatcher that is killed in the midst of a snapshot', { timeout: 12
       },
     });
 
-  it.each(['scanned-2', 'staged-2', 'entered-beside-2', 'unstaging-2'])(
-    'leaves nothing out and nothing twice (%s)',
+  it.each(['scanned-2', 'staged-2', 'entered-backfill-2', 'unstaging-2'])(
+    'no record is left out and none is sent twice (%s)',
     async (freeze) => {
       const records = recordNames(700);
       const list = new RememberedList(test);
@@ -198,7 +201,7 @@ describe('a dispatcher that is killed in the midst of a snapshot', { timeout: 12
       launch('dispatch');
       await list.change(...records.slice(600));
 
-      const told = await eventually(
+      const received = await eventually(
         async () => {
           const now = await handled();
           expect(records.filter((record) => now.get(record)?.at(-1) !== list.sequences.get(record))).toEqual([]);
@@ -206,7 +209,7 @@ describe('a dispatcher that is killed in the midst of a snapshot', { timeout: 12
         },
         { timeoutMs: 60_000, intervalMs: 200 },
       );
-      const gaps = [...told].filter(([, sequences]) =>
+      const gaps = [...received].filter(([, sequences]) =>
         sequences.some((one, n) => n > 0 && one !== sequences[n - 1]! + 1),
       );
       expect(gaps).toEqual([]);
@@ -214,8 +217,8 @@ describe('a dispatcher that is killed in the midst of a snapshot', { timeout: 12
   );
 });
 
-describe('a scan of images', () => {
-  it('shows every record once, and begins anew when the server is another: its cursors are gone', async () => {
+describe('snapshot: a scan of images', () => {
+  it('returns every record, and starts again when the server was restarted and its cursors are lost', async () => {
     const records = recordNames(900);
     await new RememberedList(test).baseline(records);
     const connect = () => test.connect({ maxRetriesPerRequest: null });

@@ -7,7 +7,7 @@ const test = useRedis();
 const retry = { attempts: 2, delayMs: 1, maxDelayMs: 2 };
 
 describe('where and transform', () => {
-  it('keep from a handler what it does not want, and reshape the rest under the same id', async () => {
+  it('`where` filters events, and `transform` changes the rest under the same id', async () => {
     const seen: unknown[] = [];
     const { append, settled } = await runFanOut(test, [
       aSubscription('s', ({ id, subject }) => void seen.push([id, subject]), {
@@ -24,7 +24,7 @@ describe('where and transform', () => {
   it.each([
     ['where', { where: () => fail() }],
     ['transform', { transform: () => fail() }],
-  ])('a %s that throws makes a dead letter and stops nobody', async (_which, options) => {
+  ])('a %s that throws makes a dead letter and does not affect other subscriptions', async (_which, options) => {
     const seen: number[] = [];
     const { append, settled, dead } = await runFanOut(test, [
       aSubscription('broken', () => undefined, { ...options, retry }),

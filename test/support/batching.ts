@@ -1,4 +1,4 @@
-/** Subscriptions with a batch handler, and events whose names are easily told. */
+/** Subscriptions with a batch handler, and events with short names. */
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Batching, HandleBatch, Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, changeEvent } from './fan-out.js';

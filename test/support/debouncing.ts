@@ -1,4 +1,4 @@
-/** Changes of one record on their way to a subscription with `settle`, all of them queued before any is looked at. */
+/** Changes of one record for a subscription with debounce, all of them queued before the first is handled. */
 import { expect } from 'vitest';
 import { mergedEventId } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
@@ -13,7 +13,7 @@ export const NOT_TODAY: Settling = { stillMs: 3_600_000, atMostMs: 36_000_000 };
 
 export const changes = (...sequences: number[]): ChangeEvent[] =>
   sequences.map((sequence) => changeEvent({ record: 'r1', sequence }));
-/** Of what they are merged into. */
+/** The id of their merged event. */
 export const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
 
 export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Subscription {
@@ -22,14 +22,14 @@ export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Su
 
 export type Debounce = RunningFanOut & { test: TestRedis };
 
-/** With its queue paused. */
+/** Starts a fan-out with its queue paused. */
 export async function start(test: TestRedis, subscription: Subscription, extras: FanOutExtras = {}): Promise<Debounce> {
   const running = await runFanOut(test, [subscription], extras);
   await running.queues.of('s').pause();
   return { ...running, test };
 }
 
-/** Logs them while the handlers rest, so that all of them are in the queue before the first is looked at. */
+/** Appends the events while the queue is paused, so that all of them are queued before the first is handled. */
 export async function queue({ queues, test }: Debounce, events: readonly ChangeEvent[]): Promise<string[]> {
   const counted = async (): Promise<number> => {
     const { waiting = 0, delayed = 0 } = await queues.of('s').getJobCounts('waiting', 'delayed');
@@ -42,7 +42,7 @@ export async function queue({ queues, test }: Debounce, events: readonly ChangeE
   return ids;
 }
 
-/** Logs them and lets the handlers go. */
+/** Queues the events, then resumes the queue. */
 export async function put(running: Debounce, events: readonly ChangeEvent[]): Promise<void> {
   await queue(running, events);
   await running.queues.of('s').resume();

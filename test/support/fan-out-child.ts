@@ -1,6 +1,6 @@
 /**
- * A process of the fan-out for tests to kill: `dispatch`, `handle` or `replay`, told by the environment where to stop dead. It says
- * "frozen" there and waits to be killed. What its handlers do stands in a list in Redis.
+ * A process of the fan-out for tests to kill: `dispatch`, `handle` or `replay`. The environment names the point at which it
+ * freezes: it prints "frozen" and waits to be killed. Its handlers record what they do in lists in Redis.
  */
 import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
@@ -11,7 +11,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import type { HandleBatch } from '../../src/handlers/handler.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, wrapFeeds, wrapGate } from './fan-out.js';
+import { aSubscription, fanOutDeps, wrapBackfills, wrapGate } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -26,13 +26,13 @@ const deps = fanOutDeps({ redis, keys: new Keys(prefix), connect });
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-/** Keeps the process alive, for somebody to kill. */
+/** Keeps the process alive until the test kills it. */
 function freeze(): Promise<never> {
   say(`frozen ${freezeAt}`);
   return new Promise(() => setInterval(() => undefined, 1_000));
 }
 
-/** Stops dead before or after the n-th call of something. */
+/** Freezes at the n-th call of an operation. */
 const calls = new Map<string, number>();
 async function freezeAtCall(what: string): Promise<void> {
   const count = (calls.get(what) ?? 0) + 1;
@@ -40,7 +40,7 @@ async function freezeAtCall(what: string): Promise<void> {
   if (freezeAt === `${what}-${count}`) await freeze();
 }
 
-const feeds = wrapFeeds(deps.backfills, {
+const backfills = wrapBackfills(deps.backfills, {
   async move(...args) {
     await freezeAtCall('moving');
     return await deps.backfills.move(...args);
@@ -73,7 +73,7 @@ const gate = wrapGate(deps.gate, {
   },
   async enterBackfill(...args) {
     const standings = await deps.gate.enterBackfill(...args);
-    await freezeAtCall('entered-beside');
+    await freezeAtCall('entered-backfill');
     return standings;
   },
   async turn(...args) {
@@ -121,7 +121,7 @@ const subscription = aSubscription(
       await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
     }
     if (process.env['FAN_OUT_GONE'] === String(sequence)) throw new DisableSubscriptionError('gone');
-    if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('told to');
+    if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('by plan');
     await redis.rpush(`${prefix}:done`, lineOf(event));
   },
   {
@@ -142,7 +142,7 @@ if (role === 'dispatch') {
     waitForMore: (...args) => deps.log.waitForMore(...args),
     close: () => deps.log.close(),
   };
-  const places: typeof deps.offsets = {
+  const offsets: typeof deps.offsets = {
     get: (...args) => deps.offsets.get(...args),
     begin: (...args) => deps.offsets.begin(...args),
     set: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.set(...args)),
@@ -150,14 +150,14 @@ if (role === 'dispatch') {
   await createDispatcher({
     ...deps,
     log,
-    offsets: places,
-    backfills: feeds,
+    offsets,
+    backfills,
     source,
     gate,
     subscriptions: [subscription],
   }).start();
 } else if (role === 'replay') {
-  const operations = createOperations({ ...deps, gate, backfills: feeds, subscriptions: [subscription] });
+  const operations = createOperations({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };

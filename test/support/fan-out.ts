@@ -1,4 +1,4 @@
-/** A whole fan-out for tests: a log to append to, a dispatcher, handlers that keep a record of what they saw. */
+/** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers, and gates with replaced operations. */
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
@@ -41,7 +41,7 @@ export function changeEvent(spec: EventSpec): ChangeEvent {
     이름: `가상인 ${sequence}`,
     ...(spec.weight ? { 메모: '가'.repeat(spec.weight / 3) } : {}),
   };
-  // Images show the changes that an updated event names: they are what changes are merged by.
+  // The images contain the changes that an updated event names, because merging compares images.
   const holding = (value: number): Record<string, number> =>
     verb === 'updated' ? Object.fromEntries(changed.map((field) => [field, value])) : {};
   const [was, is] = [holding(sequence - 1), holding(sequence)];
@@ -81,7 +81,7 @@ export function aSubscription(name: string, handle: Handle, changes: Partial<Sub
   };
 }
 
-/** Appends events to their workspaces' logs, in the order given; answers their log ids. */
+/** Appends events to their workspaces' logs, in the order given. Returns their log ids. */
 export async function appendEvents(redis: Redis, keys: Keys, events: readonly ChangeEvent[]): Promise<string[]> {
   const ids: string[] = [];
   for (let from = 0; from < events.length; from += 1_000) {
@@ -100,7 +100,7 @@ export interface FanOutParts {
   connect: () => Redis;
 }
 
-/** What `createDispatcher` and `createHandlerPool` need, but for the subscriptions. */
+/** The options of `createDispatcher` and `createHandlerPool`, without the subscriptions. */
 export function fanOutDeps({
   redis,
   keys,
@@ -126,11 +126,11 @@ export function fanOutDeps({
   };
 }
 
-/** The control: a gate that lets everybody pass. With it, tests of order must fail. */
+/** The control: a gate that lets every event run at once. With it, tests of order must fail. */
 export const openGate: RecordGate = {
   enter: (_subscription, _workspace, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  enterBackfill: (_subscription, _feed, entries) =>
+  enterBackfill: (_subscription, _backfill, entries) =>
     Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
   reenter: () => Promise.resolve({ outcome: 'placed', position: '' }),
   turn: () => Promise.resolve({ outcome: 'go' }),
@@ -143,17 +143,17 @@ export const openGate: RecordGate = {
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
-/** A store of feeds with some of its operations replaced. */
-export function wrapFeeds(feeds: BackfillStore, changes: Partial<BackfillStore>): BackfillStore {
+/** A backfill store with some of its operations replaced. */
+export function wrapBackfills(backfills: BackfillStore, changes: Partial<BackfillStore>): BackfillStore {
   return {
-    tasks: (...args) => feeds.tasks(...args),
-    begin: (...args) => feeds.begin(...args),
-    move: (...args) => feeds.move(...args),
-    stage: (...args) => feeds.stage(...args),
-    staged: (...args) => feeds.staged(...args),
-    unstage: (...args) => feeds.unstage(...args),
-    seen: (...args) => feeds.seen(...args),
-    forgetSeen: (...args) => feeds.forgetSeen(...args),
+    tasks: (...args) => backfills.tasks(...args),
+    begin: (...args) => backfills.begin(...args),
+    move: (...args) => backfills.move(...args),
+    stage: (...args) => backfills.stage(...args),
+    staged: (...args) => backfills.staged(...args),
+    unstage: (...args) => backfills.unstage(...args),
+    seen: (...args) => backfills.seen(...args),
+    forgetSeen: (...args) => backfills.forgetSeen(...args),
     ...changes,
   };
 }
@@ -176,7 +176,7 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
   };
 }
 
-/** Repeatable randomness: the same seed gives the same numbers in [0, 1). */
+/** Pseudo-random numbers in [0, 1): the same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

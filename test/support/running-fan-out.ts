@@ -1,4 +1,4 @@
-/** A dispatcher and handlers that run in the test's own process, stopped after the test. */
+/** A dispatcher and handlers that run in the process of the test and are stopped after it. */
 import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
@@ -18,15 +18,15 @@ export interface RunningFanOut {
   queues: Queues;
   dead: DeadLetters;
   operations: Operations;
-  /** Logs changes of one record; answers their log ids. */
+  /** Appends changes of one record to the log. Returns their log ids. */
   append: (...sequences: number[]) => Promise<string[]>;
-  /** Waits until all that is logged is handled or dead. */
+  /** Waits until every event in the log is handled or dead. */
   settled: (timeoutMs?: number) => Promise<unknown>;
 }
 
 export interface FanOutExtras {
   gate?: RecordGate;
-  feeds?: BackfillStore;
+  backfills?: BackfillStore;
   source?: SnapshotSource;
   logger?: Log;
   highWater?: number;
@@ -71,7 +71,7 @@ export async function runFanOut(
   };
 }
 
-/** A death leaves its lane before it reaches the dead letters: a moment later it is there. */
+/** Waits for dead letters: an event leaves its group before it becomes one. */
 export async function eventuallyDead(dead: DeadLetters, count: number): Promise<DeadLetter[]> {
   return await eventually(async () => {
     const letters = await dead.list();
