@@ -87,7 +87,9 @@ export function shareReading(log: Pick<LogReader, 'read'>): Pick<LogReader, 'rea
   return {
     async read(workspace, after, count) {
       const key = `${workspace} ${after} ${count}`;
-      const shared = await batches.get(key)?.catch(() => undefined);
+      const known = batches.get(key);
+      // No `await` before `cache` when there is no known batch: a concurrent reader must find this one.
+      const shared = known === undefined ? undefined : await known.catch(() => undefined);
       if (shared?.length === count) return [...shared];
       const own = log.read(workspace, after, count);
       cache(key, own);

@@ -75,7 +75,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   };
   const worker = new Worker<Delivery>(subscription.name, run, workerOptions(options));
   const onReturned = onFirstCall((value: unknown) => {
-    const message = 'value returned by a handler ignored: return nothing on success, throw on failure';
+    const message = 'a handler returned a value, which is ignored: return nothing on success, throw on failure';
     logger.warn({ ...facts, returned: describe(value) }, message);
   });
   const { batch } = subscription;
