@@ -4,7 +4,7 @@
  */
 import { changedWorkspaces, sectionsThatDiffer, type Section } from '../config/compare.js';
 import type { Config } from '../config/schema.js';
-import { compareRosters } from '../dispatch/roster.js';
+import { compareSubscriptions } from '../dispatch/compare-subscriptions.js';
 import { logConfigWarnings } from './config-warnings.js';
 import { subscriptionsOf, type AppContext } from './context.js';
 import type { DispatchRole } from './roles/dispatch.js';
@@ -43,7 +43,7 @@ export function createReloader(context: AppContext, { workspaces, poll, dispatch
   let last: Promise<unknown> = Promise.resolve();
 
   const apply = async (next: Config): Promise<Reloaded> => {
-    const { subscriptions: roster, ...names } = compareRosters(subscriptions, subscriptionsOf(next, context));
+    const { subscriptions: roster, ...names } = compareSubscriptions(subscriptions, subscriptionsOf(next, context));
     subscriptions = roster;
     // At the same time: reading must not wait for the handlers of removed subscriptions to finish.
     await Promise.all([dispatch.apply(roster), handle.apply(roster)]);

@@ -1,4 +1,4 @@
-/** From the log to the queues, for every subscription and workspace; and what there is to know about it. */
+/** The dispatcher: reads the logs into the queues for every subscription and workspace, and reports their progress. */
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
@@ -18,8 +18,7 @@ import type {
   SnapshotSource,
 } from './ports.js';
 import { findUnhandled, measureLag, type Unhandled } from './progress.js';
-import type { QueueKeys } from './queue-layout.js';
-import { openQueues, type Queues } from './queues.js';
+import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
 
 export interface DispatcherOptions {
@@ -35,11 +34,11 @@ export interface DispatcherOptions {
   workspaces: readonly string[];
   logger: Log;
   clock?: Clock;
-  /** Reading waits while Redis cannot be used. @defaultValue it never waits */
+  /** Reading waits while Redis cannot be used. @defaultValue Redis counts as always usable */
   watch?: RedisUse | undefined;
-  /** Where loops that stand still are shown. */
+  /** Shows loops that have stalled. */
   loops?: LoopBoard | undefined;
-  /** Events of one subscription and workspace in its queue above which no more are read from the log. @defaultValue 5000 */
+  /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
 }
 
@@ -49,7 +48,7 @@ export interface WaitOptions {
 }
 
 export interface WaitCall extends WaitOptions {
-  /** Per workspace, the log id up to and including which everything must be handled or dead. */
+  /** Per workspace, the log id up to and including which every event must be handled or dead. */
   upTo: Readonly<Record<string, string>>;
 }
 
@@ -61,25 +60,25 @@ export interface SubscriptionStatistics {
   on: readonly string[];
   waiting: number;
   active: number;
-  /** Waiting for a retry, or for their record's turn. */
+  /** Waiting for a retry, or behind another event of their record. */
   delayed: number;
   dead: number;
   paused: boolean;
-  /** Since when and why it gets nothing delivered; null when it does. */
+  /** Since when and why nothing is delivered to it; null when it is enabled. */
   disabled: Disabled | null;
-  /** ISO 8601: the first of the failures without a success since; null when there is none. */
+  /** ISO 8601: the first failure since the last success; null when there is none. */
   failingSince: string | null;
-  /** Events not read from the log yet (at most 1,000 per workspace are counted), and those read and neither handled nor dead. */
+  /** Events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead. */
   lagEvents: number;
   /** Age of the oldest of these, in seconds; 0 without lag. */
   lagSeconds: number;
 }
 
 export interface Dispatcher {
-  /** Resolves when every subscription has its place in every log: what is logged from then on reaches it. */
+  /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** From here on these are the subscriptions. Resolves when those that go have stopped reading and those that come have begun. */
+  /** Replaces the set of subscriptions. Resolves when removed ones have stopped reading and new ones have started. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /**
    * Resolves when every event up to the given log ids has been handled or become a dead letter, for every subscription that
@@ -87,11 +86,13 @@ export interface Dispatcher {
    * @throws the signal's reason when aborted
    */
   waitUntilHandled(options: WaitCall): Promise<WaitResult>;
-  /** Also before `start` and beside a dispatcher of another process. */
+  /** The same for all events that are in the logs now, and for those that are derived from them. */
+  waitUntilAllHandled(options: WaitOptions): Promise<WaitResult>;
+  /** Works before `start` too, and while another process dispatches. */
   statistics(): Promise<SubscriptionStatistics[]>;
 }
 
-const LOOK_AGAIN_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 const HIGH_WATER = 5_000;
 
 export function createDispatcher(given: DispatcherOptions): Dispatcher {
@@ -103,7 +104,7 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const opened = (): Queues => (queues ??= openQueues({ ...options, subscriptions: current }));
-  const now = (): Settled => ({ ...options, subscriptions: current });
+  const now = (): CurrentOptions => ({ ...options, subscriptions: current });
 
   const start = async (): Promise<void> => {
     readers = startReaders({ highWater: HIGH_WATER, ...options, queues: opened(), signal: abort.signal });
@@ -125,13 +126,17 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
       await readers?.apply(subscriptions);
     },
     waitUntilHandled: (wait) => waitUntilHandled(wait, now()),
+    waitUntilAllHandled: (wait) => waitUntilAllHandled(wait, now()),
     statistics: () => Promise.all(current.map((one) => describeSubscription(one, opened().of(one.name), now()))),
   };
 }
 
-type Settled = DispatcherOptions & { clock: Clock };
+type CurrentOptions = DispatcherOptions & { clock: Clock };
 
-async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitCall, options: Settled): Promise<WaitResult> {
+async function waitUntilHandled(
+  { upTo, timeoutMs, signal }: WaitCall,
+  options: CurrentOptions,
+): Promise<WaitResult> {
   const { clock } = options;
   const deadline = clock.now() + timeoutMs;
   for (;;) {
@@ -139,14 +144,26 @@ async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitCall, options: 
     const unhandled = await findUnhandled(upTo, options);
     if (unhandled.length === 0) return { outcome: 'handled' };
     if (clock.now() >= deadline) return { outcome: 'timeout', unhandled };
-    await clock.sleep(LOOK_AGAIN_MS, signal);
+    await clock.sleep(CHECK_INTERVAL_MS, signal);
   }
+}
+
+async function waitUntilAllHandled(wait: WaitOptions, options: CurrentOptions): Promise<WaitResult> {
+  const { log, workspaces, subscriptions } = options;
+  const waitForTails = async (): Promise<WaitResult> => {
+    const tails = workspaces.map(async (name) => [name, await log.tail(name)] as const);
+    return await waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) }, options);
+  };
+  const first = await waitForTails();
+  // Derived events were appended behind their sources meanwhile. Nothing is derived from them, so a second wait is enough.
+  const derives = subscriptions.some(({ handler }) => handler === 'derive');
+  return derives && first.outcome === 'handled' ? await waitForTails() : first;
 }
 
 async function describeSubscription(
   subscription: Subscription,
   queue: Queue<Delivery>,
-  options: Settled,
+  options: CurrentOptions,
 ): Promise<SubscriptionStatistics> {
   const { name, handler, on } = subscription;
   const [counts, paused, lag, { failingSinceMs, disabled }, succeededMs] = await Promise.all([

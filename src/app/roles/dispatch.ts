@@ -11,7 +11,6 @@ import {
 import { readsWorkspace } from '../../dispatch/match.js';
 import { createOperations, type Operations } from '../../dispatch/operations.js';
 import { followLog, type TailedEvent, type TailOptions } from '../../dispatch/tail.js';
-import { waitForAll } from '../../dispatch/wait-for-all.js';
 import type { Subscription } from '../../handlers/handler.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { runLoop } from '../../runtime/loop.js';
@@ -47,9 +46,9 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     subscriptions,
     workspaces: workspaces.names,
     log,
-    places: new RedisPlaceStore(redis, keys),
+    offsets: new RedisPlaceStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    feeds: new RedisFeedStore(redis, keys),
+    backfills: new RedisFeedStore(redis, keys),
     source: createSnapshotSource({ redis, keys, clock, list: (name, list) => workspaces.get(name).lists[list] }),
     health: new RedisHealthStore(redis, keys),
     keys,
@@ -83,10 +82,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     },
     operations,
     tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
-    waitUntilHandled(wait) {
-      const derives = subscriptions.some(({ handler }) => handler === 'derive');
-      return waitForAll(wait, { dispatcher, log, workspaces: workspaces.names, derives });
-    },
+    waitUntilHandled: (wait) => dispatcher.waitUntilAllHandled(wait),
     statistics: () => dispatcher.statistics(),
     async apply(next) {
       subscriptions = next;
