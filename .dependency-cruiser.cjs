@@ -17,8 +17,8 @@ const mayImport = {
   sandbox: ['server', 'crm', ...leaves],
   observability: ['dispatch', 'sweep', ...leaves],
   // state implements the ports of the rooms that need Redis: it sees their types only (a rule below).
-  state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
-  // The wiring: the lists per file below are narrower.
+  state: ['api', 'crm', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
+  // The wiring knows every folder but the command line and the sandbox.
   app: [
     'config',
     'api',

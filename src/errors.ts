@@ -23,7 +23,7 @@ export const ERROR_CODES = {
   CF_REDIS_REFUSES: 'Redis rejects writes: its memory is full, or it is a read-only replica.',
   CF_REDIS_MISSING: 'No Redis is configured and none could be started.',
   CF_STATE_LOST: 'The stored state of a list is gone from Redis.',
-  CF_STATE_UNREADABLE: 'A stored value has a form this release does not know.',
+  CF_STATE_UNREADABLE: 'A value in Redis is damaged, or another release wrote it.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw a value that is not an error.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',

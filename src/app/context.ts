@@ -12,7 +12,7 @@ import { parseRedisUrl } from '../runtime/redis-probe.js';
 import { RedisWatch } from '../runtime/redis-watch.js';
 import type { UsedRedis } from '../runtime/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
-import { appendOnce } from '../state/derived-log.js';
+import { appendOnce } from '../state/event-log.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 

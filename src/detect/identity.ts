@@ -7,7 +7,7 @@ import type { Rules } from './rules.js';
 
 const CONTENT = 'content-';
 
-/** In UTF-8 they fit the two bytes of a length in the members of a page (state/packed-keys.ts). */
+/** In UTF-8 they fit the two bytes of a length in the members of a page (state/membership.ts). */
 const LONGEST_ID = 16_000;
 
 /**

@@ -133,10 +133,7 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
 
 type CurrentOptions = DispatcherOptions & { clock: Clock };
 
-async function waitUntilHandled(
-  { upTo, timeoutMs, signal }: WaitCall,
-  options: CurrentOptions,
-): Promise<WaitResult> {
+async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitCall, options: CurrentOptions): Promise<WaitResult> {
   const { clock } = options;
   const deadline = clock.now() + timeoutMs;
   for (;;) {

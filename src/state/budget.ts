@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { Budget, BudgetLimits } from '../api/budget.js';
 import type { Clock } from '../runtime/clock.js';
-import { unexpectedAnswer, words } from './answer.js';
 import type { Keys } from './keys.js';
-import { loadScript } from './scripts.js';
+import { loadScript, unexpectedAnswer, words } from './scripts.js';
 
 const takeBudget = loadScript('take-budget');
 const pauseBudget = loadScript('pause-budget');
@@ -36,9 +35,9 @@ export function createBudget({ redis, keys, workspace, limits, clock }: RedisBud
 }
 
 /**
- * A bucket such that *no* window of `perSeconds` ever holds more than `requests`: a full bucket plus what drips in during
- * the window. (A bucket as large as the window's limit would let twice that through around its first second.)
- * A tenth of the limit may come at once: enough for six lists to start together, and 9 requests in 10 stay evenly paced.
+ * The size of a token bucket with which no window of `perSeconds` holds more than `requests`: a full bucket plus what flows in
+ * during the window. (A bucket as large as the limit would allow twice the limit within one window.) A tenth of the limit may
+ * be spent at once: enough for all lists to start together, while 9 of 10 requests are evenly spaced.
  */
 export function bucketOf({ requests, perSeconds }: BudgetLimits): { priceMs: number; burstMs: number } {
   const burst = Math.max(1, Math.ceil(requests / 10));

@@ -1,25 +1,24 @@
-/** What a sweep writes, as arguments of one script: all of it or nothing. */
+/** What a sweep writes, as the arguments of one script: all of it or nothing (lua/commit-page.lua). */
 import { randomUUID } from 'node:crypto';
 import type { SchemaDelta } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
-import { unexpectedAnswer, words } from './answer.js';
+import { packVersioned } from './checkpoint.js';
+import type { WorkspaceRedis } from './keys.js';
 import { memberField, membersField } from './membership.js';
-import { packRecord, packWaiting } from './packing.js';
-import type { StoreRoom } from './room.js';
-import { loadScript, type Script } from './scripts.js';
-import { packMemory } from './sweep-memory.js';
+import { packQuarantined, packRecord } from './packing.js';
+import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
 
 const script = loadScript('commit-page');
 
-/** Places in the script's KEYS. */
+/** Numbers of the script's KEYS. */
 const SWEEP = 4;
 const WALK_OR_MEMBERS = 5;
 
 type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
 
-export async function commitPage(room: StoreRoom, list: ListName, commit: PageCommit): Promise<CommitResult> {
+export async function commitPage(room: WorkspaceRedis, list: ListName, commit: PageCommit): Promise<CommitResult> {
   const {
     token,
     checkpoint,
@@ -28,15 +27,15 @@ export async function commitPage(room: StoreRoom, list: ListName, commit: PageCo
     events = [],
     members,
     dropParts = [],
-    quarantine: hold = [],
-    release: unhold = [],
+    quarantine = [],
+    release = [],
   } = commit;
   const { keys, workspace } = room;
   const changes: FieldChange[] = [
     ...(members === null || members === undefined ? [] : [setMembers(members)]),
-    ...dropParts.map((place): FieldChange => [WALK_OR_MEMBERS, 'del', membersField(place), '']),
-    ...hold.map(([key, json]): FieldChange => [WALK_OR_MEMBERS, 'set', `h ${key}`, packWaiting(json)]),
-    ...unhold.map((key): FieldChange => [WALK_OR_MEMBERS, 'del', `h ${key}`, '']),
+    ...dropParts.map((page): FieldChange => [WALK_OR_MEMBERS, 'del', membersField(page), '']),
+    ...quarantine.map(([key, json]): FieldChange => [WALK_OR_MEMBERS, 'set', `h ${key}`, packQuarantined(json)]),
+    ...release.map((key): FieldChange => [WALK_OR_MEMBERS, 'del', `h ${key}`, '']),
     ...schemaChanges(commit.schema),
     ...(commit.schemaSequences ?? []).map(([field, sequence]): FieldChange => [
       SWEEP,
@@ -48,9 +47,9 @@ export async function commitPage(room: StoreRoom, list: ListName, commit: PageCo
   return await run(room, keysOf(room, list, keys.walk(workspace, list)), [
     token,
     randomUUID(),
-    packMemory(checkpoint),
+    packVersioned(checkpoint),
     checkpoint?.cursor ?? '',
-    packMemory(summary),
+    packVersioned(summary),
     summary?.completedAt ?? '',
     ...recordArguments(writes),
     events.length,
@@ -60,7 +59,11 @@ export async function commitPage(room: StoreRoom, list: ListName, commit: PageCo
   ]);
 }
 
-export async function commitRemovals(room: StoreRoom, list: ListName, commit: RemovalCommit): Promise<CommitResult> {
+export async function commitRemovals(
+  room: WorkspaceRedis,
+  list: ListName,
+  commit: RemovalCommit,
+): Promise<CommitResult> {
   const { keys, workspace } = room;
   const changes = commit.missing.map(([key, entry]): FieldChange =>
     entry === null
@@ -70,7 +73,7 @@ export async function commitRemovals(room: StoreRoom, list: ListName, commit: Re
   return await run(room, keysOf(room, list, keys.members(workspace, list)), [
     commit.token,
     randomUUID(),
-    packMemory(commit.checkpoint),
+    packVersioned(commit.checkpoint),
     '',
     '',
     '',
@@ -81,7 +84,7 @@ export async function commitRemovals(room: StoreRoom, list: ListName, commit: Re
   ]);
 }
 
-function keysOf({ keys, workspace }: StoreRoom, list: ListName, walkOrMembers: string): string[] {
+function keysOf({ keys, workspace }: WorkspaceRedis, list: ListName, walkOrMembers: string): string[] {
   return [
     keys.digests(workspace, list),
     keys.records(workspace, list),
@@ -93,7 +96,7 @@ function keysOf({ keys, workspace }: StoreRoom, list: ListName, walkOrMembers: s
   ];
 }
 
-async function run({ redis }: StoreRoom, keys: string[], args: Argument[]): Promise<CommitResult> {
+async function run({ redis }: WorkspaceRedis, keys: string[], args: Argument[]): Promise<CommitResult> {
   return committed(script, await script.run(redis, keys, args));
 }
 

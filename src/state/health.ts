@@ -1,18 +1,18 @@
-/** How each subscription fares: one hash each, gone when it is enabled again. */
+/** The circuit breaker of each subscription: one hash, deleted when the subscription is enabled again. */
 import type { Redis } from 'ioredis';
 import type { Disabled, FailureNote, Health, HealthStore, DisableOutcome } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
 import { isoTime } from '../runtime/clock.js';
-import { unexpectedAnswer } from './answer.js';
 import type { Keys } from './keys.js';
-import { loadScript, type Script } from './scripts.js';
+import { loadScript, unexpectedAnswer, type Script } from './scripts.js';
+import { readNumber } from './stored.js';
 
 const noteFailure = loadScript('note-failure');
 const disableSubscription = loadScript('disable-subscription');
 
 /**
- * Two failures further apart are not one outage: a subscription with an event a week must not be disabled by two of them.
- * Twice the longest wait that a receiver can ask for by `Retry-After`.
+ * Failures further apart do not belong to one outage: a subscription with one event a week must not be disabled by two failures.
+ * Twice the longest wait that a receiver can request with `Retry-After`.
  */
 const LONGEST_PAUSE_MS = 2 * 86_400_000;
 
@@ -26,7 +26,8 @@ export class RedisHealthStore implements HealthStore {
   }
 
   async read(subscription: string): Promise<Health> {
-    return toHealth(await this.#redis.hgetall(this.#keys.health(subscription)));
+    const key = this.#keys.health(subscription);
+    return toHealth(key, await this.#redis.hgetall(key));
   }
 
   async failed(subscription: string, note: FailureNote): Promise<'failing' | DisableOutcome> {
@@ -45,7 +46,7 @@ export class RedisHealthStore implements HealthStore {
     const hash = this.#keys.health(subscription);
     const [[error, fields] = []] = (await this.#redis.multi().hgetall(hash).del(hash).exec()) ?? [];
     if (error) throw error;
-    return toHealth(fields as Record<string, string>).disabled;
+    return toHealth(hash, fields as Record<string, string>).disabled;
   }
 
   async missed(subscription: string): Promise<boolean> {
@@ -58,10 +59,16 @@ function switched(script: Script, word: unknown): DisableOutcome {
   throw unexpectedAnswer(script, describe(word));
 }
 
-function toHealth({ failingSince, disabledAt, reason = '', missing }: Partial<Record<string, string>>): Health {
+type Fields = Partial<Record<string, string>>;
+
+function toHealth(key: string, { failingSince, disabledAt, reason = '', missing }: Fields): Health {
+  const timeIn = (field: string, text: string): number => {
+    const remedy = `DEL ${key} enables the subscription.`;
+    return readNumber(text, { key, field, what: 'a time in ms', remedy });
+  };
+  const disabledAtMs = disabledAt === undefined ? null : timeIn('disabledAt', disabledAt);
   return {
-    failingSinceMs: failingSince === undefined ? null : Number(failingSince),
-    disabled:
-      disabledAt === undefined ? null : { at: isoTime(Number(disabledAt)), reason, missing: missing !== undefined },
+    failingSinceMs: failingSince === undefined ? null : timeIn('failingSince', failingSince),
+    disabled: disabledAtMs === null ? null : { at: isoTime(disabledAtMs), reason, missing: missing !== undefined },
   };
 }

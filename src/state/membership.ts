@@ -1,38 +1,41 @@
-/** Which records stood on which page, and which are missing since: what removals are decided from. */
-import type { ListName } from '../events/lists.js';
+/** Which records stood on which page, and which are missing: the facts from which removals are decided. */
+import { z } from 'zod';
 import { STRAYS, type Missing } from '../detect/removal.js';
+import type { ListName } from '../events/lists.js';
 import type { Membership } from '../sweep/store.js';
-import { packKeys, unpackKeys } from './packed-keys.js';
-import type { StoreRoom } from './room.js';
-import { readSummary } from './sweep-memory.js';
+import { readSummary } from './checkpoint.js';
+import type { WorkspaceRedis } from './keys.js';
+import { isTime, readJson, unreadable, type StoredAt } from './stored.js';
 
 const CHUNK = 500;
 
 export async function readMembers(
-  { redis, keys, workspace }: StoreRoom,
+  { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,
   page: number,
 ): Promise<string[] | null> {
-  const packed = await redis.hgetBuffer(keys.members(workspace, list), `p ${page}`);
-  return packed === null ? null : unpackKeys(packed);
+  const hash = keys.members(workspace, list);
+  const packed = await redis.hgetBuffer(hash, membersField(page));
+  return packed === null ? null : unpackKeys(packed, membersAt(hash, membersField(page)));
+}
+
+export async function readMembership(room: WorkspaceRedis, list: ListName): Promise<Membership> {
+  const [members, walk] = [room.keys.members(room.workspace, list), room.keys.walk(room.workspace, list)];
+  const [before, changed] = await Promise.all([readFields(room, members), readFields(room, walk)]);
+  return {
+    before: pagesIn(members, before),
+    changed: pagesIn(walk, changed),
+    missing: missingIn(members, before),
+  };
 }
 
 /** In chunks: a list may have thousands of pages. */
-export async function readMembership(room: StoreRoom, list: ListName): Promise<Membership> {
-  const { keys, workspace } = room;
-  const [before, changed] = await Promise.all([
-    fieldsOf(room, keys.members(workspace, list)),
-    fieldsOf(room, keys.walk(workspace, list)),
-  ]);
-  return { before: pagesOf(before), changed: pagesOf(changed), missing: missingOf(before) };
-}
-
-async function fieldsOf({ redis }: StoreRoom, key: string): Promise<Map<string, Buffer>> {
-  const names = (await redis.hkeys(key)).filter((name) => /^[pm] /u.test(name));
+async function readFields({ redis }: WorkspaceRedis, hash: string): Promise<Map<string, Buffer>> {
+  const names = (await redis.hkeys(hash)).filter((name) => /^[pm] /u.test(name));
   const fields = new Map<string, Buffer>();
   for (let at = 0; at < names.length; at += CHUNK) {
     const chunk = names.slice(at, at + CHUNK);
-    const values = await redis.hmgetBuffer(key, ...chunk);
+    const values = await redis.hmgetBuffer(hash, ...chunk);
     chunk.forEach((name, index) => {
       const value = values[index];
       if (value !== null && value !== undefined) fields.set(name, value);
@@ -41,14 +44,35 @@ async function fieldsOf({ redis }: StoreRoom, key: string): Promise<Map<string, 
   return fields;
 }
 
-function pagesOf(fields: ReadonlyMap<string, Buffer>): Map<number, string[]> {
+function pagesIn(hash: string, fields: ReadonlyMap<string, Buffer>): Map<number, string[]> {
   const pages = [...fields].filter(([name]) => name.startsWith('p '));
-  return new Map(pages.map(([name, packed]) => [Number(name.slice(2)), unpackKeys(packed)]));
+  return new Map(
+    pages.map(([name, packed]) => [Number(name.slice(2)), unpackKeys(packed, membersAt(hash, name))] as const),
+  );
 }
 
-function missingOf(fields: ReadonlyMap<string, Buffer>): Map<string, Missing> {
+const missingSchema: z.ZodType<Missing> = z.object({
+  sweeps: z.number(),
+  since: z.string().refine(isTime),
+  sweep: z.string(),
+});
+
+function missingIn(hash: string, fields: ReadonlyMap<string, Buffer>): Map<string, Missing> {
   const entries = [...fields].filter(([name]) => name.startsWith('m '));
-  return new Map(entries.map(([name, json]) => [name.slice(2), JSON.parse(json.toString('utf8')) as Missing]));
+  return new Map(
+    entries.map(([name, json]) => {
+      const remedy = `HDEL ${hash} "${name}" removes it; the record then counts as not missing.`;
+      const at = { key: hash, field: name, what: 'since when a record is missing', remedy };
+      return [name.slice(2), readJson(missingSchema, json.toString('utf8'), at)] as const;
+    }),
+  );
+}
+
+function membersAt(key: string, field: string): StoredAt {
+  const remedy =
+    `Restore Redis from a backup, or remove the page (HDEL ${key} "${field}"); removals of records that stood only on this ` +
+    'page are then not noticed. If another release wrote it, run that release or set another redis.prefix.';
+  return { key, field, what: 'the members of a page', remedy };
 }
 
 /** A page's members as a field of the walk. */
@@ -60,25 +84,80 @@ export function membersField(page: number): string {
   return `p ${page}`;
 }
 
-/** Whom walks given up have shown, and the last complete sweep had not. */
-export function strays({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
+/** Ids that only abandoned sweeps have shown, and not the last complete one. */
+export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
   const seen = new Set([...(before.get(STRAYS) ?? []), ...[...changed.values()].flat()]);
   for (const [page, keys] of before) if (page !== STRAYS) for (const key of keys) seen.delete(key);
   return [...seen];
 }
 
-export async function acceptRemovals({ redis, keys, workspace }: StoreRoom, list: ListName): Promise<number> {
-  const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
-  const held = readSummary(json)?.heldRemovals;
+/** Accepts the removals or creations that the last complete sweep held back. Answers how many. */
+export async function acceptHeld(
+  room: WorkspaceRedis,
+  list: ListName,
+  kind: 'removals' | 'creations',
+): Promise<number> {
+  const sweep = room.keys.sweep(room.workspace, list);
+  const summary = readSummary(await room.redis.hget(sweep, 'lastSweep'), room, list);
+  const held = kind === 'removals' ? summary?.heldRemovals : summary?.heldCreations;
   if (held === undefined) return 0;
-  await redis.hset(keys.sweep(workspace, list), 'removalsAcceptedAt', held.at);
+  await room.redis.hset(sweep, `${kind}AcceptedAt`, held.at);
   return held.count;
 }
 
-export async function acceptCreations({ redis, keys, workspace }: StoreRoom, list: ListName): Promise<number> {
-  const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
-  const held = readSummary(json)?.heldCreations;
-  if (held === undefined) return 0;
-  await redis.hset(keys.sweep(workspace, list), 'creationsAcceptedAt', held.at);
-  return held.count;
+// Packed record keys: a version byte; then UUIDs as 16 bytes, 24-digit hexadecimal ids as 12, others as text.
+
+const VERSION = 1;
+const UUID = 0;
+const HEX24 = 1;
+const TEXT = 2;
+
+/** Sorted, so that the order of records on a page makes no difference. */
+export function packKeys(keys: readonly string[]): Buffer {
+  return Buffer.concat([Buffer.of(VERSION), ...[...keys].sort().map(packKey)]);
+}
+
+/** @throws ChangefeedError CF_STATE_UNREADABLE for anything that `packKeys` does not write */
+export function unpackKeys(packed: Buffer, at: StoredAt): string[] {
+  if (packed[0] !== VERSION) throw unreadable(at, `${packed.length} bytes without format version ${VERSION}`);
+  const keys: string[] = [];
+  for (let from = 1; from < packed.length;) {
+    const kind = packed[from];
+    const start = kind === TEXT ? from + 3 : from + 1;
+    const end = start + lengthOf(packed, from);
+    if (!(end <= packed.length)) throw unreadable(at, `${packed.length} bytes that end in the middle of an id`);
+    keys.push(
+      kind === UUID
+        ? uuidOf(packed.toString('hex', start, end))
+        : packed.toString(kind === HEX24 ? 'hex' : 'utf8', start, end),
+    );
+    from = end;
+  }
+  return keys;
+}
+
+/** NaN for a kind that does not exist, or a length that is cut off. */
+function lengthOf(packed: Buffer, from: number): number {
+  const kind = packed[from];
+  if (kind === UUID) return 16;
+  if (kind === HEX24) return 12;
+  return kind === TEXT && from + 3 <= packed.length ? packed.readUInt16BE(from + 1) : NaN;
+}
+
+function packKey(key: string): Buffer {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(key))
+    return tagged(UUID, Buffer.from(key.replaceAll('-', ''), 'hex'));
+  if (/^[0-9a-f]{24}$/u.test(key)) return tagged(HEX24, Buffer.from(key, 'hex'));
+  const text = Buffer.from(key, 'utf8');
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(text.length);
+  return tagged(TEXT, length, text);
+}
+
+function tagged(kind: number, ...parts: readonly Buffer[]): Buffer {
+  return Buffer.concat([Buffer.of(kind), ...parts]);
+}
+
+function uuidOf(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
 }

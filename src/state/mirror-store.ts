@@ -1,14 +1,14 @@
-/** The detector's memory as the mirror reads it. Only looks. */
+/** Reads a list's stored records for the mirror. Changes nothing. */
 import type { Redis } from 'ioredis';
 import type { MirrorStore } from '../server/mirror/store.js';
 import type { GONE as Gone } from '../sweep/store.js';
+import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
-import { readSummary } from './sweep-memory.js';
 
 const SCAN_COUNT = 1_000;
 
-/** What stands in place of the digest of a record that was reported as deleted. */
+/** Stored in place of the digest of a record that was reported as deleted. */
 const GONE: typeof Gone = 'gone';
 
 export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
@@ -20,8 +20,8 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
         redis.hlen(keys.digests(workspace, list)),
         redis.exists(keys.lease(workspace, list)),
       ]);
-      const completed = readSummary(lastSweep);
-      // New records may show before their sweep is over; those that go leave with its end.
+      const completed = readSummary(lastSweep, { keys, workspace }, list);
+      // New records appear while their sweep runs; removed ones disappear only at its end.
       return {
         baselineAt,
         completedAt: completed?.completedAt ?? null,
@@ -40,8 +40,11 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
     },
     async images(list, wanted) {
       if (wanted.length === 0) return [];
-      const packed = await redis.hmgetBuffer(keys.records(workspace, list), ...wanted);
-      return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes).image));
+      const hash = keys.records(workspace, list);
+      const packed = await redis.hmgetBuffer(hash, ...wanted);
+      return packed.map((bytes, index) =>
+        bytes === null ? null : unpackRecord(bytes, hash, wanted[index] ?? '').image,
+      );
     },
   };
 }

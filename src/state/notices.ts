@@ -1,14 +1,14 @@
-/** Which problems have been reported by an event, and are not over yet: one hash per workspace. */
+/** The problems that a notice has been published about and that are not over: one hash per workspace. */
 import type { Redis } from 'ioredis';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import type { NoticeStore } from '../observability/sentinel.js';
-import { unexpectedAnswer, words } from './answer.js';
 import type { Keys } from './keys.js';
-import { loadScript } from './scripts.js';
+import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import { readNumber } from './stored.js';
 
 const raiseNotice = loadScript('raise-notice');
 
-/** A number no sequence reaches, to find the place of the sequence in the event's JSON. */
+/** A number that no sequence reaches; it marks where the sequence stands in the event's JSON. */
 const MARK = 4_503_599_627_370_497;
 
 export function createNoticeStore(redis: Redis, keys: Keys): NoticeStore {
@@ -22,14 +22,18 @@ export function createNoticeStore(redis: Redis, keys: Keys): NoticeStore {
       throw unexpectedAnswer(raiseNotice, word);
     },
     async forgetUnseen(workspace, beforeMs) {
-      const fields = Object.entries(await redis.hgetall(keys.notices(workspace)));
-      const over = fields.filter(([name, seenMs]) => name.startsWith('open ') && Number(seenMs) < beforeMs);
-      if (over.length > 0) await redis.hdel(keys.notices(workspace), ...over.map(([name]) => name));
+      const key = keys.notices(workspace);
+      const open = Object.entries(await redis.hgetall(key)).filter(([name]) => name.startsWith('open '));
+      const over = open.filter(([field, seen]) => {
+        const remedy = `HDEL ${key} "${field}" removes it; if the problem lasts, a notice is published once more.`;
+        return readNumber(seen, { key, field, what: 'when a problem was last seen', remedy }) < beforeMs;
+      });
+      if (over.length > 0) await redis.hdel(key, ...over.map(([name]) => name));
     },
   };
 }
 
-/** The event's JSON before and after its sequence, which Redis counts. */
+/** The event's JSON before and after its sequence, which the script inserts. */
 function halves(draft: Omit<NoticeDraft, 'sequence'>): [string, string] {
   const [before = '', after = ''] = JSON.stringify(buildNotice({ ...draft, sequence: MARK })).split(String(MARK));
   return [before, after];

@@ -1,9 +1,9 @@
-/** Marks of side effects: one hash per subscription and event, a field per effect, forgotten after a while. */
+/** The marks of `once`: one hash with TTL per subscription and event, a field per side effect. */
 import type { Redis } from 'ioredis';
 import type { OnceMark, OnceStore } from '../dispatch/ports.js';
 import type { Keys } from './keys.js';
 
-/** Longer than any retry schedule and than dead letters are kept; then even a replay would run the effect again. */
+/** Longer than any retry schedule, and than dead letters are kept. A replay after that runs the effect again. */
 const KEPT_MS = 30 * 86_400_000;
 
 export class RedisOnceStore implements OnceStore {

@@ -1,6 +1,7 @@
 /**
- * What records have in common, for version 2 of the packing. Never edit it: what was packed with it could not be read
- * again. Another dictionary is another version. The most frequent stands last, where references to it are shortest.
+ * The preset dictionary of the record packing: texts that most records contain. Do not edit it: a record packed with one
+ * dictionary cannot be read with another. Another dictionary needs another format version. The most frequent texts come last,
+ * where references to them are shortest.
  */
 const FIELDS = [
   'dealLeadId',
@@ -91,8 +92,8 @@ const FIELDS = [
 ];
 
 const COMMON =
-  '["","earlier":["suspect":{"content":"","sweep":"","looks":1}"gone":{"at":"","stamp":"fields":{"1 - null","1  string","1  number"' +
-  '"trail":[{"at":"2026-01-01T00:00:00.000Z","sweep":"","what":"edited","refreshed","stale","fields":[""],"event":"evt_"}]}]\n' +
+  '["","earlier":["doubt":{"content":"","sweep":"","sightings":1}"gone":{"at":"","modifiedAt":"fields":{"2 - = null","2  = string","2  = number"' +
+  '"decisions":[{"at":"2026-01-01T00:00:00.000Z","sweep":"","what":"edited","refreshed","stale","fields":[""],"event":"evt_"}]}]\n' +
   '"https://.example/.com/@","type":"editField","user","api","workflow","memoCreate",false,true,:[],:{"id":"","name":""},[{"id":"","name":""}],';
 
 export const DICTIONARY: Buffer = Buffer.from(

@@ -1,10 +1,26 @@
-/** The processes that run roles: a key with a lifetime for each, and a set of their ids. */
+/** The processes that run roles: one key with TTL for each, and a set of their ids. */
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import type { ProcessRegistry } from '../observability/presence.js';
 import type { ProcessStatus } from '../observability/status.js';
 import { isAlive, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
+import { isTime, readJson } from './stored.js';
+
+/** With the time at which the process started: the system gives its pid to another process later. */
+type StoredProcess = ProcessStatus & { token: string };
+
+const processSchema: z.ZodType<StoredProcess> = z.object({
+  id: z.string(),
+  pid: z.number(),
+  host: z.string(),
+  startedAt: z.string().refine(isTime),
+  roles: z.array(z.string()),
+  workspaces: z.array(z.string()),
+  stalled: z.array(z.object({ loop: z.string(), since: z.string().refine(isTime) })),
+  token: z.string(),
+});
 
 export function createProcessRegistry(redis: Redis, keys: Keys): ProcessRegistry {
   return {
@@ -22,16 +38,19 @@ export function createProcessRegistry(redis: Redis, keys: Keys): ProcessRegistry
       const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));
       const gone = ids.filter((_id, index) => found[index] === null);
       if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
-      const stored = found.flatMap((json) => (json === null ? [] : [JSON.parse(json) as StoredProcess]));
+      const stored = found.flatMap((json, index) => (json === null ? [] : [readProcess(json, keys, ids[index] ?? '')]));
       return stored.filter(mayLive).map(({ token: _, ...process }) => process);
     },
   };
 }
 
-/** With the start of the process, which tells it from another of the same number. */
-type StoredProcess = ProcessStatus & { token: string };
+function readProcess(json: string, keys: Keys, id: string): StoredProcess {
+  const key = keys.process(id);
+  const remedy = `DEL ${key} removes it; a process that is alive writes it again within seconds.`;
+  return readJson(processSchema, json, { key, what: 'the report of a process', remedy });
+}
 
-/** A process of this machine that was killed a moment ago still has its key. */
+/** A process of this machine that was just killed still has its key. */
 function mayLive({ host, pid, token }: StoredProcess): boolean {
   return host !== hostname() || isAlive({ pid, token });
 }

@@ -1,59 +1,65 @@
 /**
- * How long the log is kept. Never shorter than a subscription needs it: the log is the outbox. But for those that are
- * disabled: for them it is kept as long as the retention says.
+ * Trims the event log. An event that a subscription has not read is kept, because the log is the outbox. Disabled subscriptions
+ * are the exception: for them events are kept only as long as the retention says.
  *
- * Which subscriptions count is told by those who dispatch, each for its own configuration. A place whose subscription this
- * process does not know may be another's, of another configuration, which is perhaps only being restarted. So it is noted as
- * a stray; whoever knows it strikes it off again. What stayed a stray for a week was removed: it holds the log no longer.
+ * Each dispatcher knows the subscriptions of its own configuration. An offset of a subscription that it does not know may belong
+ * to another process with another configuration, which may just be restarting. Such an offset is marked as unconfigured; a
+ * process that has the subscription configured removes the mark. After 7 days with the mark, the offset is dropped and no longer
+ * keeps events in the log.
  */
 import type { Redis } from 'ioredis';
 import { compareLogIds } from '../events/log-id.js';
 import type { Keys } from './keys.js';
+import { readOffset } from './offsets.js';
+import { readNumber } from './stored.js';
 
 export interface LogRetention {
   /** Events older than this are dropped; ms. */
   ageMs: number;
-  /** More events than this are not kept. */
+  /** The largest number of events kept. */
   events: number;
 }
 
 export interface TrimOptions {
   workspace: string;
   retention: LogRetention;
-  /** The subscriptions that read this log, as far as this process knows. */
+  /** The subscriptions of this process's configuration that read the log. */
   readers: readonly string[];
   nowMs: number;
-  /** Subscriptions that hold nothing back: one that nobody enables must not fill Redis, which would stop all the others. */
+  /** Disabled subscriptions. They keep nothing: otherwise one that stays disabled would fill Redis and stop all others. */
   disabled: readonly string[];
 }
 
 export interface Trimmed {
-  /** Events that were dropped. */
+  /** Events removed from the log. */
   dropped: number;
-  /** Subscriptions whose place was given up. Should one come back, it begins as a new one. */
-  givenUp: string[];
-  /** The disabled subscriptions that had not read some of what was dropped. */
+  /** Subscriptions whose offset was dropped. If one is configured again, it begins as a new one. */
+  droppedOffsets: string[];
+  /** Disabled subscriptions that had not read all of the removed events. */
   missedBy: string[];
 }
 
 const CHUNK = 1_000;
-/** Too long keeps a log that nobody reads; too short loses events of a service that is being mended. */
-const STRAY_LIFE_MS = 7 * 86_400_000;
+/** Longer keeps a log that no subscription reads; shorter loses events of a service that is down for repair. */
+const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
-/** Trims a workspace's log. */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): Promise<Trimmed> {
   const { workspace, retention, nowMs, disabled } = options;
   const log = keys.log(workspace);
-  const places = Object.entries(await redis.hgetall(keys.places(workspace)));
-  const givenUp = await settleStrays(redis, keys, { ...options, known: places.map(([name]) => name) });
-  const standing = places.filter(([name]) => !givenUp.includes(name));
-  const nextOf = async ([name, place]: [string, string]) => ({ name, next: await firstId(redis, log, `(${place}`) });
-  const waiting = await Promise.all(standing.filter(([name]) => disabled.includes(name)).map(nextOf));
-  const holding = standing.filter(([name]) => !disabled.includes(name)).map(([, place]) => place);
+  const hash = keys.offsets(workspace);
+  const stored = Object.entries(await redis.hgetall(hash));
+  const offsets = stored.map(([name, offset]) => [name, readOffset(offset, hash, name)] as const);
+  const droppedOffsets = await dropUnconfigured(redis, keys, { ...options, known: offsets.map(([name]) => name) });
+  const kept = offsets.filter(([name]) => !droppedOffsets.includes(name));
+  const nextOf = async ([name, offset]: readonly [string, string]) => {
+    return { name, next: await firstId(redis, log, `(${offset}`) };
+  };
+  const unread = await Promise.all(kept.filter(([name]) => disabled.includes(name)).map(nextOf));
+  const holding = kept.filter(([name]) => !disabled.includes(name)).map(([, offset]) => offset);
   const dropped = await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
   const first = await firstId(redis, log, '-');
-  const missed = waiting.filter(({ next }) => next !== null && (first === null || compareLogIds(next, first) < 0));
-  return { dropped, givenUp, missedBy: missed.map(({ name }) => name) };
+  const missed = unread.filter(({ next }) => next !== null && (first === null || compareLogIds(next, first) < 0));
+  return { dropped, droppedOffsets, missedBy: missed.map(({ name }) => name) };
 }
 
 async function firstId(redis: Redis, log: string, from: string): Promise<string | null> {
@@ -61,22 +67,28 @@ async function firstId(redis: Redis, log: string, from: string): Promise<string 
   return first?.[0] ?? null;
 }
 
-/** Notes who is a stray, strikes off who is none, and gives up those who were one for too long. */
-async function settleStrays(
+/** Marks offsets whose subscription is unconfigured, removes marks of configured ones, and drops offsets marked for too long. */
+async function dropUnconfigured(
   redis: Redis,
   keys: Keys,
   { workspace, readers, known, nowMs, retention }: TrimOptions & { known: readonly string[] },
 ): Promise<string[]> {
-  const strays = await redis.hgetall(keys.strays(workspace));
-  const found = known.filter((subscription) => strays[subscription] !== undefined && readers.includes(subscription));
-  const lost = known.filter((subscription) => !readers.includes(subscription));
+  const hash = keys.unconfigured(workspace);
+  const marks = await redis.hgetall(hash);
+  const found = known.filter((subscription) => marks[subscription] !== undefined && readers.includes(subscription));
+  const missing = known.filter((subscription) => !readers.includes(subscription));
+  const sinceMs = (field: string): number => {
+    const remedy = `HDEL ${hash} ${field} removes it; the 7 days then start again.`;
+    const what = 'since when a subscription is unconfigured';
+    return readNumber(marks[field] ?? String(nowMs), { key: hash, field, what, remedy });
+  };
   const isOver = (subscription: string): boolean =>
-    nowMs - Number(strays[subscription] ?? nowMs) > Math.max(STRAY_LIFE_MS, retention.ageMs);
-  const givenUp = lost.filter(isOver);
-  for (const subscription of lost) await redis.hsetnx(keys.strays(workspace), subscription, nowMs);
-  if (givenUp.length > 0) await redis.hdel(keys.places(workspace), ...givenUp);
-  if (found.length + givenUp.length > 0) await redis.hdel(keys.strays(workspace), ...found, ...givenUp);
-  return givenUp;
+    nowMs - sinceMs(subscription) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
+  const dropped = missing.filter(isOver);
+  for (const subscription of missing) await redis.hsetnx(hash, subscription, nowMs);
+  if (dropped.length > 0) await redis.hdel(keys.offsets(workspace), ...dropped);
+  if (found.length + dropped.length > 0) await redis.hdel(hash, ...found, ...dropped);
+  return dropped;
 }
 
 async function trimTo(
@@ -96,7 +108,7 @@ async function trimTo(
   }
 }
 
-/** Of two places, the one that stands earlier in the log. */
+/** The earlier one of two log ids. */
 function olderId(a: string, b: string): string {
   return compareLogIds(a, b) <= 0 ? a : b;
 }

@@ -1,34 +1,55 @@
 /** When a list was swept last, and why its last attempts failed: fields of the list's sweep hash. */
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { ListName } from '../events/lists.js';
 import type { ListFailure, ListTimes, ScheduleStore } from '../sweep/schedule.js';
-import type { Keys } from './keys.js';
-import { readSummary } from './sweep-memory.js';
+import { readSummary } from './checkpoint.js';
+import type { Keys, WorkspaceRedis } from './keys.js';
+import { isTime, readJson } from './stored.js';
+
+const time = z.string().refine(isTime);
+const failureSchema: z.ZodType<ListFailure> = z.object({
+  code: z.string(),
+  message: z.string(),
+  page: z.number().nullable(),
+  since: time,
+  at: time,
+  attempts: z.number(),
+  retryAt: time,
+});
 
 export function createScheduleStore(redis: Redis, keys: Keys, workspace: string): ScheduleStore {
+  const room = { redis, keys, workspace };
   return {
-    async times(list) {
-      const [summary = null, failure = null] = await redis.hmget(keys.sweep(workspace, list), 'lastSweep', 'failure');
-      return timesFrom(summary, failure);
-    },
+    times: (list) => readTimes(room, list),
     async noteFailure(list, failure) {
       await redis.hset(keys.sweep(workspace, list), 'failure', JSON.stringify(failure));
     },
     async clearFailure(list) {
       const json = await redis.hget(keys.sweep(workspace, list), 'failure');
       if (json === null) return null;
+      const failure = readFailure(json, keys.sweep(workspace, list));
       await redis.hdel(keys.sweep(workspace, list), 'failure');
-      return JSON.parse(json) as ListFailure;
+      return failure;
     },
   };
 }
 
-export function timesFrom(summary: string | null, failureJson: string | null): ListTimes {
-  const lastSweep = readSummary(summary);
-  const failure = failureJson === null ? null : (JSON.parse(failureJson) as ListFailure);
+export async function readTimes(room: WorkspaceRedis, list: ListName): Promise<ListTimes> {
+  const sweep = room.keys.sweep(room.workspace, list);
+  const [summary = null, json = null] = await room.redis.hmget(sweep, 'lastSweep', 'failure');
+  const lastSweep = readSummary(summary, room, list);
+  const failure = json === null ? null : readFailure(json, sweep);
   return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure };
 }
 
-/** A process killed between completing a sweep and clearing the failure leaves one that is over. */
+function readFailure(json: string, key: string): ListFailure {
+  const what = 'why the last attempts to sweep a list failed';
+  const remedy = `HDEL ${key} failure removes it; the list is then swept as if its last attempt had not failed.`;
+  return readJson(failureSchema, json, { key, field: 'failure', what, remedy });
+}
+
+/** A process killed between the commit of a complete sweep and clearing the failure leaves one that is over. */
 function isOver(failure: ListFailure | null, lastSweep: ListTimes['lastSweep']): boolean {
   return failure !== null && lastSweep !== null && Date.parse(lastSweep.completedAt) > Date.parse(failure.at);
 }

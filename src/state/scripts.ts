@@ -1,23 +1,26 @@
-/** Lua as files: loaded once, called by digest, sent whole when Redis does not know it yet. */
+/** Lua scripts: read from files once, called by digest, sent whole when Redis does not know them yet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
+import { ChangefeedError, describe } from '../errors.js';
+
+type Arguments = readonly (string | Buffer | number)[];
 
 export interface Script {
   readonly name: string;
-  run(redis: Redis, keys: readonly string[], args: readonly (string | Buffer | number)[]): Promise<unknown>;
-  /** Like `run`, for answers that are no texts: every one comes as a Buffer. */
-  runBuffer(redis: Redis, keys: readonly string[], args: readonly (string | Buffer | number)[]): Promise<unknown>;
+  run(redis: Redis, keys: readonly string[], args: Arguments): Promise<unknown>;
+  /** Like `run`, with Buffers in place of strings: for answers that are not valid UTF-8. */
+  runBuffer(redis: Redis, keys: readonly string[], args: Arguments): Promise<unknown>;
 }
 
-/** @param name the file `lua/<name>.lua`, whose header is the contract of its keys, arguments and answers */
+/** @param name the file `lua/<name>.lua`; its header is the contract of keys, arguments and return value */
 export function loadScript(name: string): Script {
   const source = readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
   const sha = createHash('sha1').update(source).digest('hex');
   return {
     name,
     run(redis, keys, args) {
-      // One array: spread into the call, 100,000 arguments overflow the stack.
+      // One array: 100,000 arguments spread into the call would overflow the stack.
       const rest = [keys.length, ...keys, ...args];
       return orLoaded(redis.call('EVALSHA', [sha, ...rest]), () => redis.call('EVAL', [source, ...rest]));
     },
@@ -35,4 +38,20 @@ async function orLoaded(answer: Promise<unknown>, load: () => Promise<unknown>):
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
     return await load();
   }
+}
+
+/** A script's return value as strings; the first one names the outcome. */
+export function words(script: Script, answer: unknown): [word: string, ...rest: string[]] {
+  if (Array.isArray(answer) && answer.length > 0) {
+    const [word, ...rest] = answer.map(String);
+    if (word !== undefined) return [word, ...rest];
+  }
+  throw unexpectedAnswer(script, describe(answer));
+}
+
+export function unexpectedAnswer(script: Script, found: string): ChangefeedError {
+  return new ChangefeedError('CF_INTERNAL', {
+    script: script.name,
+    message: `Script "${script.name}" returned ${found}, which its caller does not know. Run one release of Changefeed against one Redis.`,
+  });
 }

@@ -1,32 +1,31 @@
 /**
- * Notices when a workspace's state has gone from under a running process: `FLUSHALL`, a Redis restarted without persistence, a
- * failover to an empty replica. The state carries an identity; a process remembers the one it has seen. Where the identity is
- * missing it is written again, with the time of the loss, and an event reports the loss.
+ * Detects that a workspace's state was lost while the process runs: `FLUSHALL`, a Redis restarted without persistence, a failover
+ * to an empty replica. The state has an id, and a process remembers the id that it has seen. If the id is missing, a new one is
+ * written with the time of the loss, and an event reports the loss.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { ChangefeedError } from '../errors.js';
 import { buildNotice } from '../events/notices.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { words } from './answer.js';
 import type { Keys } from './keys.js';
-import { loadScript } from './scripts.js';
+import { loadScript, words } from './scripts.js';
+import { isTime, readJson } from './stored.js';
 
 const keepState = loadScript('keep-state');
 
 const stateSchema = z.object({
   id: z.string(),
   /** ISO 8601: when it began. */
-  since: z.string(),
-  /** ISO 8601: when the loss of an earlier state was noticed; null when there was none. */
-  lostAt: z.string().nullable(),
+  since: z.string().refine(isTime),
+  /** ISO 8601: when the loss of an earlier state was noticed; null if none was lost. */
+  lostAt: z.string().refine(isTime).nullable(),
 });
 export type WorkspaceState = z.infer<typeof stateSchema>;
 
 export interface StateGuard {
-  /** Reads the identity of the state, and writes it where it is missing. A loss is logged and reported by an event. */
+  /** Reads the id of the state, and writes one if it is missing. A loss is logged and reported by an event. */
   check(workspace: string): Promise<WorkspaceState>;
 }
 
@@ -47,7 +46,7 @@ export function createStateGuard(deps: { redis: Redis; keys: Keys; clock: Clock;
       const touched = [keys.state(workspace), keys.log(workspace)];
       const [, json = ''] = words(keepState, await keepState.run(redis, touched, [JSON.stringify(fresh), event]));
       const state = parseState(keys.state(workspace), json);
-      // Several loops check at the same time: the first to see another identity says so.
+      // Several loops check at the same time: the first one that sees another id logs the loss.
       const isNews = before !== undefined && known.get(workspace)?.id !== state.id;
       known.set(workspace, { id: state.id, seenAt: at });
       if (isNews) log.error({ workspace, lastSeenAt: before.seenAt, noticedAt: at }, LOST);
@@ -57,7 +56,7 @@ export function createStateGuard(deps: { redis: Redis; keys: Keys; clock: Clock;
 }
 
 const LOST =
-  'STATE LOST: Redis no longer holds what was known of this workspace; every list begins with a quiet baseline';
+  'STATE LOST: Redis no longer has the state of this workspace; every list starts with a baseline without events';
 
 export async function readState(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceState | null> {
   const json = await redis.get(keys.state(workspace));
@@ -65,21 +64,14 @@ export async function readState(redis: Redis, keys: Keys, workspace: string): Pr
 }
 
 function parseState(key: string, json: string): WorkspaceState {
-  try {
-    return stateSchema.parse(JSON.parse(json));
-  } catch (cause) {
-    throw new ChangefeedError('CF_STATE_UNREADABLE', {
-      key,
-      cause,
-      message: `The value of the Redis key "${key}" is not what Changefeed writes there. Delete the key to go on.`,
-    });
-  }
+  const remedy = `DEL ${key} removes it; the next sweep writes a new one.`;
+  return readJson(stateSchema, json, { key, what: 'the id of a state', remedy });
 }
 
 function lossNotice(workspace: string, { at, seenAt }: { at: string; seenAt: string }) {
   const message =
-    `The state of workspace "${workspace}" was lost in Redis between ${seenAt} and ${at}. Every list begins with a quiet ` +
-    `baseline: changes made in between are not reported. Check the persistence of Redis.`;
+    `The state of workspace "${workspace}" was lost in Redis between ${seenAt} and ${at}. Every list starts with a baseline ` +
+    `without events: changes made in between are not reported. Check the persistence of Redis.`;
   const notice = { severity: 'error', message, since: seenAt, list: null } as const;
   return buildNotice({ ...notice, workspace, kind: 'state.lost', subject: 'workspace', at, sequence: 1 });
 }

@@ -1,19 +1,18 @@
-/** The sweep's memory in Redis: what was known, what a page changed, who may write. */
+/** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { STRAYS } from '../detect/removal.js';
 import { schemaFrom } from '../detect/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
-import { unexpectedAnswer, words } from './answer.js';
+import { readCheckpoint, readSummary } from './checkpoint.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
-import type { Keys } from './keys.js';
-import { acceptCreations, acceptRemovals, memberField, readMembers, readMembership, strays } from './membership.js';
-import { unpackRecord, unpackWaiting } from './packing.js';
-import { recentEvents } from './recent-events.js';
-import type { StoreRoom } from './room.js';
-import { loadScript } from './scripts.js';
-import { readCheckpoint, readSummary } from './sweep-memory.js';
+import { readRecentEvents } from './event-log.js';
+import type { Keys, WorkspaceRedis } from './keys.js';
+import { acceptHeld, memberField, membersField, readMembers, readMembership, unconfirmedIds } from './membership.js';
+import { unpackQuarantined, unpackRecord } from './packing.js';
+import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import { readNumber, readTime, type StoredAt } from './stored.js';
 
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
@@ -21,41 +20,45 @@ const abandonSweep = loadScript('abandon-sweep');
 const forgetBaseline = loadScript('forget-baseline');
 const promotePages = loadScript('promote-pages');
 
-/** So many that two lives of a workspace hardly share a token; few enough to be read in a sweep's id. */
+/** Large enough that two lives of a workspace hardly share a token; small enough to be read in a sweep's id. */
 const FIRST_TOKENS = 2 ** 40;
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
   const room = { redis, keys, workspace };
+  const acceptedAt = async (list: ListName, field: 'removalsAcceptedAt' | 'creationsAcceptedAt') => {
+    const hash = keys.sweep(workspace, list);
+    return readTime(await redis.hget(hash, field), fieldAt(hash, field, 'when a person accepted held records'));
+  };
   return {
     ...leases(room),
-    ...remembered(room),
-    load: (list) => loadSweep(redis, keys, workspace, list),
+    ...records(room),
+    load: (list) => loadSweep(room, list),
     members: (list, page) => readMembers(room, list, page),
     membership: (list) => readMembership(room, list),
-    recentEvents: (sinceMs, limit) => recentEvents(room, sinceMs, limit),
+    recentEvents: (sinceMs, limit) => readRecentEvents(room, sinceMs, limit),
     commitPage: (list, commit) => commitPage(room, list, commit),
     commitRemovals: (list, commit) => commitRemovals(room, list, commit),
     async promotePages(list, { token, promote, drop }) {
       const touched = [keys.walk(workspace, list), keys.members(workspace, list), keys.lease(workspace, list)];
-      const fields = [...promote, ...drop].map((page) => `p ${page}`);
+      const fields = [...promote, ...drop].map(membersField);
       return committed(promotePages, await promotePages.run(redis, touched, [token, promote.length, ...fields]));
     },
     async abandon(list, token) {
       const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));
-      const [field, packed] = memberField(STRAYS, strays(await readMembership(room, list)));
+      const [field, packed] = memberField(STRAYS, unconfirmedIds(await readMembership(room, list)));
       return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, field, packed]));
     },
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
-    removalsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'removalsAcceptedAt'),
-    acceptRemovals: (list) => acceptRemovals(room, list),
-    creationsAcceptedAt: (list) => redis.hget(keys.sweep(workspace, list), 'creationsAcceptedAt'),
-    acceptCreations: (list) => acceptCreations(room, list),
+    removalsAcceptedAt: (list) => acceptedAt(list, 'removalsAcceptedAt'),
+    acceptRemovals: (list) => acceptHeld(room, list, 'removals'),
+    creationsAcceptedAt: (list) => acceptedAt(list, 'creationsAcceptedAt'),
+    acceptCreations: (list) => acceptHeld(room, list, 'creations'),
   };
 }
 
-function leases({ redis, keys, workspace }: StoreRoom): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
+function leases({ redis, keys, workspace }: WorkspaceRedis): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
     async acquire(list, ttlMs): Promise<AcquireResult> {
@@ -77,48 +80,54 @@ function leases({ redis, keys, workspace }: StoreRoom): Pick<SweepStore, 'acquir
   };
 }
 
-type Remembered = Pick<
+type Records = Pick<
   SweepStore,
   'digests' | 'records' | 'quarantinedKeys' | 'quarantined' | 'schema' | 'schemaSequences'
 >;
 
-function remembered({ redis, keys, workspace }: StoreRoom): Remembered {
+function records({ redis, keys, workspace }: WorkspaceRedis): Records {
   return {
     async digests(list, wanted) {
       return await inChunks(wanted, (chunk) => redis.hmget(keys.digests(workspace, list), ...chunk));
     },
     async records(list, wanted) {
+      const hash = keys.records(workspace, list);
       return await inChunks(wanted, async (chunk) => {
-        const packed = await redis.hmgetBuffer(keys.records(workspace, list), ...chunk);
-        return packed.map((bytes) => (bytes === null ? null : unpackRecord(bytes)));
+        const packed = await redis.hmgetBuffer(hash, ...chunk);
+        return packed.map((bytes, index) => (bytes === null ? null : unpackRecord(bytes, hash, chunk[index] ?? '')));
       });
     },
     async quarantinedKeys(list) {
       const names = await redis.hkeys(keys.walk(workspace, list));
-      const held = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
-      return held.sort();
+      const quarantined = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
+      return quarantined.sort();
     },
     async quarantined(list, wanted) {
-      return await inChunks(wanted, async (chunk) => {
-        const names = chunk.map((key) => `h ${key}`);
-        const packed = await redis.hmgetBuffer(keys.walk(workspace, list), ...names);
-        return packed.map((bytes) => (bytes === null ? null : unpackWaiting(bytes)));
+      const hash = keys.walk(workspace, list);
+      const names = wanted.map((key) => `h ${key}`);
+      return await inChunks(names, async (chunk) => {
+        const packed = await redis.hmgetBuffer(hash, ...chunk);
+        return packed.map((bytes, index) =>
+          bytes === null ? null : unpackQuarantined(bytes, hash, chunk[index] ?? ''),
+        );
       });
     },
     async schema(list) {
-      const fields = Object.entries(await redis.hgetall(keys.sweep(workspace, list)));
+      const hash = keys.sweep(workspace, list);
+      const fields = Object.entries(await redis.hgetall(hash));
       const counters = fields.filter(([name]) => name.startsWith('schema '));
-      return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), Number(rows)]));
+      return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), readCount(hash, name, rows)]));
     },
     async schemaSequences(list, wanted) {
+      const hash = keys.sweep(workspace, list);
       const names = wanted.map((field) => `schemaEvents ${field}`);
-      const counts = await inChunks(names, (chunk) => redis.hmget(keys.sweep(workspace, list), ...chunk));
-      return counts.map(Number);
+      const counts = await inChunks(names, (chunk) => redis.hmget(hash, ...chunk));
+      return counts.map((count, index) => (count === null ? 0 : readCount(hash, names[index] ?? '', count)));
     },
   };
 }
 
-/** Redis answers one read before it hears the next: a read of 60,000 fields would keep everybody waiting. */
+/** Redis answers one command at a time: reading 60,000 fields at once would make every other client wait. */
 const CHUNK = 1_000;
 
 async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
@@ -129,17 +138,42 @@ async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) =>
   return all;
 }
 
-export async function loadSweep(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<StoredSweep> {
+export async function loadSweep(room: WorkspaceRedis, list: ListName): Promise<StoredSweep> {
+  const { redis, keys, workspace } = room;
+  const hash = keys.sweep(workspace, list);
   const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], walked] = await Promise.all([
-    redis.hmget(keys.sweep(workspace, list), 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
+    redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
     redis.hkeys(keys.walk(workspace, list)),
   ]);
-  const checkpoint = readCheckpoint(stored);
+  const checkpoint = readCheckpoint(stored, room, list);
   const cursors = walked.filter((name) => name.startsWith('c ')).map((name) => name.slice(2));
   return {
     checkpoint,
     cursors: checkpoint === null ? [] : cursors,
     cutOff: checkpoint === null && walked.some((name) => !name.startsWith('h ')),
-    state: { baselineAt, quiet: quiet !== null, lastSweep: readSummary(lastSweep) },
+    state: {
+      baselineAt: readTime(baselineAt, fieldAt(hash, 'baselineAt', 'when the baseline was complete')),
+      quiet: quiet !== null,
+      lastSweep: readSummary(lastSweep, room, list),
+    },
   };
+}
+
+/** Rows of a list that a counter of its schema has; null before the first record. */
+export async function readRows(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  counter: string,
+): Promise<number | null> {
+  const [hash, field] = [keys.sweep(workspace, list), `schema ${counter}`];
+  const rows = await redis.hget(hash, field);
+  return rows === null ? null : readCount(hash, field, rows);
+}
+
+function readCount(hash: string, field: string, text: string): number {
+  return readNumber(text, fieldAt(hash, field, 'a count'));
+}
+
+function fieldAt(key: string, field: string, what: string): StoredAt {
+  return { key, field, what, remedy: `Restore Redis from a backup, or remove the field with HDEL ${key} "${field}".` };
 }

@@ -1,13 +1,15 @@
-/** The timers of todos, and what is remembered of them, as the todo monitor needs it. */
+/** The timers of todos and their stored records, for the todo monitor. */
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import type { StoredRecord } from '../detect/known.js';
 import type { TodoWatch } from '../detect/rules.js';
-import type { TimerKind } from '../detect/watch.js';
+import { TIMER_KINDS } from '../detect/watch.js';
+import { describe } from '../errors.js';
 import type { StoredTodo, Timer, TodoStore } from '../todos/store.js';
-import { unexpectedAnswer, words } from './answer.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
-import { loadScript } from './scripts.js';
+import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import { readJson, unreadable } from './stored.js';
 import { loadSweep } from './sweep-store.js';
 
 const fireTimer = loadScript('fire-timer');
@@ -16,23 +18,27 @@ const setTimers = loadScript('set-timers');
 const SCAN_COUNT = 500;
 const NOTHING = Buffer.alloc(0);
 
+const watchSchema: z.ZodType<TodoWatch> = z.object({ timeZone: z.string(), dueSoonMs: z.number() });
+
 export function createTodoStore(redis: Redis, keys: Keys, workspace: string): TodoStore {
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
   const sweep = keys.sweep(workspace, 'todo');
   const touched = [due, records, keys.log(workspace), keys.members(workspace, 'todo'), keys.walk(workspace, 'todo')];
   return {
-    lastSweep: async () => (await loadSweep(redis, keys, workspace, 'todo')).state.lastSweep,
+    lastSweep: async () => (await loadSweep({ redis, keys, workspace }, 'todo')).state.lastSweep,
     async due(upToMs, { offset, count }) {
-      return timersFrom(await redis.zrangebyscore(due, '-inf', upToMs, 'WITHSCORES', 'LIMIT', offset, count));
+      return timersFrom(due, await redis.zrangebyscore(due, '-inf', upToMs, 'WITHSCORES', 'LIMIT', offset, count));
     },
     async nextAfter(ms) {
-      const [next] = timersFrom(await redis.zrangebyscore(due, `(${ms}`, '+inf', 'WITHSCORES', 'LIMIT', 0, 1));
+      const [next] = timersFrom(due, await redis.zrangebyscore(due, `(${ms}`, '+inf', 'WITHSCORES', 'LIMIT', 0, 1));
       return next?.atMs ?? null;
     },
     async todos(wanted) {
       const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(records, ...wanted);
-      return packed.map((bytes) => (bytes === null ? null : remembered(bytes)));
+      return packed.map((bytes, index) =>
+        bytes === null ? null : rememberedTodo(bytes, records, wanted[index] ?? ''),
+      );
     },
     async fire({ kind, key, atMs }, todo, event) {
       const args = [`${kind} ${key}`, atMs, key, todo?.version ?? NOTHING, event === null ? '' : JSON.stringify(event)];
@@ -42,13 +48,18 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
     },
     async watchedAs() {
       const text = await redis.hget(sweep, 'watchedAs');
-      return text === null ? null : (JSON.parse(text) as TodoWatch);
+      if (text === null) return null;
+      const remedy = `HDEL ${sweep} watchedAs removes it; the timers of all todos are then set again.`;
+      return readJson(watchSchema, text, { key: sweep, field: 'watchedAs', what: 'how todos are watched', remedy });
     },
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {
         const flat = chunk as Buffer[];
         const at = flat.flatMap((_, index) => (index % 2 === 0 ? [index] : []));
-        yield at.map((index) => [String(flat[index]), remembered(flat[index + 1] ?? NOTHING)] as const);
+        yield at.map((index) => {
+          const key = String(flat[index]);
+          return [key, rememberedTodo(flat[index + 1] ?? NOTHING, records, key)] as const;
+        });
       }
     },
     async set(key, { version }, timers) {
@@ -62,19 +73,22 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   };
 }
 
-function remembered(version: Buffer): StoredTodo {
-  const { digest: _, counted: _counted, image, ...memory } = unpackRecord(version);
+function rememberedTodo(version: Buffer, hash: string, key: string): StoredTodo {
+  const { digest: _, image, ...memory } = unpackRecord(version, hash, key);
   return {
     version,
     known: { ...memory, record: image === null ? null : (JSON.parse(image) as StoredRecord['record']) },
   };
 }
 
-/** Members are `<kind> <key>`; no kind has a space in it. */
-function timersFrom(flat: readonly string[]): Timer[] {
+/** Members are `<kind> <key>`; no kind contains a space. */
+function timersFrom(due: string, flat: readonly string[]): Timer[] {
   return flat.flatMap((member, index) => {
     if (index % 2 === 1) return [];
     const cut = member.indexOf(' ');
-    return [{ kind: member.slice(0, cut) as TimerKind, key: member.slice(cut + 1), atMs: Number(flat[index + 1]) }];
+    const kind = TIMER_KINDS.find((one) => one === member.slice(0, cut));
+    if (kind !== undefined) return [{ kind, key: member.slice(cut + 1), atMs: Number(flat[index + 1]) }];
+    const remedy = `ZREM removes the member; ZRANGE ${due} 0 -1 shows all.`;
+    throw unreadable({ key: due, what: 'timers of todos', remedy }, `${describe(member)} as a member`);
   });
 }

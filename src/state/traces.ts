@@ -1,6 +1,6 @@
 /**
- * What Redis holds of one workspace, found and removed: its own keys, and what subscriptions keep of it. Redis is scanned in
- * steps, never asked for all keys at once. Every step may be repeated, and then finds less.
+ * Finds and removes what Redis holds of one workspace: its own keys, and what subscriptions keep of it. Uses SCAN, never KEYS,
+ * which would block Redis. Every step can be repeated after a crash.
  */
 import type { Redis } from 'ioredis';
 import type { TraceStore, WorkspaceTraces } from '../dispatch/ports.js';
@@ -40,7 +40,7 @@ async function* scan(redis: Redis, match: string): AsyncGenerator<string[], void
   }
 }
 
-/** By the keys there are, not by the configuration: a subscription that was removed from it keeps its queue. */
+/** From the keys, not from the configuration: a subscription that was removed from it still has its queue. */
 async function findDeliveries(redis: Redis, keys: Keys, workspace: string): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for await (const names of scan(redis, keys.everythingOfSubscriptions())) {
@@ -54,7 +54,7 @@ async function findDeliveries(redis: Redis, keys: Keys, workspace: string): Prom
       const chunk = jobs.slice(at, at + CHUNK);
       const pipeline = redis.pipeline();
       for (const { name } of chunk) pipeline.hget(name, 'data');
-      // BullMQ's own keys stand beside the jobs and are of other types: what is no hash holds no delivery.
+      // BullMQ has other keys under the same prefix; for those that are no hash, the command fails and they are skipped.
       const answers = (await pipeline.exec()) ?? [];
       chunk.forEach(({ subscription, jobId }, index) => {
         if (workspaceIn(answers[index]?.[1]) === workspace) found.get(subscription)?.push(jobId ?? '');
@@ -79,20 +79,20 @@ interface TracesOf {
   jobIds: readonly string[];
 }
 
-/** Lanes are named `<workspace>/…`, pending events `<workspace>` and a separator: each is one run of neighbours. */
+/** Ordering groups are named `<workspace>/…`, pending events `<workspace>` and a separator: each is one range of a sorted set. */
 async function removeTraces(redis: Redis, keys: Keys, { subscription, workspace, jobIds }: TracesOf): Promise<number> {
-  const [lanes, pending, entered] = await Promise.all([
-    redis.zremrangebylex(keys.lanes(subscription), `[${workspace}/`, `(${workspace}0`),
+  const [groups, pending, entered] = await Promise.all([
+    redis.zremrangebylex(keys.groups(subscription), `[${workspace}/`, `(${workspace}0`),
     redis.zremrangebylex(keys.pending(subscription), `[${workspace}\x1f`, `(${workspace}\x20`),
     redis.hdel(keys.entered(subscription), workspace),
   ]);
-  // Snapshots and replays under way: each task's name ends in its workspace.
-  const feeds = keys.feeds(subscription);
-  const tasks = (await redis.hkeys(feeds)).filter((name) => name.endsWith(` ${workspace}`));
-  let removed = lanes + pending + entered + (tasks.length > 0 ? await redis.hdel(feeds, ...tasks) : 0);
+  // The name of a backfill's task ends in its workspace.
+  const backfills = keys.backfills(subscription);
+  const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
+  let removed = groups + pending + entered + (tasks.length > 0 ? await redis.hdel(backfills, ...tasks) : 0);
   removed += await redis.unlink(keys.staged(subscription, workspace), keys.seen(subscription, workspace));
   for (let at = 0; at < jobIds.length; at += CHUNK)
-    removed += await redis.hdel(keys.revived(subscription), ...jobIds.slice(at, at + CHUNK));
+    removed += await redis.hdel(keys.positions(subscription), ...jobIds.slice(at, at + CHUNK));
   const holders = keys.holders(subscription);
   for await (const found of redis.hscanStream(holders, { match: `${workspace}/*`, count: SCAN_COUNT })) {
     const names = (found as string[]).filter((_text, index) => index % 2 === 0);
@@ -101,15 +101,15 @@ async function removeTraces(redis: Redis, keys: Keys, { subscription, workspace,
   return removed;
 }
 
-/** BullMQ tells in a stream what became of jobs, reasons of failures included. What it tells of jobs that are gone can go. */
+/** BullMQ writes the results of jobs, with reasons of failures, to a stream. Removes the entries of jobs that no longer exist. */
 async function removeNotices(redis: Redis, queue: string): Promise<number> {
   const stream = `${queue}:events`;
   let removed = 0;
   for (let start = '-'; ;) {
     const entries = await redis.xrange(stream, start, '+', 'COUNT', CHUNK);
-    const told = entries.map(([id, fields]) => ({ id, jobId: fields[fields.indexOf('jobId') + 1] ?? '' }));
-    const alive = await Promise.all(told.map(({ jobId }) => redis.exists(`${queue}:${jobId}`)));
-    const dead = told.filter(({ jobId }, index) => jobId !== '' && alive[index] === 0).map(({ id }) => id);
+    const notices = entries.map(([id, fields]) => ({ id, jobId: fields[fields.indexOf('jobId') + 1] ?? '' }));
+    const alive = await Promise.all(notices.map(({ jobId }) => redis.exists(`${queue}:${jobId}`)));
+    const dead = notices.filter(({ jobId }, index) => jobId !== '' && alive[index] === 0).map(({ id }) => id);
     if (dead.length > 0) removed += await redis.xdel(stream, ...dead);
     const last = entries.at(-1)?.[0];
     if (last === undefined || entries.length < CHUNK) return removed;

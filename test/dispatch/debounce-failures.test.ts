@@ -102,7 +102,7 @@ describe('debounce: a failed merge', () => {
 
       expect(seen.filter((id) => id === letter!.event.id)).toHaveLength(2);
       expect(await running.dead.count()).toBe(0);
-      expect(await test.redis.exists(test.keys.lanes('s'), test.keys.pending('s'))).toBe(0);
+      expect(await test.redis.exists(test.keys.groups('s'), test.keys.pending('s'))).toBe(0);
     },
   );
 

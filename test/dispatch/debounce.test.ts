@@ -51,7 +51,7 @@ describe('debounce: changes of a record', () => {
         lagEvents: 0,
       }),
     );
-    expect(await test.redis.exists(test.keys.lanes('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
+    expect(await test.redis.exists(test.keys.groups('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
   });
 
   it('control: without the option, each is handled by itself', async () => {

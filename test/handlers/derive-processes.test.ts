@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { defineDerive, derivingSubscription, type Derivation } from '../../src/handlers/derive.js';
-import { appendOnce } from '../../src/state/derived-log.js';
+import { appendOnce } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useProcesses } from '../support/process.js';

@@ -2,7 +2,7 @@ import { Queue, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnections, type RedisConnections } from '../../src/runtime/redis-connections.js';
 import { Keys } from '../../src/state/keys.js';
-import { RedisLogReader } from '../../src/state/log-reader.js';
+import { RedisLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
 import { startPrivateRedis } from '../support/redis.js';

@@ -24,7 +24,7 @@ async function dead(job: Record<string, string> | null): Promise<RedisRecordGate
   if (job !== null) await test.redis.hset(test.keys.job(SUB, 'evt_1'), job);
   return gate;
 }
-const lane = (): Promise<string[]> => test.redis.zrange(test.keys.lanes(SUB), '0', '-1');
+const lane = (): Promise<string[]> => test.redis.zrange(test.keys.groups(SUB), '0', '-1');
 
 it('is given once, and its run finds it', async () => {
   const gate = await dead({ name: 'x' });

@@ -265,7 +265,7 @@ describe('followers that go along with the head of their lane', () => {
 
   it('stay where they are when their head was taken over, is not the head, or has other followers', async () => {
     const gate = await entered();
-    const lanes = (): Promise<string[]> => test.redis.zrangebylex(test.keys.lanes(SUB), '-', '+');
+    const lanes = (): Promise<string[]> => test.redis.zrangebylex(test.keys.groups(SUB), '-', '+');
     const before = await lanes();
     const others = { followers: ['evt_3'] };
     const answers = [

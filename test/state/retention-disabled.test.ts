@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { trimLog } from '../../src/state/retention.js';
-import { RedisPlaceStore } from '../../src/state/places.js';
+import { RedisOffsetStore } from '../../src/state/offsets.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
@@ -10,7 +10,7 @@ const idsOf = (from: number, to: number): string[] => Array.from({ length: to - 
 async function logged(): Promise<(disabled: readonly string[]) => ReturnType<typeof trimLog>> {
   const log = test.keys.log('acme');
   for (const id of idsOf(1, 10)) await test.redis.xadd(log, id, 'event', '{}');
-  const places = new RedisPlaceStore(test.redis, test.keys);
+  const places = new RedisOffsetStore(test.redis, test.keys);
   await places.set('acme', 'slow', '2-0');
   await places.set('acme', 'quick', '9-0');
   const retention = { ageMs: 1_000, events: 5 };
@@ -24,23 +24,23 @@ const kept = async (): Promise<string[]> =>
 describe('the retention of the log, with a subscription that is disabled', () => {
   it('keeps what a subscription has still to read, however much that is', async () => {
     const trim = await logged();
-    expect(await trim([])).toEqual({ givenUp: [], dropped: 1, missedBy: [] });
+    expect(await trim([])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
     expect(await kept()).toEqual(idsOf(2, 10));
   });
 
   it('does not keep it for one that is disabled, and says that it misses events', async () => {
     const trim = await logged();
-    expect(await trim(['slow'])).toEqual({ givenUp: [], dropped: 5, missedBy: ['slow'] });
+    expect(await trim(['slow'])).toEqual({ droppedOffsets: [], dropped: 5, missedBy: ['slow'] });
     expect(await kept()).toEqual(idsOf(6, 10));
     // Still missing them at the next look, when nothing more is dropped.
-    expect(await trim(['slow'])).toEqual({ givenUp: [], dropped: 0, missedBy: [] });
+    expect(await trim(['slow'])).toEqual({ droppedOffsets: [], dropped: 0, missedBy: [] });
   });
 
   it('misses nothing of it while it is within what is kept anyway', async () => {
     const trim = await logged();
-    expect(await trim(['quick'])).toEqual({ givenUp: [], dropped: 1, missedBy: [] });
-    await new RedisPlaceStore(test.redis, test.keys).set('acme', 'slow', '10-0');
-    expect(await trim(['quick'])).toEqual({ givenUp: [], dropped: 4, missedBy: [] });
+    expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
+    await new RedisOffsetStore(test.redis, test.keys).set('acme', 'slow', '10-0');
+    expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 4, missedBy: [] });
     expect(await kept()).toEqual(idsOf(6, 10));
   });
 });

@@ -20,7 +20,7 @@ describe('the retention of the log', () => {
   const left = async (): Promise<string[]> =>
     (await redis.redis.xrange(redis.keys.log('acme'), '-', '+')).map(([id]) => id);
   const reads = (subscription: string, place: string): Promise<number> =>
-    redis.redis.hset(redis.keys.places('acme'), subscription, place);
+    redis.redis.hset(redis.keys.offsets('acme'), subscription, place);
   const trim = (options: Partial<TrimOptions>) =>
     trimLog(redis.redis, redis.keys, {
       workspace: 'acme',
@@ -34,7 +34,7 @@ describe('the retention of the log', () => {
   it('drops what is too old, and not what a subscription has still to read', async () => {
     const ids = await minutes(30);
     await reads('books', ids[24]!);
-    expect(await trim({})).toEqual({ dropped: 20, givenUp: [], missedBy: [] });
+    expect(await trim({})).toEqual({ dropped: 20, droppedOffsets: [], missedBy: [] });
     expect(await left()).toEqual(ids.slice(20));
 
     await reads('mail', ids[22]!);
@@ -65,9 +65,13 @@ describe('the retention of the log', () => {
     for (const days of [0, 3, 7]) await trim({ nowMs: NOW + days * DAY });
     expect(await left()).toEqual(ids.slice(2));
 
-    expect(await trim({ nowMs: NOW + 7 * DAY + 1 })).toEqual({ dropped: 27, givenUp: ['removed'], missedBy: [] });
-    expect(await redis.redis.hgetall(redis.keys.places('acme'))).toEqual({ books: ids.at(-1) });
-    expect(await redis.redis.exists(redis.keys.strays('acme'))).toBe(0);
+    expect(await trim({ nowMs: NOW + 7 * DAY + 1 })).toEqual({
+      dropped: 27,
+      droppedOffsets: ['removed'],
+      missedBy: [],
+    });
+    expect(await redis.redis.hgetall(redis.keys.offsets('acme'))).toEqual({ books: ids.at(-1) });
+    expect(await redis.redis.exists(redis.keys.unconfigured('acme'))).toBe(0);
   });
 
   it('is held by a subscription of another configuration, as long as somebody who knows it comes by', async () => {
@@ -75,7 +79,7 @@ describe('the retention of the log', () => {
     await reads('books', ids.at(-1)!);
     await reads('theirs', ids[2]!);
     for (let day = 0; day < 30; day += 1) {
-      expect(await trim({ nowMs: NOW + day * DAY })).toMatchObject({ givenUp: [] });
+      expect(await trim({ nowMs: NOW + day * DAY })).toMatchObject({ droppedOffsets: [] });
       if (day % 6 === 0) await trim({ nowMs: NOW + day * DAY, readers: ['theirs'] });
     }
     expect(await left()).toEqual(ids.slice(2));

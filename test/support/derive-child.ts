@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import { defineDerive, derivingSubscription, type AppendDerived } from '../../src/handlers/derive.js';
-import { appendOnce } from '../../src/state/derived-log.js';
+import { appendOnce } from '../../src/state/event-log.js';
 import { Keys } from '../../src/state/keys.js';
 import { fanOutDeps } from './fan-out.js';
 

@@ -10,13 +10,13 @@ import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { RedisFeedStore } from '../../src/state/feeds.js';
+import { RedisBackfillStore } from '../../src/state/backfills.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
-import { RedisLogReader } from '../../src/state/log-reader.js';
+import { RedisLogReader } from '../../src/state/event-log.js';
 import { RedisOnceStore } from '../../src/state/once.js';
-import { RedisPlaceStore } from '../../src/state/places.js';
+import { RedisOffsetStore } from '../../src/state/offsets.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 
 export const WORKSPACE = 'acme';
@@ -110,9 +110,9 @@ export function fanOutDeps({
     connect,
     keys,
     log: new RedisLogReader({ redis, keys, connect }),
-    offsets: new RedisPlaceStore(redis, keys),
+    offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    backfills: new RedisFeedStore(redis, keys),
+    backfills: new RedisBackfillStore(redis, keys),
     source: createSnapshotSource({
       redis,
       keys,

@@ -4,7 +4,7 @@ import { LIST_NAMES } from '../../src/events/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { nextSweepMs } from '../../src/sweep/schedule.js';
-import { readWorkspaceStatus } from '../../src/state/workspace-status.js';
+import { readWorkspaceStatus } from '../../src/state/status.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList, type SweptList } from '../support/swept-list.js';

@@ -14,11 +14,11 @@ import { followLog, type TailedEvent, type TailOptions } from '../../dispatch/ta
 import type { Subscription } from '../../handlers/handler.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { runLoop } from '../../runtime/loop.js';
-import { RedisFeedStore } from '../../state/feeds.js';
+import { RedisBackfillStore } from '../../state/backfills.js';
 import { RedisRecordGate } from '../../state/gate.js';
 import { RedisHealthStore } from '../../state/health.js';
-import { RedisLogReader } from '../../state/log-reader.js';
-import { RedisPlaceStore } from '../../state/places.js';
+import { RedisLogReader } from '../../state/event-log.js';
+import { RedisOffsetStore } from '../../state/offsets.js';
 import { trimLog } from '../../state/retention.js';
 import { createSnapshotSource } from '../../state/snapshot-source.js';
 import type { AppContext } from '../context.js';
@@ -46,9 +46,9 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     subscriptions,
     workspaces: workspaces.names,
     log,
-    offsets: new RedisPlaceStore(redis, keys),
+    offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    backfills: new RedisFeedStore(redis, keys),
+    backfills: new RedisBackfillStore(redis, keys),
     source: createSnapshotSource({ redis, keys, clock, list: (name, list) => workspaces.get(name).lists[list] }),
     health: new RedisHealthStore(redis, keys),
     keys,
@@ -103,9 +103,9 @@ async function trimLogs(
   for (const { name: workspace } of config.workspaces) {
     const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
     const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
-    const { missedBy, givenUp } = await trimLog(redis, keys, trim);
+    const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
     await operations.noteMissing(missedBy);
-    for (const subscription of givenUp)
+    for (const subscription of droppedOffsets)
       log.warn({ workspace, subscription }, 'subscription not configured for 7 days: its log position was dropped');
   }
   return TRIM_INTERVAL_MS;

@@ -1,8 +1,8 @@
---[[ acquire-lease: the right to sweep a list, for whoever comes first, with a fencing token that only ever grows.
-  Atomic because: two processes must not both find the lease free; and a token must be younger than every earlier one.
-  Where there is no counter it starts anywhere: a workspace that was forgotten must not give out its old tokens once more,
-  or a process that slept through it could still write.
-  KEYS 1 lease · 2 fence    ARGV 1 life in ms · 2 first token where there is no counter
+--[[ acquire-lease: the right to sweep a list, for the first process that asks, with a fencing token that only grows.
+  Atomic because: two processes must not both find the lease free, and a token must be higher than every earlier one.
+  The first token is random: after `forget`, a workspace must not give out its old tokens again, or a process that was suspended
+  meanwhile could still write.
+  KEYS 1 lease · 2 fence    ARGV 1 TTL in ms · 2 first token if there is no counter
   RETURN {"acquired", token} · {"held", token of the holder, ms left}    Cost O(1). ]]
 local holder = redis.call('GET', KEYS[1])
 if holder then return { 'held', holder, redis.call('PTTL', KEYS[1]) } end

@@ -1,19 +1,31 @@
---[[ commit-page: everything one page changed, or nothing of it; after the last page, everything one step of settling changed.
-  Atomic because: a crash between record state and log would lose or invent an event, and a checkpoint ahead of its page
-  would skip it. A sweep that lost its lease writes nothing: its successor has read the state before.
-  Called twice it takes effect once: a client whose connection broke sends again what was not answered, without our knowing.
-  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are settled) · 6 lease · 7 due
-  One key more than any other script has: a time set apart from the record it was read from would be a lie after a crash.
-  ARGV 1 token · 2 name of this step, which no other has · 3 checkpoint ("" when the sweep is closed) · 4 cursor followed next ("" where there is none)
-       5 summary ("" until the sweep is closed) · 6 time of completion
-       7 n · n × (key, digest, packed record, e, e × event): a record's own event first, then what follows from it
+--[[ commit-page: commits everything that one page changed, or nothing of it. After the last page, it commits one step of
+  finishing the sweep.
+
+  A process can be killed (kill -9) before or after this script, never within it:
+  - Before: nothing of the page is written. The checkpoint still names its cursor; the process that gets the lease next reads the
+    page again and compares it with the same stored records. A change found again gets the same event id.
+  - After: records, events and checkpoint are all written. The next process goes on with the next page. Dispatchers read the
+    events from the log; the process that committed them is not needed any more.
+  Redis logs the writes of a script as one transaction: a Redis that was killed replays all of them or none.
+
+  Atomic because: a crash between stored records and log would lose or repeat an event; a checkpoint ahead of its page would
+  skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time. The timers are why this
+  script has one key more than the limit of six.
+
+  Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
+  Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
+  Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
+  written, because every record would appear new. The baseline and the digests are deleted; the next sweep is a baseline without
+  events ("quiet").
+  When the sweep completes, the walk is deleted except for quarantined records.
+
+  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are decided) · 6 lease · 7 due
+  ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes) · 4 cursor visited next ("" for none)
+       5 summary ("" until the sweep completes) · 6 time of completion
+       7 n · n × (key, digest, packed record, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
-       then k · k × (4 or 5, "set" | "incr" | "del", field, value): fields of the hash under that key
+       then k · k × (4 or 5, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[4] or KEYS[5]
        then t · t × (timer, ms or "" for none)
-  Closing drops the walk, except for records that wait for the next sweep.
-  A list whose records were kept ("kept" in the sweep) and are gone (evicted, deleted) gets nothing of this page: every record
-  would look new. Its baseline is forgotten, and its digests, which would vouch for records that are not kept; the next sweep is
-  a baseline without events ("quiet").
   RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[6])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
@@ -52,7 +64,7 @@ for _ = 1, tonumber(ARGV[at]) do
   local key, op, field, value = KEYS[tonumber(ARGV[at + 1])], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   if op == 'set' then redis.call('HSET', key, field, value)
   elseif op == 'del' then redis.call('HDEL', key, field)
-  -- Below 0: of a field that was not tracked when its record came, and is when it goes.
+  -- Below 0: the field was not tracked when the record was added, and is when it is removed.
   elseif redis.call('HINCRBY', key, field, value) <= 0 then redis.call('HDEL', key, field) end
   at = at + 4
 end
@@ -70,12 +82,12 @@ else
   redis.call('HSET', KEYS[4], 'lastSweep', ARGV[5])
   redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[6])
   redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
-  local waiting = false
+  local quarantined = false
   local cursors = {}
   for _, name in ipairs(redis.call('HKEYS', KEYS[5])) do
-    if string.sub(name, 1, 2) == 'h ' then waiting = true else cursors[#cursors + 1] = name end
+    if string.sub(name, 1, 2) == 'h ' then quarantined = true else cursors[#cursors + 1] = name end
   end
-  if waiting then
+  if quarantined then
     for _, name in ipairs(cursors) do redis.call('HDEL', KEYS[5], name) end
   else
     redis.call('UNLINK', KEYS[5])

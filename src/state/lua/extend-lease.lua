@@ -1,6 +1,6 @@
---[[ extend-lease: a longer life for a lease that is still ours, or (with 0 ms) its end.
-  Atomic because: between a look and a write the lease may pass to another process, whose lease we would touch.
-  KEYS 1 lease    ARGV 1 token · 2 life in ms, 0 to let go
+--[[ extend-lease: extends a lease that this process still holds, or releases it (0 ms).
+  Atomic because: between reading and writing, the lease may pass to another process, whose lease must not be changed.
+  KEYS 1 lease    ARGV 1 token · 2 TTL in ms, 0 to release
   RETURN {"extended"} · {"released"} · {"lost"}    Cost O(1). ]]
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return { 'lost' } end
 if tonumber(ARGV[2]) == 0 then

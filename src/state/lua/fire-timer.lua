@@ -1,9 +1,10 @@
---[[ fire-timer: says of a todo that its time has come, once.
-  Atomic because: an event appended and a timer left would be told twice, the other way round never; and between reading the
-  todo and telling of it, a sweep may have learnt that it was completed, moved or removed.
+--[[ fire-timer: removes a todo's timer that is due and appends its event, once.
+  Atomic because: an event without the removal would be repeated, a removal without the event would lose it; and since the todo
+  was read, a sweep may have found it completed, moved or removed.
   KEYS 1 due · 2 records · 3 log · 4 members · 5 walk
   ARGV 1 timer · 2 its ms · 3 the todo's key · 4 its packed record as it was read ("" for none) · 5 event ("" for none)
-  RETURN {"fired" | "moved" | "waits"}    Cost O(log timers). Never calls TIME. ]]
+  RETURN {"fired"} · {"moved"}: timer or todo has changed · {"waits"}: the todo is missing or quarantined, the timer stays
+  Cost O(log timers). Never calls TIME. ]]
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score or tonumber(score) ~= tonumber(ARGV[2]) then return { 'moved' } end
 if (redis.call('HGET', KEYS[2], ARGV[3]) or '') ~= ARGV[4] then return { 'moved' } end

@@ -1,6 +1,6 @@
---[[ keep-state: the identity of a workspace's state; written where there is none.
-  Atomic because: processes that find it missing at the same time must agree on one identity, and a loss is reported once.
-  KEYS 1 state · 2 log    ARGV 1 state to write where there is none · 2 event that reports the loss ("" when nothing was known before)
+--[[ keep-state: reads the id of a workspace's state; writes one if there is none.
+  Atomic because: processes that find none at the same time must agree on one id, and a loss is reported once.
+  KEYS 1 state · 2 log    ARGV 1 state to write if there is none · 2 event that reports the loss ("" if no state was known)
   RETURN {"found" | "created", state}    Cost O(1). Never calls TIME. ]]
 local state = redis.call('GET', KEYS[1])
 if state then return { 'found', state } end

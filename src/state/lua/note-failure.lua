@@ -1,10 +1,11 @@
---[[ note-failure: a try of a subscription failed; disables it when none has succeeded for long enough.
-  Atomic because: of many processes that fail at once only one shall disable it and say so, and a failure that is noted
-  while a person enables the subscription must not count from before that.
-  A pause between two failures that is longer than ARGV 4 begins anew: no outage is known of in between.
+--[[ note-failure: an attempt of a subscription failed; disables the subscription if none has succeeded for long enough.
+  Atomic because: of many processes that fail at once only one may disable it and report that; and after a person enables it,
+  earlier failures must not count.
+  A pause between two failures that is longer than ARGV 4 starts a new outage.
   KEYS 1 health
-  ARGV 1 now, ms · 2 when a try last succeeded, ms · 3 it is disabled after so many ms, 0: never · 4 longest pause, ms · 5 reason
-  RETURN "failing" | "disabling" | "disabled"    Cost O(1). Never calls TIME. ]]
+  ARGV 1 now, ms · 2 when an attempt last succeeded, ms · 3 failing time after which it is disabled, ms, 0: never
+       4 longest pause, ms · 5 reason
+  RETURN "failing" | "disabling" (by this call) | "disabled" (before)    Cost O(1). Never calls TIME. ]]
 local now = tonumber(ARGV[1])
 local since, last, at = unpack(redis.call('HMGET', KEYS[1], 'failingSince', 'lastFailure', 'disabledAt'))
 since = tonumber(since)

@@ -1,5 +1,5 @@
---[[ pause-budget: after a 429, nobody of the workspace asks anything for a while.
-  Atomic because: the longer of two pauses must win, whoever comes last.
+--[[ pause-budget: after a 429, no process sends requests for the workspace for a while.
+  Atomic because: of two pauses the longer one must apply, whichever is set last.
   KEYS 1 pause    ARGV 1 ms
   RETURN {"paused", ms in force}    Cost O(1). ]]
 local left = redis.call('PTTL', KEYS[1])

@@ -1,8 +1,8 @@
---[[ promote-pages: a chunk of the pages of a complete sweep becomes what the last complete sweep saw.
-  Atomic because: a page that is in neither hash would lose its members, and with them their removals. Called again after a
-  crash it finds the promoted pages gone from the walk, and leaves them alone.
-  KEYS 1 walk · 2 members · 3 lease    ARGV 1 token · 2 n · n × field of a page to promote · further fields to drop
-  RETURN {"committed", promoted} · {"fenced", holder or ""}    Cost O(pages named). ]]
+--[[ promote-pages: moves the members of some pages of a complete sweep to the members of the last complete sweep.
+  Atomic because: a page in neither hash would lose its members, and with them their removals. A repetition after a crash finds
+  the pages gone from the walk and skips them.
+  KEYS 1 walk · 2 members · 3 lease    ARGV 1 token · 2 n · n × field of a page to move · further fields to delete
+  RETURN {"committed", pages moved} · {"fenced", holder or ""}    Cost O(pages named). ]]
 local holder = redis.call('GET', KEYS[3])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 

@@ -1,5 +1,5 @@
---[[ raise-notice: reports a problem by an event, once while it lasts.
-  Atomic because: of several processes that see the problem one reports it, and its event has the next number of its subject.
+--[[ raise-notice: publishes a notice about a problem, once while it lasts.
+  Atomic because: of several processes that see the problem only one publishes it, with the next sequence of its subject.
   KEYS 1 notices · 2 log    ARGV 1 problem · 2 subject · 3 now, ms · 4 event up to its sequence · 5 event after its sequence
   RETURN {"raised" | "known"}    Cost O(1). Never calls TIME. ]]
 local field = 'open ' .. ARGV[1]

@@ -1,9 +1,10 @@
---[[ scan-images: some records of a list as they are remembered, and the end of the log, both of the same moment.
-  Atomic because: what an image shows must be what the log had told by then; otherwise a change would be told twice or not.
+--[[ scan-images: some stored records of a list and the end of the log, as they are at one moment.
+  Atomic because: an image must contain exactly the changes that the log has up to that end; otherwise a snapshot would repeat or
+  lose a change.
+  HSCAN cursors are valid only while the server runs: after a restart the scan starts again.
   KEYS 1 records · 2 log · 3 sweep
-  ARGV 1 cursor · 2 records wanted, roughly · 3 the server the cursor is from ("" where there is none)
-  RETURN next cursor ("0": these were the last), records (key, packed, …), end of the log or "", last sweep or "", server
-  A server that was started anew has laid its hashes out anew: then the scan begins anew.
+  ARGV 1 cursor · 2 records wanted, roughly · 3 the server that gave the cursor ("" for none)
+  RETURN next cursor ("0" after the last), records (key, packed, …), end of the log or "", last sweep or "", server
   Cost O(records wanted). Never calls TIME. ]]
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
 local cursor = (ARGV[3] == '' or ARGV[3] == server) and ARGV[1] or '0'

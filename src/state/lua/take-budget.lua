@@ -1,7 +1,7 @@
---[[ take-budget: one request's worth of a workspace's budget, or how long to wait for it.
+--[[ take-budget: takes one request from a workspace's budget, or says how long to wait.
   Atomic because: two processes that read the same remaining budget would both spend it.
-  The bucket is a debt in ms, kept as the key's remaining life: the server's own clock drains it, no process's clock is
-  asked, and an idle bucket is no key at all. The value holds the fraction of a millisecond that a life cannot.
+  The budget is a debt in ms, kept as the TTL of a key: the server's clock drains it, no process's clock is used, and an unused
+  budget needs no key. The value is the fraction of a millisecond that a TTL cannot hold.
   KEYS 1 budget · 2 pause    ARGV 1 ms per request · 2 largest debt in ms (the burst)
   RETURN {"granted"} · {"wait", ms}    Cost O(1). ]]
 local pause = redis.call('PTTL', KEYS[2])
@@ -11,7 +11,7 @@ local life = redis.call('PTTL', KEYS[1])
 if life > 0 then debt = math.max(0, life - tonumber(redis.call('GET', KEYS[1]) or '0')) end
 local after = debt + tonumber(ARGV[1])
 local excess = after - tonumber(ARGV[2])
--- A hair of tolerance: the burst is a multiple of the price, and sums of fractions are not exact.
+-- Tolerance: the burst is a multiple of the price, and sums of fractions are not exact.
 if excess > 0.001 then return { 'wait', math.ceil(excess) } end
 local px = math.ceil(after)
 redis.call('SET', KEYS[1], tostring(px - after), 'PX', px)

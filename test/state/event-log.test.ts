@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RedisLogReader } from '../../src/state/log-reader.js';
+import { RedisLogReader } from '../../src/state/event-log.js';
 import { appendEvents, changeEvent, WORKSPACE } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 

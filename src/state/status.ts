@@ -1,16 +1,19 @@
-/** Reads what the status shows of a workspace. Only looks, changes nothing. */
+/** Reads what `status` shows of Redis and of a workspace. Changes nothing. */
 import type { Redis } from 'ioredis';
 import type { BudgetLimits } from '../api/budget.js';
 import { ROWS } from '../detect/schema.js';
+import { messageOf } from '../errors.js';
 import { LIST_NAMES, type ListName } from '../events/lists.js';
-import type { ListStatus, WorkspaceStatus } from '../observability/status.js';
+import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
+import { evicts, readEvictionPolicy } from '../runtime/redis-conditions.js';
+import { classifyRedisError } from '../runtime/redis-errors.js';
 import type { nextSweepMs } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
 import type { Keys } from './keys.js';
-import { timesFrom } from './schedule.js';
+import { readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
-import { loadSweep } from './sweep-store.js';
+import { loadSweep, readRows } from './sweep-store.js';
 
 export interface WatchedWorkspace {
   name: string;
@@ -18,10 +21,10 @@ export interface WatchedWorkspace {
   lists: Readonly<Record<ListName, { enabled: boolean; intervalMs: number }>>;
 }
 
-/** A list that is due is swept within this, or it is late: loops read the times every 2 s, and a killed sweep's lease lasts 15 s. */
+/** A due list is swept within this time: loops read the times every 2 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
 
-interface Place {
+interface View {
   redis: Redis;
   keys: Keys;
   workspace: string;
@@ -31,36 +34,34 @@ interface Place {
 }
 
 export async function readWorkspaceStatus(
-  view: Omit<Place, 'workspace'>,
+  view: Omit<View, 'workspace'>,
   { name, budget, lists }: WatchedWorkspace,
 ): Promise<WorkspaceStatus> {
   const { redis, keys } = view;
-  const place = { ...view, workspace: name };
   const [state, logLength, pausedMs, listStatuses] = await Promise.all([
     readState(redis, keys, name),
     redis.xlen(keys.log(name)),
     redis.pttl(keys.budgetPause(name)),
-    Promise.all(LIST_NAMES.map((list) => readListStatus(place, { list, ...lists[list] }))),
+    Promise.all(LIST_NAMES.map((list) => readListStatus({ ...view, workspace: name }, { list, ...lists[list] }))),
   ]);
   const since = { stateSince: state?.since ?? null, stateLostAt: state?.lostAt ?? null };
   return { name, ...since, logLength, budget: { ...budget, pausedMs: Math.max(0, pausedMs) }, lists: listStatuses };
 }
 
 async function readListStatus(
-  { redis, keys, workspace, nowMs, nextMs }: Place,
+  view: View,
   { list, enabled, intervalMs }: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
 ): Promise<ListStatus> {
-  const [identity, { checkpoint, state }, [summary = null, failed = null], remembered, rows, running] =
-    await Promise.all([
-      readState(redis, keys, workspace),
-      loadSweep(redis, keys, workspace, list),
-      redis.hmget(keys.sweep(workspace, list), 'lastSweep', 'failure'),
-      redis.hlen(keys.records(workspace, list)),
-      redis.hget(keys.sweep(workspace, list), `schema ${ROWS}`),
-      redis.exists(keys.lease(workspace, list)),
-    ]);
-  const times = timesFrom(summary, failed);
-  // A list that was never swept is due since there is a state.
+  const { redis, keys, workspace, nowMs, nextMs } = view;
+  const [identity, { checkpoint, state }, times, remembered, rows, running] = await Promise.all([
+    readState(redis, keys, workspace),
+    loadSweep(view, list),
+    readTimes(view, list),
+    redis.hlen(keys.records(workspace, list)),
+    readRows(view, list, ROWS),
+    redis.exists(keys.lease(workspace, list)),
+  ]);
+  // A list that was never swept is due from the beginning of the state.
   const dueMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(identity?.since ?? isoTime(nowMs))
@@ -86,8 +87,8 @@ async function readListStatus(
             records: checkpoint.counts.seen,
             running: running === 1,
           },
-    // Of records that are gone something is remembered too; the tally of the schema leaves them out.
-    records: rows === null ? remembered : Number(rows),
+    // The stored records include deleted ones; the rows of the schema do not.
+    records: rows ?? remembered,
   };
 }
 
@@ -106,4 +107,26 @@ function heldCreations(summary: SweepSummary | null): ListStatus['heldCreations'
   if (held === undefined) return null;
   const { at: since, ...facts } = held;
   return { ...facts, since };
+}
+
+/** Whether this Redis is safe for state and accepts writes. */
+export async function readRedisStatus(
+  redis: Redis,
+  keys: Keys,
+  { allowEviction }: { allowEviction: boolean },
+): Promise<RedisStatus> {
+  const [evictionPolicy, refuses] = await Promise.all([readEvictionPolicy(redis), readRefusal(redis, keys.probe())]);
+  return { evictionPolicy, mayEvict: evicts(evictionPolicy) && !allowEviction, refuses };
+}
+
+/** Writes nothing, but Redis refuses it like any other write. */
+async function readRefusal(redis: Redis, probe: string): Promise<RedisStatus['refuses']> {
+  try {
+    await redis.setrange(probe, 0, '');
+    return null;
+  } catch (error) {
+    const kind = classifyRedisError(messageOf(error));
+    if (kind === 'out of memory' || kind === 'read-only') return kind;
+    throw error;
+  }
 }

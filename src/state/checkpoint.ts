@@ -1,0 +1,149 @@
+/** The checkpoint of a sweep and the summary of the last complete one: JSON with a format version, checked when it is read. */
+import { z } from 'zod';
+import type { DriftField, PastDrift } from '../detect/drift.js';
+import type { ListName } from '../events/lists.js';
+import type { Checkpoint, SweepSummary } from '../sweep/store.js';
+import type { WorkspaceRedis } from './keys.js';
+import { isTime, parseJson, checked, unreadable, type StoredAt } from './stored.js';
+
+/** Increase it when a checkpoint or a summary gets another meaning; then either read the old one or refuse it. */
+const VERSION = 2;
+
+const time = z.string().refine(isTime);
+const count = z.number();
+const perRule = z.record(z.string(), count);
+const driftField: z.ZodType<DriftField> = z.object({
+  moved: count,
+  after: count,
+  moves: z.record(z.string(), z.record(z.string(), count)),
+  forms: z.record(z.string(), count),
+});
+const pastDrift: z.ZodType<PastDrift> = z.object({
+  field: z.string(),
+  moves: z.record(z.string(), z.array(z.string())),
+  sweeps: count,
+});
+const heldCreations = z.object({
+  count,
+  of: count,
+  at: time,
+  reported: count,
+  known: z.object({ seen: count, of: count }),
+  replaced: z.boolean(),
+});
+
+/** What a checkpoint and a summary have in common. */
+const sweep = z.object({
+  sweepId: z.string(),
+  startedAt: time,
+  mode: z.enum(['baseline', 'changes']),
+  pages: count,
+  counts: z.object({
+    seen: count,
+    unchanged: count,
+    baselined: count,
+    created: count,
+    edited: count,
+    refreshed: count,
+    touched: count,
+    ignored: count,
+    stale: count,
+    quarantined: count,
+    withheld: count,
+    deleted: count,
+    missing: count,
+  }),
+  muted: perRule.exactOptional(),
+  source: z.string().optional(),
+});
+
+const checkpointSchema: z.ZodType<Checkpoint> = sweep.extend({
+  cursor: z.string().nullable(),
+  parts: count.exactOptional(),
+  firstPage: z.string().nullable(),
+  quiet: z.literal(true).exactOptional(),
+  finishing: z.literal(true).exactOptional(),
+  drift: z
+    .object({
+      rows: count,
+      fields: z.record(z.string(), driftField),
+      carried: z.array(z.string()),
+      ordinary: z.array(z.string()),
+    })
+    .exactOptional(),
+  changedPages: count.exactOptional(),
+  takesOver: z.literal(true).exactOptional(),
+  creations: z
+    .object({
+      fresh: count,
+      allowed: count,
+      withholds: z.literal(true).exactOptional(),
+      held: heldCreations.exactOptional(),
+    })
+    .exactOptional(),
+  decided: z
+    .object({
+      drifted: z.array(pastDrift),
+      past: z.array(pastDrift),
+      undecided: z.array(z.string()),
+      begun: z.record(z.string(), driftField).optional(),
+    })
+    .exactOptional(),
+});
+
+const summarySchema: z.ZodType<SweepSummary> = sweep.extend({
+  completedAt: time,
+  carried: z.array(z.string()).optional(),
+  begun: z.record(z.string(), driftField).optional(),
+  heldRemovals: z.object({ count, of: count, at: time }).exactOptional(),
+  heldCreations: heldCreations.exactOptional(),
+  drifted: z.array(pastDrift).exactOptional(),
+  usualPause: z
+    .object({ since: time, changes: count, changedAt: time, pausesMs: z.tuple([count, count]), month: time })
+    .exactOptional(),
+  staleness: z.object({ kind: z.enum(['unchanged', 'empty']), since: time, longestPauseMs: count }).exactOptional(),
+});
+
+const versionSchema = z.object({ version: z.number() });
+
+/** "" for null. */
+export function packVersioned(memory: Checkpoint | SweepSummary | null): string {
+  return memory === null ? '' : JSON.stringify({ version: VERSION, ...memory });
+}
+
+export function readCheckpoint(
+  json: string | null,
+  { keys, workspace }: WorkspaceRedis,
+  list: ListName,
+): Checkpoint | null {
+  const key = keys.sweep(workspace, list);
+  return readVersioned(checkpointSchema, json, {
+    key,
+    field: 'checkpoint',
+    what: 'the checkpoint of a sweep',
+    remedy: `HDEL ${key} checkpoint removes it; the next sweep then starts at the first page.`,
+  });
+}
+
+export function readSummary(
+  json: string | null,
+  { keys, workspace }: Omit<WorkspaceRedis, 'redis'>,
+  list: ListName,
+): SweepSummary | null {
+  const key = keys.sweep(workspace, list);
+  return readVersioned(summarySchema, json, {
+    key,
+    field: 'lastSweep',
+    what: 'the summary of the last complete sweep',
+    remedy: `HDEL ${key} lastSweep removes it; the next sweep then runs without the previous one's findings (schema changes, held records, usual pause).`,
+  });
+}
+
+function readVersioned<T extends object>(schema: z.ZodType<T>, json: string | null, at: StoredAt): T | null {
+  if (json === null) return null;
+  const stored = parseJson(json, at);
+  const { version } = checked(versionSchema, stored, at);
+  if (version !== VERSION) throw unreadable(at, `format version ${version}, written by another release`);
+  const { version: _, ...value } = checked(schema, stored, at) as T & { version?: number };
+  return value as unknown as T;
+}

@@ -1,0 +1,163 @@
+/**
+ * A workspace's event log: a Redis stream whose entries have one field, the event's JSON. Sweeps append to it in their commits
+ * (lua/commit-page.lua); here it is read, and derive functions append to it.
+ */
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { BEFORE_ALL } from '../events/log-id.js';
+import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+import type { LogReader } from '../dispatch/ports.js';
+import type { Keys, WorkspaceRedis } from './keys.js';
+import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import { checked, parseJson, type StoredAt } from './stored.js';
+
+const appendDerived = loadScript('append-derived');
+
+/** As long as the marks of `once`: longer than any retry or replay is likely to take. */
+const MARK_MS = 30 * 86_400_000;
+const CHUNK = 500;
+
+export interface LogReaderOptions {
+  redis: Redis;
+  keys: Keys;
+  /** Opens a connection for a blocking read, with `maxRetriesPerRequest: null`. */
+  connect: () => Redis;
+}
+
+type Entry = [id: string, fields: string[]];
+
+export class RedisLogReader implements LogReader {
+  readonly #redis: Redis;
+  readonly #keys: Keys;
+  readonly #connect: () => Redis;
+  /** A blocked connection can do nothing else: each wait has its own, which is kept for the next wait. */
+  readonly #idle: Redis[] = [];
+  readonly #busy = new Set<Redis>();
+  #closed = false;
+
+  constructor({ redis, keys, connect }: LogReaderOptions) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#connect = connect;
+  }
+
+  async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
+    const log = this.#keys.log(workspace);
+    const entries = await this.#redis.xrange(log, `(${after}`, '+', 'COUNT', count);
+    return entries.map((entry) => parseEntry(log, entry));
+  }
+
+  async tail(workspace: string): Promise<string> {
+    const [newest] = await this.#redis.xrevrange(this.#keys.log(workspace), '+', '-', 'COUNT', 1);
+    return newest?.[0] ?? BEFORE_ALL;
+  }
+
+  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted || this.#closed) return false;
+    const connection = this.#idle.pop() ?? this.#connect();
+    this.#busy.add(connection);
+    // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
+    let hangUp = (): void => undefined;
+    const hungUp = new Promise<null>((resolve) => {
+      hangUp = () => {
+        connection.disconnect();
+        resolve(null);
+      };
+    });
+    signal.addEventListener('abort', hangUp, { once: true });
+    try {
+      // BLOCK 0 would wait without end.
+      const blockMs = Math.max(1, Math.round(timeoutMs));
+      const key = this.#keys.log(workspace);
+      const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
+      const answer = await Promise.race([read, hungUp]);
+      if (isOver(signal)) return false;
+      this.#idle.push(connection);
+      return answer !== null;
+    } catch (error) {
+      connection.disconnect();
+      if (isOver(signal) || this.#isClosed()) return false;
+      throw error;
+    } finally {
+      this.#busy.delete(connection);
+      signal.removeEventListener('abort', hangUp);
+    }
+  }
+
+  #isClosed(): boolean {
+    return this.#closed;
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    for (const connection of [...this.#idle, ...this.#busy]) connection.disconnect();
+    this.#idle.length = 0;
+    return Promise.resolve();
+  }
+}
+
+/** A function: the compiler assumes that a signal which was not aborted stays so. */
+function isOver(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+export interface DerivedCall {
+  workspace: string;
+  derive: string;
+  /** Id of the event from which the derive function made its events. */
+  source: string;
+}
+
+/** Appends the events that a derive function made of one event. `before`: an earlier call did; nothing is appended. */
+export async function appendOnce(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { workspace, derive, source }: DerivedCall,
+  events: readonly ChangeEvent[],
+): Promise<'appended' | 'before'> {
+  const touched = [keys.log(workspace), keys.derived(workspace, derive, source)];
+  const args = [MARK_MS, ...events.map((event) => JSON.stringify(event))];
+  const [word] = words(appendDerived, await appendDerived.run(redis, touched, args));
+  if (word === 'appended' || word === 'before') return word;
+  throw unexpectedAnswer(appendDerived, word);
+}
+
+/** The newest events of a workspace's log that are not older than `sinceMs`, newest first, at most `limit`. */
+export async function readRecentEvents(
+  { redis, keys, workspace }: WorkspaceRedis,
+  sinceMs: number,
+  limit: number,
+): Promise<ChangeEvent[]> {
+  const log = keys.log(workspace);
+  const events: ChangeEvent[] = [];
+  for (let end = '+'; events.length < limit;) {
+    const count = Math.min(CHUNK, limit - events.length);
+    const entries = await redis.xrevrange(log, end, `${sinceMs}-0`, 'COUNT', count);
+    for (const entry of entries) events.push(parseEntry(log, entry).event);
+    const oldest = entries.at(-1)?.[0];
+    if (oldest === undefined || entries.length < count) break;
+    end = `(${oldest}`;
+  }
+  return events;
+}
+
+function parseEntry(log: string, [logId, fields]: Entry): LoggedEvent {
+  const remedy = `XDEL ${log} ${logId} removes the entry; subscriptions then go on with the next one.`;
+  const at = { key: log, field: logId, what: 'an event', remedy };
+  return { logId, event: readEvent(fields[fields.indexOf('event') + 1] ?? '', at) };
+}
+
+/** What every reader relies on, no more: a full schema of events would take longer than parsing them. */
+const eventSchema = z.object({
+  id: z.string(),
+  source: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  time: z.string(),
+  data: z.object({ sequence: z.number(), observedAt: z.string(), changes: z.array(z.unknown()) }),
+});
+
+export function readEvent(json: string, at: StoredAt): ChangeEvent {
+  const event = parseJson(json, at);
+  checked(eventSchema, event, at);
+  return event as ChangeEvent;
+}
