@@ -9,7 +9,7 @@ describe('the request budget', () => {
   const budget = () =>
     createBudget({ redis: redis.connect(), keys: redis.keys, workspace: 'acme', limits, clock: systemClock });
 
-  it('lets nobody go faster than its limit, however many processes take from it at once', async () => {
+  it('budget: several processes together stay within the limit', async () => {
     const processes = [budget(), budget(), budget()];
     const takeTen = async (one: ReturnType<typeof budget>): Promise<void> => {
       for (let i = 0; i < 10; i++) await one.take();
@@ -17,12 +17,12 @@ describe('the request budget', () => {
     const started = performance.now();
     await Promise.all(processes.map(takeTen));
 
-    // A lower bound, which no slow machine can break: 30 requests at 20 a second, 2 of them at once.
+    // A lower bound holds on a slow machine too: 30 requests at 20 per second, 2 of them at once.
     const { priceMs, burstMs } = bucketOf(limits);
     expect(performance.now() - started).toBeGreaterThan(30 * priceMs - burstMs - 10);
   });
 
-  it('is paused for everybody after a 429, by the longest wait that was told', async () => {
+  it('budget: after a 429 all processes pause for the longest wait announced', async () => {
     const [one, other] = [budget(), budget()];
     await one.pause(60_000);
     await one.pause(10);
@@ -31,7 +31,7 @@ describe('the request budget', () => {
     expect(await redis.redis.pttl(redis.keys.budgetPause('acme'))).toBeGreaterThan(50_000);
   });
 
-  it('is shared by nobody but the processes of its workspace', async () => {
+  it('budget: a pause of one workspace does not pause another', async () => {
     await budget().pause(60_000);
     const elsewhere = { redis: redis.redis, keys: redis.keys, workspace: 'other', limits, clock: systemClock };
     await expect(createBudget(elsewhere).take(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
@@ -45,11 +45,11 @@ describe('the bucket', () => {
     { requests: 1, perSeconds: 1 },
     { requests: 3, perSeconds: 60 },
     { requests: 100_000, perSeconds: 10 },
-  ])('of $requests per $perSeconds s never lets more through in any window', ({ requests, perSeconds }) => {
+  ])('budget: $requests requests per $perSeconds s are not exceeded in any window', ({ requests, perSeconds }) => {
     const { priceMs, burstMs } = bucketOf({ requests, perSeconds });
     const burst = Math.round(burstMs / priceMs);
-    const drippingIn = Math.ceil((perSeconds * 1_000) / priceMs - 1e-6) - 1;
+    const flowingIn = Math.ceil((perSeconds * 1_000) / priceMs - 1e-6) - 1;
     expect(burst).toBeGreaterThanOrEqual(1);
-    expect(burst + drippingIn).toBeLessThanOrEqual(requests);
+    expect(burst + flowingIn).toBeLessThanOrEqual(requests);
   });
 });

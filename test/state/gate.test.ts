@@ -7,15 +7,15 @@ const test = useRedis();
 const SUB = 'ops';
 const WS = 'acme';
 
-const entry = (lane: string | null, n: number): Entry => ({
+const entry = (group: string | null, n: number): Entry => ({
   workspace: WS,
-  group: lane,
+  group,
   logId: `1700000000000-${n}`,
   eventId: `evt_${n}`,
 });
-const claim = (of: Entry, holder = 'w1', revived = false): Claim => ({ ...of, holder, retried: revived });
-/** Its job is locked by whoever runs it; `revive` asks for that. */
-const revived = async (gate: RedisRecordGate, of: Entry, life = 1): Promise<Claim> => {
+const claim = (of: Entry, holder = 'w1', isRetried = false): Claim => ({ ...of, holder, retried: isRetried });
+/** The position that a retried dead letter gets; its run must hold the lock of the job. */
+const retried = async (gate: RedisRecordGate, of: Entry, life = 1): Promise<Claim> => {
   await test.redis.set(test.keys.jobLock(SUB, of.eventId), 'token');
   const answer = await gate.reenter(SUB, of, { token: 'token', life });
   return { ...claim(of, `w2/${life + 1}`, true), position: answer.outcome === 'placed' ? answer.position : '' };
@@ -23,7 +23,7 @@ const revived = async (gate: RedisRecordGate, of: Entry, life = 1): Promise<Clai
 const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
 
 describe('the record gate', () => {
-  it("lets a record's first event run and holds back the others, record by record", async () => {
+  it('gate: only the first event of each record may run', async () => {
     const gate = gateOf();
     const [a1, b1, a2] = [entry('a', 1), entry('b', 2), entry('a', 3)];
 
@@ -36,7 +36,7 @@ describe('the record gate', () => {
     expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'go' });
   });
 
-  it('does not take an event in again that was entered before, pending or done', async () => {
+  it('gate: an event that was entered before is not entered again, whether pending or done', async () => {
     const gate = gateOf();
     const [a1, a2, a3] = [entry('a', 1), entry('a', 2), entry('a', 10)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -53,7 +53,7 @@ describe('the record gate', () => {
     expect(await gate.turn(SUB, claim(a1))).toEqual({ outcome: 'left', next: 'evt_2' });
   });
 
-  it('repeats of leaving change nothing and name the head again', async () => {
+  it('gate: a repeated leave changes nothing and names the head again', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -68,7 +68,7 @@ describe('the record gate', () => {
     ]);
   });
 
-  it('shuts out a run whose job another process has taken over', async () => {
+  it('gate: a run whose job another process has taken over cannot make the event leave', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -80,14 +80,14 @@ describe('the record gate', () => {
     expect(await gate.leave(SUB, claim(a1, 'successor'))).toEqual({ outcome: 'left', next: 'evt_2' });
   });
 
-  it('puts a dead letter that is tried again at the end of its lane, before what comes later', async () => {
+  it('gate: a retried dead letter runs after the events entered so far and before later ones', async () => {
     const gate = gateOf();
     const [a1, a2, a3] = [entry('a', 1), entry('a', 2), entry('a', 3)];
     await gate.enter(SUB, WS, [a1, a2]);
     await gate.turn(SUB, claim(a1));
     await gate.leave(SUB, claim(a1));
 
-    const again = await revived(gate, a1);
+    const again = await retried(gate, a1);
     expect(await gate.turn(SUB, again)).toEqual({ outcome: 'wait', behind: 'evt_2' });
     await gate.enter(SUB, WS, [a3]);
     await gate.turn(SUB, claim(a2));
@@ -97,7 +97,7 @@ describe('the record gate', () => {
     expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-3' });
   });
 
-  it('gives an event to the later of two starts of its job, whichever asks last', async () => {
+  it('gate: of two starts of a job the later one runs the event, even if the earlier one asks last', async () => {
     const gate = gateOf();
     const a1 = entry('a', 1);
     await gate.enter(SUB, WS, [a1]);
@@ -107,7 +107,7 @@ describe('the record gate', () => {
     expect(await gate.leave(SUB, claim(a1, 'successor/10'))).toEqual({ outcome: 'left', next: null });
   });
 
-  it('knows of a dead letter tried again that it has left, and gives it a new place when it is tried once more', async () => {
+  it('gate: a retried dead letter that has left stays out; the next retry gets a new position', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -115,18 +115,18 @@ describe('the record gate', () => {
     await gate.leave(SUB, claim(a1));
     await gate.turn(SUB, claim(a2));
     await gate.leave(SUB, claim(a2));
-    const again = await revived(gate, a1);
+    const again = await retried(gate, a1);
     await gate.turn(SUB, again);
     await gate.leave(SUB, again);
 
-    expect(await revived(gate, a1)).toEqual(again);
+    expect(await retried(gate, a1)).toEqual(again);
     expect(await gate.turn(SUB, again)).toEqual({ outcome: 'left', next: null });
-    const onceMore = await revived(gate, a1, 5);
+    const onceMore = await retried(gate, a1, 5);
     expect(await gate.turn(SUB, onceMore)).toEqual({ outcome: 'go' });
     expect(onceMore.position).not.toBe(again.position);
   });
 
-  it('gives no place to a run that lost its job: nobody would ever make the event leave', async () => {
+  it('gate: a run that lost its job cannot enter a dead letter again', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -139,14 +139,14 @@ describe('the record gate', () => {
     expect(await gate.leave(SUB, claim(a2))).toEqual({ outcome: 'left', next: null });
   });
 
-  it("keeps apart records of which one's name begins with the other's", async () => {
+  it('gate: records whose keys share a prefix do not wait for each other', async () => {
     const gate = gateOf();
     const standings = await gate.enter(SUB, WS, [entry('a', 1), entry('ab', 2), entry('a/b', 3), entry('a', 4)]);
 
     expect(standings.map(({ standing }) => standing)).toEqual(['head', 'head', 'head', 'behind']);
   });
 
-  it('orders a lane by the log even where the digits of the ids grow', async () => {
+  it('gate: events run in the order of the log when log ids get more digits', async () => {
     const gate = gateOf();
     const at = (logId: string, eventId: string): Entry => ({ workspace: WS, group: 'a', logId, eventId });
     await gate.enter(SUB, WS, [at('999-9', 'x'), at('999-10', 'y'), at('1000-0', 'z')]);
@@ -164,14 +164,14 @@ describe('the record gate', () => {
     ]);
   });
 
-  it('runs an event that its lanes have lost rather than dropping it', async () => {
+  it('gate: an event whose ordering group was lost runs instead of being dropped', async () => {
     const gate = gateOf();
 
     expect(await gate.turn(SUB, claim(entry('a', 1)))).toEqual({ outcome: 'go' });
     expect(await gate.leave(SUB, claim(entry('a', 1)))).toEqual({ outcome: 'left', next: null });
   });
 
-  it('counts what is pending without an order as well, workspace by workspace', async () => {
+  it('gate: pending events without an ordering group are counted per workspace', async () => {
     const gate = gateOf();
     await gate.enter(SUB, WS, [entry(null, 1), entry(null, 2)]);
     await gate.enter(SUB, 'other', [{ ...entry(null, 7), workspace: 'other' }]);
@@ -182,7 +182,7 @@ describe('the record gate', () => {
     expect(await gate.pending(SUB, 'other')).toEqual({ events: 1, oldest: '1700000000000-7' });
   });
 
-  it('leaves nothing behind but how far it has read', async () => {
+  it('gate: handled events leave only the highest position entered', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry(null, 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -196,7 +196,7 @@ describe('the record gate', () => {
 });
 
 describe('a held dead letter in the record gate', () => {
-  it('keeps its followers waiting, is pending no more, and runs first when it is tried again', async () => {
+  it('gate: a held dead letter makes its followers wait and runs first when it is retried', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -205,13 +205,13 @@ describe('a held dead letter in the record gate', () => {
     expect(await gate.hold(SUB, claim(a1))).toEqual({ outcome: 'held' });
     expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-2' });
     expect(await gate.turn(SUB, claim(a2))).toEqual({ outcome: 'wait', behind: 'evt_1' });
-    const again = await revived(gate, a1);
+    const again = await retried(gate, a1);
     expect(await gate.hold(SUB, claim(a1))).toEqual({ outcome: 'taken-over' });
     expect(await gate.turn(SUB, again)).toEqual({ outcome: 'go' });
     expect(await gate.leave(SUB, again)).toEqual({ outcome: 'left', next: 'evt_2' });
   });
 
-  it('cannot be held by a run that lost its job, nor dropped while somebody runs it', async () => {
+  it('gate: a dead letter cannot be held by a run that lost its job, nor dropped while it runs', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await gate.enter(SUB, WS, [a1, a2]);
@@ -226,9 +226,9 @@ describe('a held dead letter in the record gate', () => {
   });
 });
 
-describe('followers that go along with the head of their lane', () => {
+describe('followers in the record gate', () => {
   const company = { followers: ['evt_2', 'evt_3'] };
-  const delivery = { event: { id: 'evt_m' }, workspace: WS, logId: '1', lane: 'a', settled: 'evt_1' } as never;
+  const delivery = { event: { id: 'evt_m' }, workspace: WS, logId: '1', group: 'a', mergedUnder: 'evt_1' } as never;
   const four = [1, 2, 3, 4].map((n) => entry('a', n));
   const [a1, a2, , a4] = four as [Entry, Entry, Entry, Entry];
 
@@ -240,14 +240,14 @@ describe('followers that go along with the head of their lane', () => {
     return gate;
   }
 
-  it('are named to the head, in order and not more than asked for; to others none', async () => {
+  it('gate: only the head gets its followers, in order and up to the count', async () => {
     const gate = await entered();
     expect(await gate.followers(SUB, claim(a1), 10)).toEqual(['evt_2', 'evt_3', 'evt_4']);
     expect(await gate.followers(SUB, claim(a1), 2)).toEqual(['evt_2', 'evt_3']);
     expect(await gate.followers(SUB, claim(a2), 10)).toEqual([]);
   });
 
-  it('are merged into it: they leave, its job carries them, and it stays the head', async () => {
+  it('gate: merged followers leave, and the head stays with a job that carries them', async () => {
     const gate = await entered();
     expect(await gate.merge(SUB, claim(a1), { ...company, delivery })).toEqual({ outcome: 'held' });
     expect(JSON.parse((await test.redis.hget(test.keys.job(SUB, 'evt_1'), 'data')) ?? '')).toEqual(delivery);
@@ -256,17 +256,17 @@ describe('followers that go along with the head of their lane', () => {
     expect(await gate.leave(SUB, claim(a1))).toEqual({ outcome: 'left', next: 'evt_4' });
   });
 
-  it('leave with it', async () => {
+  it('gate: followers of a batch leave together with the head', async () => {
     const gate = await entered();
     expect(await gate.leaveTogether(SUB, claim(a1), company)).toEqual({ outcome: 'left', next: 'evt_4' });
     expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-4' });
     expect(await gate.turn(SUB, claim(a4))).toEqual({ outcome: 'go' });
   });
 
-  it('stay where they are when their head was taken over, is not the head, or has other followers', async () => {
+  it('gate: followers stay when the claim is not the head, was taken over or names other followers', async () => {
     const gate = await entered();
-    const lanes = (): Promise<string[]> => test.redis.zrangebylex(test.keys.groups(SUB), '-', '+');
-    const before = await lanes();
+    const members = (): Promise<string[]> => test.redis.zrangebylex(test.keys.groups(SUB), '-', '+');
+    const before = await members();
     const others = { followers: ['evt_3'] };
     const answers = [
       await gate.merge(SUB, claim(a1, 'lost'), { ...company, delivery }),
@@ -276,13 +276,66 @@ describe('followers that go along with the head of their lane', () => {
       await gate.leaveTogether(SUB, claim(a1), { followers: [...company.followers, 'evt_4', 'evt_5'] }),
     ];
     expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['taken-over']));
-    expect(await lanes()).toEqual(before);
+    expect(await members()).toEqual(before);
   });
 
-  it('are not merged into a job that is gone', async () => {
+  it('gate: followers are not merged into a job that is gone', async () => {
     const gate = await entered();
     await test.redis.del(test.keys.job(SUB, 'evt_1'));
     expect(await gate.merge(SUB, claim(a1), { ...company, delivery })).toEqual({ outcome: 'taken-over' });
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 4 });
+  });
+});
+
+describe('the position of a retried dead letter', () => {
+  // Requested by the person's retry, not by a run.
+  const a1 = entry('a', 1);
+  const first = claim(a1, 'w1/1');
+  const retrier = { token: null, life: 1 };
+
+  /** The first event of a record is a dead letter; its job has these fields. */
+  async function dead(job: Record<string, string> | null): Promise<RedisRecordGate> {
+    const gate = new RedisRecordGate(test.redis, test.keys);
+    await gate.enter(SUB, WS, [a1]);
+    await gate.turn(SUB, first);
+    await gate.leave(SUB, first);
+    if (job !== null) await test.redis.hset(test.keys.job(SUB, 'evt_1'), job);
+    return gate;
+  }
+  const members = (): Promise<string[]> => test.redis.zrange(test.keys.groups(SUB), '0', '-1');
+
+  it('gate: a position that a retry was given once is found by its run', async () => {
+    const gate = await dead({ name: 'x' });
+    const given = await gate.reenter(SUB, a1, retrier);
+    expect(given).toMatchObject({ outcome: 'placed' });
+    expect(await gate.reenter(SUB, a1, retrier)).toEqual(given);
+    await test.redis.set(test.keys.jobLock(SUB, 'evt_1'), 'token');
+    expect(await gate.reenter(SUB, a1, { token: 'token', life: 1 })).toEqual(given);
+    expect(await members()).toHaveLength(1);
+  });
+
+  it('gate: a retry gives no second position when its run has left', async () => {
+    const gate = await dead({ name: 'x' });
+    await test.redis.set(test.keys.jobLock(SUB, 'evt_1'), 'token');
+    const given = await gate.reenter(SUB, a1, { token: 'token', life: 1 });
+    const run: Claim = {
+      ...a1,
+      holder: 'w2/2',
+      retried: true,
+      position: given.outcome === 'placed' ? given.place : '',
+    };
+    await gate.turn(SUB, run);
+    await gate.leave(SUB, run);
+    await gate.reenter(SUB, a1, retrier);
+    expect(await members()).toEqual([]);
+  });
+
+  it.each([
+    ['has ended', { name: 'x', finishedOn: '1' }],
+    ['is gone', null],
+  ])('gate: a retry gives no position to an event whose job %s', async (_what, job) => {
+    const gate = await dead(job);
+    expect(await gate.reenter(SUB, a1, retrier)).toEqual({ outcome: 'taken-over' });
+    expect(await members()).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ async function failDaily(upTo: number, options?: { succeeded?: number; after?: n
 }
 
 describe('the health of a subscription', () => {
-  it('ends in its being disabled when all tries have failed for disableAfter, once', async () => {
+  it('circuit breaker: a subscription whose attempts have all failed for disableAfter is disabled once', async () => {
     expect(await failDaily(6)).toEqual([...Array<string>(5).fill('failing'), 'disabling', 'disabled']);
     expect(await health.read('ops')).toEqual({
       failingSinceMs: T0,
@@ -33,24 +33,24 @@ describe('the health of a subscription', () => {
     });
   });
 
-  it('is counted anew from the first failure after a success', async () => {
+  it('circuit breaker: after a success the time starts again at the next failure', async () => {
     await failDaily(3);
     expect(await fail(4, { succeeded: 3.5 })).toBe('failing');
     expect(await fail(5, { succeeded: 3.5 })).toBe('failing');
     expect((await health.read('ops')).failingSinceMs).toBe(T0 + 4 * DAY);
   });
 
-  it('is counted anew after two days without any try: two failures a week apart are no outage', async () => {
+  it('circuit breaker: two failures a week apart are not one outage', async () => {
     await fail(0);
     expect(await fail(7)).toBe('failing');
     expect((await health.read('ops')).failingSinceMs).toBe(T0 + 7 * DAY);
   });
 
-  it('never ends so without disableAfter', async () => {
+  it('circuit breaker: without disableAfter a subscription is never disabled', async () => {
     expect(new Set(await failDaily(30, { after: 0 }))).toEqual(new Set(['failing']));
   });
 
-  it('is good again when it is enabled, and what was counted is forgotten', async () => {
+  it('circuit breaker: enabling a subscription forgets its failures', async () => {
     await failDaily(5);
     expect(await health.enable('ops')).toMatchObject({ reason: 'day 5' });
     expect(await health.enable('ops')).toBeNull();
@@ -58,7 +58,7 @@ describe('the health of a subscription', () => {
     expect(await fail(5.1)).toBe('failing');
   });
 
-  it('is disabled by one of many at once, whose reason stays', async () => {
+  it('circuit breaker: of several processes one disables the subscription, and its reason stays', async () => {
     const both = ['one', 'two'].map((reason) => health.disable('ops', { atMs: T0, reason }));
     expect((await Promise.all(both)).toSorted()).toEqual(['disabled', 'disabling']);
     expect((await health.read('ops')).disabled?.reason).toBe('one');

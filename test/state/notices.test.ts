@@ -58,7 +58,7 @@ describe('notices', () => {
     };
   };
 
-  it('report a problem once, however many processes see it and however long it lasts', async () => {
+  it('notice: a problem that several processes see is reported once while it lasts', async () => {
     const [one, other] = [watching(), watching()];
     for (let turn = 0; turn < 6; turn += 1) await Promise.all([one.look(late('people')), other.look(late('people'))]);
     await one.look();
@@ -75,7 +75,7 @@ describe('notices', () => {
     expect(other.lines).toEqual(['problem list:people']);
   });
 
-  it('report a missing role when it is missing in two looks in a row', async () => {
+  it('notice: a missing role is reported when two checks in a row miss it', async () => {
     const watcher = watching();
     const role = { ...late('people'), kind: 'role.missing', subject: 'role:poll', list: null } as const;
     await watcher.look(role);
@@ -86,7 +86,7 @@ describe('notices', () => {
     expect((await events()).map(({ type }) => type)).toEqual(['changefeed.role.missing']);
   });
 
-  it('report it again when it comes back after it was over, with the next number of its subject', async () => {
+  it('notice: a problem that returns is reported again with the next sequence of its subject', async () => {
     const watcher = watching();
     await watcher.look(late('people'), late('memo'));
     for (let turn = 0; turn < 6; turn += 1) await watcher.look(late('memo'));

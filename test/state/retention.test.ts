@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RedisOffsetStore } from '../../src/state/offsets.js';
 import { trimLog, type TrimOptions } from '../../src/state/retention.js';
 import { useRedis } from '../support/redis.js';
 
@@ -19,8 +20,8 @@ describe('the retention of the log', () => {
   }
   const left = async (): Promise<string[]> =>
     (await redis.redis.xrange(redis.keys.log('acme'), '-', '+')).map(([id]) => id);
-  const reads = (subscription: string, place: string): Promise<number> =>
-    redis.redis.hset(redis.keys.offsets('acme'), subscription, place);
+  const reads = (subscription: string, offset: string): Promise<number> =>
+    redis.redis.hset(redis.keys.offsets('acme'), subscription, offset);
   const trim = (options: Partial<TrimOptions>) =>
     trimLog(redis.redis, redis.keys, {
       workspace: 'acme',
@@ -31,7 +32,7 @@ describe('the retention of the log', () => {
       ...options,
     });
 
-  it('drops what is too old, and not what a subscription has still to read', async () => {
+  it('retention: old events are removed unless a subscription has not read them', async () => {
     const ids = await minutes(30);
     await reads('books', ids[24]!);
     expect(await trim({})).toEqual({ dropped: 20, droppedOffsets: [], missedBy: [] });
@@ -39,11 +40,11 @@ describe('the retention of the log', () => {
 
     await reads('mail', ids[22]!);
     expect(await trim({ nowMs: NOW + DAY, readers: ['books', 'mail'] })).toMatchObject({ dropped: 2 });
-    // The last one read stays, and all that comes after it.
+    // The last event read stays, with all after it.
     expect(await left()).toEqual(ids.slice(22));
   });
 
-  it('drops what is too much, over many steps, and not what a subscription has still to read', async () => {
+  it('retention: excess events are removed in steps unless a subscription has not read them', async () => {
     const ids = await minutes(4_500);
     const retention = { ageMs: 365 * DAY, events: 100 };
     await reads('books', ids[4_000]!);
@@ -53,12 +54,12 @@ describe('the retention of the log', () => {
     expect(await left()).toEqual(ids.slice(-100));
   });
 
-  it('drops by age and number alone where nobody reads', async () => {
+  it('retention: without subscriptions only age and count decide', async () => {
     await minutes(30);
     expect(await trim({ readers: [], retention: { ageMs: 10 * MINUTE, events: 3 } })).toMatchObject({ dropped: 27 });
   });
 
-  it('is held for a week by a subscription that nobody who dispatches knows, and then no longer', async () => {
+  it('retention: an unconfigured subscription keeps its unread events for 7 days', async () => {
     const ids = await minutes(30);
     await reads('books', ids.at(-1)!);
     await reads('removed', ids[2]!);
@@ -74,7 +75,7 @@ describe('the retention of the log', () => {
     expect(await redis.redis.exists(redis.keys.unconfigured('acme'))).toBe(0);
   });
 
-  it('is held by a subscription of another configuration, as long as somebody who knows it comes by', async () => {
+  it('retention: a subscription of another configuration keeps its unread events while its process runs', async () => {
     const ids = await minutes(30);
     await reads('books', ids.at(-1)!);
     await reads('theirs', ids[2]!);
@@ -83,5 +84,47 @@ describe('the retention of the log', () => {
       if (day % 6 === 0) await trim({ nowMs: NOW + day * DAY, readers: ['theirs'] });
     }
     expect(await left()).toEqual(ids.slice(2));
+  });
+});
+
+const test = useRedis();
+const idsOf = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => `${from + i}-0`);
+
+/** Ten events at 1 ms to 10 ms; `slow` has read the second, `quick` the ninth. */
+async function logged(): Promise<(disabled: readonly string[]) => ReturnType<typeof trimLog>> {
+  const log = test.keys.log('acme');
+  for (const id of idsOf(1, 10)) await test.redis.xadd(log, id, 'event', '{}');
+  const offsets = new RedisOffsetStore(test.redis, test.keys);
+  await offsets.set('acme', 'slow', '2-0');
+  await offsets.set('acme', 'quick', '9-0');
+  const retention = { ageMs: 1_000, events: 5 };
+  return (disabled) =>
+    trimLog(test.redis, test.keys, { workspace: 'acme', retention, nowMs: 20, readers: ['slow', 'quick'], disabled });
+}
+
+const kept = async (): Promise<string[]> =>
+  (await test.redis.xrange(test.keys.log('acme'), '-', '+')).map(([id]) => id);
+
+describe('retention with a disabled subscription', () => {
+  it('retention: unread events are kept beyond the limit', async () => {
+    const trim = await logged();
+    expect(await trim([])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
+    expect(await kept()).toEqual(idsOf(2, 10));
+  });
+
+  it('retention: unread events of a disabled subscription are removed, and it is reported as missing them', async () => {
+    const trim = await logged();
+    expect(await trim(['slow'])).toEqual({ droppedOffsets: [], dropped: 5, missedBy: ['slow'] });
+    expect(await kept()).toEqual(idsOf(6, 10));
+    // Reported once: nothing more is removed now.
+    expect(await trim(['slow'])).toEqual({ droppedOffsets: [], dropped: 0, missedBy: [] });
+  });
+
+  it('retention: a disabled subscription misses nothing within the limits', async () => {
+    const trim = await logged();
+    expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
+    await new RedisOffsetStore(test.redis, test.keys).set('acme', 'slow', '10-0');
+    expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 4, missedBy: [] });
+    expect(await kept()).toEqual(idsOf(6, 10));
   });
 });

@@ -36,7 +36,7 @@ describe('the memory of a sweep', () => {
   };
   const logged = (): Promise<number> => redis.redis.xlen(redis.keys.log('acme'));
 
-  it('takes a page whole: records, events and checkpoint', async () => {
+  it('commit: records, events and checkpoint of a page are stored together', async () => {
     const store = open();
     expect(await store.commitPage('todo', page(await acquire(store)))).toEqual({ outcome: 'committed', events: 1 });
     expect(await store.digests('todo', ['t1', 'unknown'])).toEqual(['d1', null]);
@@ -50,7 +50,7 @@ describe('the memory of a sweep', () => {
     expect(await logged()).toBe(1);
   });
 
-  it('takes a page once, although the client sends again what was not answered when its connection broke', async () => {
+  it('commit: a page that the client sends twice after a broken connection is stored once', async () => {
     const twice = new Proxy(redis.redis, {
       get: (target, name) =>
         name === 'evalsha'
@@ -66,12 +66,12 @@ describe('the memory of a sweep', () => {
     expect(await store.commitPage('todo', { ...page(token), schema })).toMatchObject({ outcome: 'committed' });
     expect([await logged(), (await store.schema('todo')).rows]).toEqual([1, 1]);
 
-    // The next page is another step, whatever it holds.
+    // The next page is another step, even with the same contents.
     await open().commitPage('todo', { ...page(token), schema });
     expect([await logged(), (await store.schema('todo')).rows]).toEqual([2, 2]);
   });
 
-  it('closes a sweep with its last page, and keeps the time of the first baseline', async () => {
+  it('commit: the last page completes the sweep; the time of the first baseline stays', async () => {
     const store = open();
     const token = await acquire(store);
     await store.commitPage('todo', page(token));
@@ -86,7 +86,7 @@ describe('the memory of a sweep', () => {
     });
   });
 
-  it('gives a list to one sweep at a time, with a token that grows', async () => {
+  it('lease: one sweep at a time holds a list, with a growing token', async () => {
     const store = open();
     const first = await acquire(store);
     expect(await open().acquire('todo', 60_000)).toMatchObject({ outcome: 'held', holder: first });
@@ -95,7 +95,7 @@ describe('the memory of a sweep', () => {
     expect(Number(await acquire(open()))).toBeGreaterThan(Number(first));
   });
 
-  it('writes nothing for a sweep that lost its lease, and leaves the successor alone', async () => {
+  it('lease: a sweep that lost its lease writes nothing and leaves the lease of its successor alone', async () => {
     const store = open();
     const old = await acquire(store);
     await redis.redis.del(redis.keys.lease('acme', 'todo'));
@@ -107,10 +107,5 @@ describe('the memory of a sweep', () => {
     expect(await store.abandon('todo', old)).toEqual({ outcome: 'fenced', holder: young });
     expect(await store.renew('todo', young, 60_000)).toBe(true);
     expect([await logged(), await store.digests('todo', ['t1'])]).toEqual([0, [null]]);
-  });
-
-  it('says so when a stored record was written by a newer release', async () => {
-    await redis.redis.hset(redis.keys.records('acme', 'todo'), 't1', '9whatever');
-    await expect(open().records('todo', ['t1'])).rejects.toMatchObject({ code: 'CF_STATE_UNREADABLE' });
   });
 });
