@@ -93,7 +93,7 @@ describe('forget: a workspace', () => {
       const words = wordsOf(acme);
       expect(words.length).toBeGreaterThan(100);
       const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
-      for (const part of ['{acme}:log', ':once:acme:', '{held}:lanes', '{books}:books:evt_', '{books}:books:events'])
+      for (const part of ['{acme}:log', ':once:acme:', '{held}:groups', '{books}:books:evt_', '{books}:books:events'])
         expect(before.filter((key) => key.includes(part))).not.toEqual([]);
 
       const service = await open([beta.workspace], handle);
