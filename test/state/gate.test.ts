@@ -322,7 +322,7 @@ describe('the position of a retried dead letter', () => {
       ...a1,
       holder: 'w2/2',
       retried: true,
-      position: given.outcome === 'placed' ? given.place : '',
+      position: given.outcome === 'placed' ? given.position : '',
     };
     await gate.turn(SUB, run);
     await gate.leave(SUB, run);
