@@ -67,6 +67,12 @@ module.exports = {
       to: { path: '^(src|workers)/', pathNot: allowed.map(room) },
     })),
     {
+      name: 'only-cli-and-index-import-the-sandbox',
+      severity: 'error',
+      from: { path: '^(src|workers)/', pathNot: ['sandbox', 'cli', 'index'].map(room) },
+      to: { path: room('sandbox') },
+    },
+    {
       name: 'state-sees-ports-as-types-only',
       severity: 'error',
       from: { path: room('state') },

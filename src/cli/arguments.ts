@@ -7,6 +7,8 @@ import { parseDuration } from '../runtime/duration.js';
 import { nearest } from '../runtime/nearest.js';
 
 export type Read<T> = (text: string) => T;
+/** An option that may be given several times. */
+export type Repeated<T> = (text: string, before?: T) => T;
 
 /** Several lists, one argument each. */
 export function listName(text: string, before: readonly ListName[] = []): ListName[] {
@@ -96,6 +98,18 @@ export function rateLimit(option: string): Read<{ requests: number; perMs: numbe
     const perMs = parseDuration(window);
     if (requests !== undefined && perMs !== undefined && perMs > 0) return { requests: Number(requests), perMs };
     throw usage(`${option}: found "${text}"; allowed: requests/duration such as 100/10s, or "none".`);
+  };
+}
+
+/** `deal=500`, once for each list: how many records by the name of the list. */
+export function recordCounts(option: string, limits: { most: number }): Repeated<Record<string, number>> {
+  return (text, before = {}) => {
+    const [, name, count] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+    if (name === undefined || count === undefined) {
+      throw usage(`${option}: found "${text}"; allowed: a name and a number of records, such as deal=500.`);
+    }
+    if (Object.hasOwn(before, name)) throw usage(`${option}: "${name}" is given twice; name each list once.`);
+    return { ...before, [name]: wholeNumber(`${option} ${name}`, limits)(count) };
   };
 }
 

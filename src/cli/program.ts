@@ -14,6 +14,7 @@ import {
   logPlace,
   positiveNumber,
   rateLimit,
+  recordCounts,
   someOf,
   theWord,
   wholeNumber,
@@ -215,6 +216,11 @@ function addSandboxCommands(command: AddCommand): void {
     .option('--todos <number>', 'todos', wholeNumber('--todos', SIZE))
     .option('--history <number>', 'deal history entries', wholeNumber('--history', SIZE))
     .option('--activity <number>', 'people activity entries', wholeNumber('--activity', SIZE))
+    .option(
+      '--list <name=number>',
+      'a further list: deal=500 serves v2/deal with the array dealList; repeatable',
+      recordCounts('--list', SIZE),
+    )
     .option('--rate <number>', 'changes per second; 0 is still', positiveNumber('--rate'), 1)
     .option('--limit <requests/duration>', 'rate limit, or "none" (default: 100/10s)', rateLimit('--limit'))
     .option('--latency <duration>', 'added to every answer (default: none)', duration('--latency'))

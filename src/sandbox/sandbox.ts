@@ -1,5 +1,5 @@
 /** The sandbox: a synthetic workspace that lives, served by the read API, with everything that may go wrong on request. */
-import type { ListName } from '../events/lists.js';
+import type { SandboxListName } from './world/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
@@ -17,7 +17,7 @@ import { Pace } from './life/pace.js';
 import type { LifeVerb } from './life/stream.js';
 import { givenBehaviour, type SandboxOptions } from './options.js';
 import { Pager, type PageShown } from './paging/pager.js';
-import { sizesOf } from './sizes.js';
+import { furtherOf, sizesOf } from './sizes.js';
 import { World } from './world/world.js';
 
 export type { SandboxOptions } from './options.js';
@@ -53,7 +53,7 @@ export class Sandbox {
     const given = givenBehaviour(options);
     this.#switches = new Switches(options.profile ?? 'calm', options.faults ?? [], given, this.#switched);
     this.#fate = new Fate(seed, () => this.behaviour);
-    this.world = new World({ seed, sizes: sizesOf(options) });
+    this.world = new World({ seed, sizes: sizesOf(options), further: furtherOf(options) });
     this.world.stampsFollow = this.behaviour.stampsFollow;
     this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
@@ -157,7 +157,17 @@ export class Sandbox {
     // The wait comes first: from the count of requests on, an answer is made in one go.
     const layers = [this.#slowed, mishapLayer(this.#fate, behaviour), rateLimited(new SlidingWindow(), behaviour, now)];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
-    return createReadApiServer({ sources, manners: behaviour, layers, host, port, clock: this.#clock, log: this.#log });
+    const { lists } = this.world;
+    return createReadApiServer({
+      lists,
+      sources,
+      manners: behaviour,
+      layers,
+      host,
+      port,
+      clock: this.#clock,
+      log: this.#log,
+    });
   }
 
   readonly #slowed: Layer = (next) => async (request) => {
@@ -207,6 +217,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options);
 }
 
-function isDeletable(list: ListName): list is 'people' | 'organization' | 'memo' | 'todo' {
+function isDeletable(list: SandboxListName): list is Exclude<SandboxListName, 'history' | 'activity'> {
   return list !== 'history' && list !== 'activity';
 }

@@ -1,5 +1,6 @@
 /** How big the synthetic workspace is. */
 import type { Sizes } from './world/facts.js';
+import { furtherName, type FurtherName } from './world/lists.js';
 
 export interface SandboxSizes {
   /** @defaultValue 1000 */
@@ -16,16 +17,27 @@ export interface SandboxSizes {
   activity?: number;
   /** All lists together, in the default shares; a size given beside it stands. */
   records?: number;
+  /**
+   * Further lists: how many records by name. `{ deal: 500 }` serves `v2/deal` with the array `dealList`. A name is a plain
+   * lower-case word that none of the six lists has. @defaultValue none
+   */
+  lists?: Readonly<Record<string, number>>;
 }
 
 const DEFAULT_PEOPLE = 1_000;
 // Records per person in the default shares, the person included.
 const PER_PERSON = 1 + 0.2 + 1.5 + 1.5 + 4 + 4;
 
-export function sizesOf({ records, ...given }: SandboxSizes): Sizes {
+/** @throws ChangefeedError CF_USAGE when a further list has a name that is taken or no plain word */
+export function furtherOf({ lists = {} }: SandboxSizes): FurtherName[] {
+  return Object.keys(lists).map(furtherName);
+}
+
+export function sizesOf({ records, lists = {}, ...given }: SandboxSizes): Sizes {
   const people =
     given.people ?? (records === undefined ? DEFAULT_PEOPLE : Math.max(1, Math.round(records / PER_PERSON)));
   return {
+    ...lists,
     people,
     organization: given.organizations ?? Math.ceil(people / 5),
     memo: given.memos ?? Math.round(people * 1.5),
@@ -34,6 +46,6 @@ export function sizesOf({ records, ...given }: SandboxSizes): Sizes {
     history: people === 0 ? 0 : (given.history ?? people * 4),
     activity: people === 0 ? 0 : (given.activity ?? people * 4),
     // Half the people have had a deal; no endpoint lists them, history and counters tell of them.
-    deal: Math.ceil(people / 2),
+    unlistedDeal: Math.ceil(people / 2),
   };
 }

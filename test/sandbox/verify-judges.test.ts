@@ -1,92 +1,10 @@
 /** Is the judge fair? A plain detector that loses and invents nothing must score full marks; one with a flaw must not. */
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LIST_NAMES, OBJECT_OF, type ListName } from '../../src/events/lists.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
-import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
-import { essence } from '../../src/sandbox/verify/same.js';
+import { SIX_LISTS } from '../../src/server/read-api/lists.js';
 import { scoreEvents, type Score } from '../../src/sandbox/verify/score.js';
-import { readPage, type Fields, type PageRead, type Target } from '../support/read-api.js';
-
-interface Flaw {
-  /** Does not see every so many changes. */
-  losesEvery?: number;
-  /** Takes the first absence for a removal, and a new order of keys for a change. */
-  hasty?: boolean;
-}
-
-/** Walks the lists, compares with what it saw last, and tells. */
-class PlainDetector {
-  readonly events: JudgedEvent[] = [];
-  readonly #known = new Map<ListName, Map<string, { record: Fields; sequence: number; missing: number }>>();
-  readonly #flaw: Flaw;
-  #changes = 0;
-
-  constructor(flaw: Flaw = {}) {
-    this.#flaw = flaw;
-  }
-
-  async sweep(target: Target, list: ListName): Promise<void> {
-    const known = this.#known.get(list);
-    const next = known ?? new Map<string, { record: Fields; sequence: number; missing: number }>();
-    const seen = new Set<string>();
-    let cursor: string | null = null;
-    do {
-      const page: PageRead = await readPage(target, list, cursor);
-      for (const record of page.records) {
-        seen.add(record.id);
-        this.#see(list, next, record, known === undefined);
-      }
-      cursor = page.records.length === 0 || page.nextCursor === '' ? null : (page.nextCursor ?? null);
-    } while (cursor !== null);
-    for (const [id, entry] of next) {
-      entry.missing = seen.has(id) ? 0 : entry.missing + 1;
-      if (entry.missing < (this.#flaw.hasty === true ? 1 : 2)) continue;
-      next.delete(id);
-      this.#tell(list, 'deleted', id, entry.record, null, entry.sequence + 1);
-    }
-    this.#known.set(list, next);
-  }
-
-  #see(
-    list: ListName,
-    known: Map<string, { record: Fields; sequence: number; missing: number }>,
-    record: Fields,
-    quiet: boolean,
-  ): void {
-    const before = known.get(record.id);
-    const text = (fields: Fields): string | null =>
-      this.#flaw.hasty === true ? JSON.stringify(fields) : essence(fields, { ignore: new Set(), refNames: 'ignored' });
-    if (before !== undefined && text(before.record) === text(record)) return;
-    const sequence = (before?.sequence ?? 0) + (quiet ? 0 : 1);
-    known.set(record.id, { record, sequence, missing: 0 });
-    if (quiet || ++this.#changes % (this.#flaw.losesEvery ?? Infinity) === 0) return;
-    this.#tell(list, before === undefined ? 'created' : 'updated', record.id, before?.record ?? null, record, sequence);
-  }
-
-  #tell(
-    list: ListName,
-    verb: string,
-    subject: string,
-    before: Fields | null,
-    after: Fields | null,
-    sequence: number,
-  ): void {
-    const observedAt = new Date().toISOString();
-    const id = createHash('sha256')
-      .update(JSON.stringify([list, subject, sequence]))
-      .digest('hex');
-    this.events.push({
-      id,
-      type: `crm.${OBJECT_OF[list]}.${verb}`,
-      subject,
-      time: observedAt,
-      source: '/w',
-      data: { before, after, sequence, observedAt },
-    });
-  }
-}
+import { PlainDetector, type Flaw } from '../support/plain-detector.js';
 
 interface Run {
   seed: number;
@@ -112,7 +30,7 @@ async function scoreOf({ seed, steps }: Run, profile: string, flaw?: Flaw): Prom
     for (const count of [0, ...steps, 0, 0]) {
       if (count === 0) sandbox.behave({ churn: 0, mishaps: { 'cursor-row-deleted': { times: 0 } } });
       sandbox.step(count);
-      for (const list of LIST_NAMES) await detector.sweep(target, list);
+      for (const list of Object.values(SIX_LISTS)) await detector.sweep(target, list);
     }
     return scoreEvents({ journal: sandbox.journal.lines(), events: detector.events });
   } finally {
@@ -173,7 +91,7 @@ test('a hasty detector on shifting pages invents removals, and is found out', as
   try {
     const target = await sandbox.start();
     const detector = new PlainDetector({ hasty: true });
-    for (let sweep = 0; sweep < 8; sweep++) await detector.sweep(target, 'people');
+    for (let sweep = 0; sweep < 8; sweep++) await detector.sweep(target, SIX_LISTS.people);
     const score = scoreEvents({ journal: sandbox.journal.lines(), events: detector.events });
     expect(score.falseEvents).toBeGreaterThan(0);
   } finally {

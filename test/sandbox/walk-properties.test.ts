@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
-import { LIST_KEY } from '../../src/server/read-api/envelope.js';
+import { SIX_LISTS } from '../../src/server/read-api/lists.js';
 import { PROFILES, type Profile } from '../../src/sandbox/behaviour/profiles.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { get, type Fields, type Target } from '../support/read-api.js';
@@ -21,7 +21,7 @@ async function stubbornPage(target: Target, list: ListName, cursor: string | nul
     const data = await get(target, path)
       .then(({ text }) => (JSON.parse(text) as { data?: Record<string, unknown> }).data)
       .catch(() => undefined);
-    const records = data?.[LIST_KEY[list]];
+    const records = data?.[SIX_LISTS[list].key];
     const next = (data?.['nextCursor'] ?? null) as string | null;
     if (Array.isArray(records))
       return { records: records as Fields[], nextCursor: records.length === 0 || next === '' ? null : next };

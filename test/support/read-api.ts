@@ -1,6 +1,6 @@
 /** The plainest client of the read API there can be: what a test asks of a server, without ours in between. */
-import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
-import { LIST_KEY } from '../../src/server/read-api/envelope.js';
+import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
 
 export interface Target {
   url: string;
@@ -26,16 +26,21 @@ export interface PageRead {
   nextCursor: string | null | undefined;
 }
 
-export async function readPage(target: Target, list: ListName, cursor: string | null = null): Promise<PageRead> {
+export async function readPage(
+  target: Target,
+  list: ListName | ServedList,
+  cursor: string | null = null,
+): Promise<PageRead> {
+  const { name, path, key } = typeof list === 'string' ? SIX_LISTS[list] : list;
   const query = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-  const { status, text } = await get(target, `${PATH_OF[list]}${query}`);
-  if (status !== 200) throw new Error(`${list}: ${status} ${text.slice(0, 200)}`);
+  const { status, text } = await get(target, `${path}${query}`);
+  if (status !== 200) throw new Error(`${name}: ${status} ${text.slice(0, 200)}`);
   const { data } = JSON.parse(text) as { data: Record<string, unknown> };
-  return { records: data[LIST_KEY[list]] as Fields[], nextCursor: data['nextCursor'] as string | null | undefined };
+  return { records: data[key] as Fields[], nextCursor: data['nextCursor'] as string | null | undefined };
 }
 
 /** All pages of a list, until the list says that it has ended. */
-export async function walk(target: Target, list: ListName): Promise<Fields[]> {
+export async function walk(target: Target, list: ListName | ServedList): Promise<Fields[]> {
   const records: Fields[] = [];
   let cursor: string | null = null;
   do {

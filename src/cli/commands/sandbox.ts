@@ -30,11 +30,13 @@ export interface SandboxOptions extends Pick<
   /** Ms. */
   latency?: number;
   journal?: string;
+  /** Further lists: how many records by name. */
+  list?: Readonly<Record<string, number>>;
 }
 
-/** `changefeed sandbox`: the six endpoints over a synthetic workspace, until it is told to stop. */
+/** `changefeed sandbox`: serves the read API from a synthetic workspace until the process is asked to stop. */
 export async function sandbox(options: SandboxOptions, io: Io): Promise<number> {
-  const { limit, latency, control, controlToken, ...world } = options;
+  const { limit, latency, control, controlToken, list, ...world } = options;
   if (world.profile === 'list') {
     const rows = PROFILES.map(({ name, sound, does }) => [name, sound ? 'sound' : 'unsound', does]);
     io.out(table(['profile', '', 'what it does'], rows, io.colours.out));
@@ -42,6 +44,7 @@ export async function sandbox(options: SandboxOptions, io: Io): Promise<number> 
   }
   const served = createSandbox({
     ...world,
+    ...(list !== undefined && { lists: list }),
     ...(limit !== undefined && { limit }),
     ...(latency !== undefined && { latencyMs: latency }),
     ...(control !== undefined && {

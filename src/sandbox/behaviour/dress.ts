@@ -3,6 +3,7 @@
  * ones differ from request to request and must never look like a change.
  */
 import type { ListName } from '../../events/lists.js';
+import { isFurther, type SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { dice, type Dice } from '../world/random.js';
 import type { RecordRules } from './behaviour.js';
@@ -15,7 +16,7 @@ const SOURCE_SINCE = '2025-07-14';
 
 export const SETTLED_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
 
-export function settled(list: ListName, record: CrmRecord, rules: RecordRules): CrmRecord {
+export function settled(list: SandboxListName, record: CrmRecord, rules: RecordRules): CrmRecord {
   let fields: Fields = { ...record };
   if (list === 'todo' && rules.todoNames !== 'written') fields = wildTodo(fields, rules.todoNames);
   if (rules.extras) fields = { ...fields, ...extrasOf(list, fields) };
@@ -53,7 +54,7 @@ export const EXTRA_FIELDS: readonly string[] = [
   'dealLeadId',
 ];
 
-function extrasOf(list: ListName, { id, text }: Fields): Fields {
+function extrasOf(list: SandboxListName, { id, text }: Fields): Fields {
   switch (list) {
     case 'people':
       return { RecordId: id, '최근 연락일': null };
@@ -65,7 +66,7 @@ function extrasOf(list: ListName, { id, text }: Fields): Fields {
       return { RecordId: id, leadId: null, dealLeadId: null };
     case 'history':
       return { leadId: null };
-    case 'activity':
+    default:
       return {};
   }
 }
@@ -89,12 +90,14 @@ const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
   memo: 'quoteId',
   todo: '유형',
 };
+/** The same for every further list. */
+const DRIFTING_FURTHER = '설명';
 
 /** Fields that may appear, vanish or change form on all records at once. */
-export const DRIFT_FIELDS: readonly string[] = ['recordVersion', ...Object.values(DRIFTING)];
+export const DRIFT_FIELDS: readonly string[] = ['recordVersion', ...Object.values(DRIFTING), DRIFTING_FURTHER];
 
-function drift(list: ListName, fields: Fields, how: 'added' | 'removed' | 'reshaped'): void {
-  const name = DRIFTING[list];
+function drift(list: SandboxListName, fields: Fields, how: 'added' | 'removed' | 'reshaped'): void {
+  const name = isFurther(list) ? DRIFTING_FURTHER : DRIFTING[list];
   if (name === undefined) return;
   if (how === 'added') fields['recordVersion'] = 1;
   else if (how === 'removed') Reflect.deleteProperty(fields, name);

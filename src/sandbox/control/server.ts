@@ -2,7 +2,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
-import { LIST_NAMES, parseListName } from '../../events/lists.js';
 import { FAULTS } from '../behaviour/faults.js';
 import { PROFILES } from '../behaviour/profiles.js';
 import { parseSwitches } from '../behaviour/schema.js';
@@ -124,12 +123,13 @@ function views(app: FastifyInstance, sandbox: Levers): void {
   );
   app.get('/records/:list/:id', async (request, reply) => {
     const { list: name, id } = at.parse(request.params);
-    const list = parseListName(name);
-    const index = list === undefined ? null : sandbox.world.indexOf(list, id);
-    const record = list === undefined || index === null ? null : sandbox.world.image(list, index);
-    if (record === null)
-      return reply.code(404).send({ error: `There is no such record. Lists: ${LIST_NAMES.join(', ')}.` });
-    return reply.send(record);
+    const { world } = sandbox;
+    const list = world.listNamed(name)?.name ?? null;
+    const index = list === null ? null : world.indexOf(list, id);
+    const record = list === null || index === null ? null : world.image(list, index);
+    if (record !== null) return reply.send(record);
+    const names = world.lists.map((each) => each.name).join(', ');
+    return reply.code(404).send({ error: `There is no such record. Lists: ${names}.` });
   });
 }
 

@@ -1,5 +1,5 @@
 /** Writes down every mutation and when it became visible. It hears of both from the world and the wire, never from a fault. */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { PageShown } from '../paging/pager.js';
 import type { Mutation, RecordChange, Rename } from '../world/world.js';
@@ -13,7 +13,7 @@ export interface JournalOptions {
   /** Also gets every line as it happens. */
   write?: (line: JournalLine) => void;
   /** As the record is shown to all clients alike (names, stamps), without what differs from request to request. */
-  dress: (list: ListName, record: MutationLine['before']) => MutationLine['before'];
+  dress: (list: SandboxListName, record: MutationLine['before']) => MutationLine['before'];
 }
 
 type Kept = { -readonly [K in keyof MutationLine]: MutationLine[K] };
@@ -31,7 +31,7 @@ export class Journal {
   #lines: JournalLine[] = [];
   #dropped = 0;
   /** Mutations no client has seen yet, by list and row. */
-  readonly #pending = new Map<ListName, Map<number, Pending[]>>();
+  readonly #pending = new Map<SandboxListName, Map<number, Pending[]>>();
   readonly #walks = new Walks();
 
   constructor(options: JournalOptions) {

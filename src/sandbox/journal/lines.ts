@@ -1,5 +1,4 @@
 /** The lines of a journal: what was true of the synthetic workspace, and when the list API first showed it. */
-import type { ListName } from '../../events/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 
 /** One record changed. All lines of one mutation share its number. */
@@ -9,7 +8,7 @@ export interface MutationLine {
   readonly mutation: number;
   /** `complete-todo`, `merge-people` … */
   readonly kind: string;
-  readonly list: ListName;
+  readonly list: string;
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
@@ -29,7 +28,7 @@ export interface MutationLine {
 export interface VisibleLine {
   readonly line: 'visible';
   readonly mutation: number;
-  readonly list: ListName;
+  readonly list: string;
   readonly id: string;
   readonly at: string;
 }
@@ -37,7 +36,7 @@ export interface VisibleLine {
 /** A client came from the first page of a list to its end. */
 export interface WalkLine {
   readonly line: 'walk';
-  readonly list: ListName;
+  readonly list: string;
   readonly startedAt: string;
   readonly endedAt: string;
 }

@@ -1,5 +1,5 @@
 /** What a mutation is made with: the world, the time, and dice that make the same life from the same seed. */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import type { Draft } from '../world/draft.js';
 import { fixedUuid } from '../world/ids.js';
 import type { Dice } from '../world/random.js';
@@ -28,7 +28,7 @@ const TRIES = 40;
 const SCAN = 5_000;
 
 /** Any record of the list that fits; null when none was found. */
-export function pick<K extends ListName>(
+export function pick<K extends SandboxListName>(
   { world, roll }: LifeContext,
   list: K,
   fits: (facts: FactsOf[K], index: number) => boolean = () => true,
@@ -65,7 +65,7 @@ export function handOver(
   from: { list: 'people' | 'organization'; index: number },
   heir: number | null,
 ): void {
-  for (const kind of ['memo', 'todo', 'deal'] as const) {
+  for (const kind of ['memo', 'todo', 'unlistedDeal'] as const) {
     for (const child of world.children(kind, from.list, from.index)) {
       draft.edit(kind, child, () => (from.list === 'people' ? { person: heir } : { organization: heir }));
     }

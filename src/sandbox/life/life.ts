@@ -1,11 +1,12 @@
 /** Life in the synthetic workspace: single mutations by name for tests, and a seeded stream of them. */
 import { ChangefeedError } from '../../errors.js';
-import type { ListName } from '../../events/lists.js';
+import { isFurther, type FurtherName, type SandboxListName } from '../world/lists.js';
 import type { RefKind } from '../world/directory.js';
 import { DIRECTORY_SIZES } from '../world/directory.js';
 import type {
   ActivityFacts,
   FactsOf,
+  FurtherFacts,
   HistoryFacts,
   MemoFacts,
   OrganizationFacts,
@@ -15,10 +16,11 @@ import type {
 import { dice, type Dice } from '../world/random.js';
 import type { World } from '../world/world.js';
 import * as contacts from './contacts.js';
+import * as further from './further.js';
 import { pick, type LifeContext } from './context.js';
 import * as log from './log.js';
 import * as notes from './notes.js';
-import { STREAM, type LifeVerb, type Verbs } from './stream.js';
+import { furtherActs, STREAM, type Act, type LifeVerb, type Verbs } from './stream.js';
 
 const isOpen = ({ doneAt }: TodoFacts): boolean => doneAt === null;
 const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
@@ -30,10 +32,12 @@ const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
  */
 export class Life implements Verbs {
   readonly #context: LifeContext;
+  readonly #stream: readonly Act[];
 
   constructor(world: World, now: () => number, seed: number) {
     const roll: Dice = dice(seed, 0x11fe);
     this.#context = { world, roll, now };
+    this.#stream = [...STREAM, ...world.further.flatMap(furtherActs)];
   }
 
   createPerson = (over?: Partial<PersonFacts>): string =>
@@ -82,6 +86,17 @@ export class Life implements Verbs {
   /** A deal is won, lost or taken up again: counters move, stamps do not. */
   moveDeal = (): void => log.moveDeal(this.#context, this.#deal());
 
+  /** A record of a further list. */
+  createIn = (list: string, over?: Partial<FurtherFacts>): string => {
+    const name = this.#further(list);
+    return this.#idOf(name, further.createIn(this.#context, name, over));
+  };
+  editIn = (list: string, id?: string, over?: Partial<FurtherFacts>): string => {
+    const name = this.#further(list);
+    return this.#on(name, id, (index) => further.editIn(this.#context, name, index, over));
+  };
+  deleteIn = (list: string, id?: string): string => this.delete(this.#further(list), id);
+
   /** The stamp moves and nothing else does. */
   touch = (list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string =>
     this.#on(list, id, (index) => contacts.touch(this.#context, list, index));
@@ -95,9 +110,10 @@ export class Life implements Verbs {
   }
 
   /** History and activity have no delete in the wild: their rows cannot go. */
-  delete(list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string {
+  delete(list: 'people' | 'organization' | 'memo' | 'todo' | FurtherName, id?: string): string {
     return this.#on(list, id, (index) => {
-      if (list === 'memo') notes.deleteMemo(this.#context, index);
+      if (isFurther(list)) further.deleteIn(this.#context, list, index);
+      else if (list === 'memo') notes.deleteMemo(this.#context, index);
       else if (list === 'todo') notes.deleteTodo(this.#context, index);
       else contacts.deleteContact(this.#context, list, index);
     });
@@ -116,12 +132,12 @@ export class Life implements Verbs {
   }
 
   #next(): LifeVerb {
-    const total = STREAM.reduce((sum, { weight }) => sum + weight, 0);
+    const total = this.#stream.reduce((sum, { weight }) => sum + weight, 0);
     let at = this.#context.roll.below(total);
-    const drawn = STREAM.findIndex(({ weight }) => (at -= weight) < 0);
+    const drawn = this.#stream.findIndex(({ weight }) => (at -= weight) < 0);
     // What cannot be done now (no open todo to complete) gives way to the next in the table; creating always can.
-    for (let tries = 0; tries < STREAM.length; tries++) {
-      const act = STREAM[(drawn + tries) % STREAM.length];
+    for (let tries = 0; tries < this.#stream.length; tries++) {
+      const act = this.#stream[(drawn + tries) % this.#stream.length];
       if (act !== undefined && this.#tried(() => act.run(this))) return act.verb;
     }
     this.createPerson();
@@ -138,13 +154,19 @@ export class Life implements Verbs {
     }
   }
 
+  #further(name: string): FurtherName {
+    const list = this.#context.world.further.find((each) => each === name);
+    if (list !== undefined) return list;
+    throw new ChangefeedError('CF_USAGE', { message: `The sandbox was created without a further list "${name}".` });
+  }
+
   #deal(): number {
     const deal = log.pickDeal(this.#context);
     if (deal === null) throw nothing('deal');
     return deal;
   }
 
-  #on<K extends ListName>(
+  #on<K extends SandboxListName>(
     list: K,
     id: string | undefined,
     run: (index: number) => void,
@@ -155,7 +177,7 @@ export class Life implements Verbs {
     return this.#idOf(list, index);
   }
 
-  #find<K extends ListName>(
+  #find<K extends SandboxListName>(
     list: K,
     id: string | undefined,
     fits?: (facts: FactsOf[K], index: number) => boolean,
@@ -176,7 +198,7 @@ export class Life implements Verbs {
     return index;
   }
 
-  #idOf(list: ListName, index: number): string {
+  #idOf(list: SandboxListName, index: number): string {
     return this.#context.world.idOf(list, index);
   }
 }

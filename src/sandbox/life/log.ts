@@ -68,7 +68,7 @@ export function addHistory(context: LifeContext, deal: number, over?: Partial<Hi
   const { world, roll } = context;
   let row = -1;
   world.change('add-history', context.now(), (draft) => {
-    const facts = draft.get('deal', deal);
+    const facts = draft.get('unlistedDeal', deal);
     const connected = facts !== null && roll.chance(0.1) ? connection(facts) : {};
     row = draft.create('history', {
       ...bornNow(draft.at),
@@ -87,7 +87,7 @@ export function createDeal(context: LifeContext, person: number): void {
   world.change('create-deal', context.now(), (draft) => {
     const organization = draft.get('people', person)?.organization ?? null;
     const status = roll.pick(['lead', 'running'] as const);
-    const deal = draft.create('deal', {
+    const deal = draft.create('unlistedDeal', {
       ...bornNow(draft.at),
       person,
       organization,
@@ -117,10 +117,10 @@ const SAID: Readonly<Record<DealFacts['status'], string>> = {
 export function moveDeal(context: LifeContext, deal: number): void {
   const { world, roll } = context;
   world.change('move-deal', context.now(), (draft) => {
-    const facts = draft.get('deal', deal);
+    const facts = draft.get('unlistedDeal', deal);
     if (facts === null) return;
     const status = roll.pick(NEXT[facts.status]);
-    draft.put('deal', deal, { ...facts, status });
+    draft.put('unlistedDeal', deal, { ...facts, status });
     draft.create(
       'history',
       statusRow(draft, deal, { owner: facts.owner, user: world.directory.ref('user', facts.owner), status }),
@@ -152,6 +152,6 @@ function statusRow(draft: Draft, deal: number, { owner, user, status }: Move): H
 /** A deal of somebody; null when nobody found has one. */
 export function pickDeal(context: LifeContext): number | null {
   const { world } = context;
-  const person = pick(context, 'people', (_facts, index) => world.children('deal', 'people', index).length > 0);
-  return person === null ? null : (world.children('deal', 'people', person)[0] ?? null);
+  const person = pick(context, 'people', (_facts, index) => world.children('unlistedDeal', 'people', index).length > 0);
+  return person === null ? null : (world.children('unlistedDeal', 'people', person)[0] ?? null);
 }

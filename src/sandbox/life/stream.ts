@@ -1,5 +1,7 @@
 /** How often what happens: one table, so that a stranger sees at a glance what a sandbox's life is made of. */
 
+import type { FurtherName } from '../world/lists.js';
+
 /** What the stream asks of life: each verb without an id chooses its record by the seeded dice. */
 export interface Verbs {
   createPerson(): unknown;
@@ -27,11 +29,13 @@ export interface Verbs {
   moveDeal(): unknown;
   mergePeople(): unknown;
   touch(list: 'people'): unknown;
-  delete(list: 'people' | 'memo' | 'todo'): unknown;
+  createIn(list: FurtherName): unknown;
+  editIn(list: FurtherName): unknown;
+  delete(list: 'people' | 'memo' | 'todo' | FurtherName): unknown;
 }
 export type LifeVerb = keyof Verbs;
 
-interface Act {
+export interface Act {
   readonly verb: LifeVerb;
   /** Out of the sum of all weights. */
   readonly weight: number;
@@ -70,3 +74,12 @@ export const STREAM: readonly Act[] = [
   act('delete', 1, (life) => life.delete('people')),
   act('mergePeople', 1, (life) => life.mergePeople()),
 ];
+
+/** What happens to one further list. */
+export function furtherActs(list: FurtherName): Act[] {
+  return [
+    act('editIn', 12, (life) => life.editIn(list)),
+    act('createIn', 4, (life) => life.createIn(list)),
+    act('delete', 2, (life) => life.delete(list)),
+  ];
+}

@@ -1,11 +1,11 @@
 /** The styles of cursor seen or feared: what each one says of a place in a list, and what it makes of one that comes back. */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import type { PagingRules } from '../behaviour/behaviour.js';
 import { fixedUuid } from '../world/ids.js';
 
 /** Where the next page begins, said in every way a style may need. */
 export interface Place {
-  readonly list: ListName;
+  readonly list: SandboxListName;
   /** Id of the last row shown. */
   readonly lastId: string;
   readonly position: number;
@@ -59,7 +59,7 @@ export class Cursors {
     }
   }
 
-  read(style: Style, list: ListName, cursor: string): Resumed {
+  read(style: Style, list: SandboxListName, cursor: string): Resumed {
     if (style === 'last-id') return { by: 'id', id: cursor };
     if (style === 'single-use') return this.#useUp(list, cursor);
     const [kind, of, ...rest] = unpack(cursor);
@@ -76,7 +76,7 @@ export class Cursors {
     return BAD;
   }
 
-  #useUp(list: ListName, cursor: string): Resumed {
+  #useUp(list: SandboxListName, cursor: string): Resumed {
     const place = this.#singleUse.get(cursor);
     this.#singleUse.delete(cursor);
     const [of, id] = place?.split(':') ?? [];

@@ -2,7 +2,7 @@
  * Serialised pages of the live world, kept as long as every record on them is what it was: serving a still list costs
  * no more than sending bytes. Bounded by bytes; the page unused for longest goes first.
  */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import { pageTail, type NextCursor } from '../../server/read-api/envelope.js';
 
 export interface RowVersion {
@@ -27,7 +27,7 @@ export interface KeptPage {
 }
 
 export interface PageKey {
-  readonly list: ListName;
+  readonly list: SandboxListName;
   /** All that decides what the page looks like besides its records. */
   readonly form: string;
   readonly listVersion: number;

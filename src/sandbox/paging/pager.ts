@@ -1,5 +1,5 @@
 /** Pages of the synthetic world as a source of the read API: which rows, from which view, with which cursor. */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxList, SandboxListName } from '../world/lists.js';
 import { pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
 import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
 import type { Behaviour } from '../behaviour/behaviour.js';
@@ -13,7 +13,7 @@ import { liveView, type View } from './view.js';
 
 /** What a page showed, once it got through whole. */
 export interface PageShown {
-  readonly list: ListName;
+  readonly list: SandboxListName;
   readonly rows: readonly RowVersion[];
   /** Would this row, now gone, have stood on this page? */
   readonly covers: (row: number) => boolean;
@@ -64,11 +64,13 @@ export class Pager implements Source {
     this.#live = liveView(world);
   }
 
-  page({ list, cursor }: PageQuery): Promise<SourceAnswer> {
+  page({ list: name, cursor }: PageQuery): Promise<SourceAnswer> {
+    const list = this.#options.world.listNamed(name);
+    if (list === null) return Promise.resolve(NO_SUCH_LIST);
     const behaviour = this.#options.behaviour();
     const lagMs = this.#options.happens('stale') ? behaviour.staleMs : null;
     this.#requests++;
-    const cut = this.#cut(list, cursor, behaviour, lagMs);
+    const cut = this.#cut(list.name, cursor, behaviour, lagMs);
     return Promise.resolve(
       cut === null ? this.#badCursor(list, behaviour) : this.#answer(list, cursor, cut, behaviour),
     );
@@ -79,7 +81,7 @@ export class Pager implements Source {
     return this.#cache.bytes;
   }
 
-  #cut(list: ListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Cut | null {
+  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Cut | null {
     const { order } = behaviour;
     const current = (): View => (lagMs === null ? this.#live : this.#snapshots.lagging(order, lagMs));
     if (cursor === null) {
@@ -101,7 +103,12 @@ export class Pager implements Source {
     return { view, snapshot, rows, from, after: place.after };
   }
 
-  #place(list: ListName, resumed: Resumed, rows: Rows, behaviour: Behaviour): Pick<Cut, 'from' | 'after'> | null {
+  #place(
+    list: SandboxListName,
+    resumed: Resumed,
+    rows: Rows,
+    behaviour: Behaviour,
+  ): Pick<Cut, 'from' | 'after'> | null {
     if (resumed.by === 'nothing') return null;
     if (resumed.by === 'position') return { from: resumed.position, after: rows.at(resumed.position - 1) ?? null };
     const index = this.#options.world.indexOf(list, resumed.id);
@@ -109,14 +116,14 @@ export class Pager implements Source {
     return { from: rows.positionAfter(index), after: index };
   }
 
-  #badCursor(list: ListName, behaviour: Behaviour): SourceAnswer {
+  #badCursor(list: SandboxList, behaviour: Behaviour): SourceAnswer {
     switch (behaviour.badCursor) {
       case 'first-page': {
-        const first = this.#cut(list, null, behaviour, null);
+        const first = this.#cut(list.name, null, behaviour, null);
         return first === null ? refused('json') : this.#answer(list, null, first, behaviour);
       }
       case 'empty-page':
-        return { outcome: 'page', body: Buffer.concat([pageHead(list, []), Buffer.from(pageTail(null))]) };
+        return { outcome: 'page', body: Buffer.concat([pageHead(list.key, []), Buffer.from(pageTail(null))]) };
       case 'refuse-empty':
         return refused('empty');
       case 'refuse':
@@ -124,7 +131,7 @@ export class Pager implements Source {
     }
   }
 
-  #answer(list: ListName, cursor: string | null, cut: Cut, behaviour: Behaviour): SourceAnswer {
+  #answer(list: SandboxList, cursor: string | null, cut: Cut, behaviour: Behaviour): SourceAnswer {
     const { view, snapshot, rows, from } = cut;
     const indexes = rows.slice(from, from + behaviour.pageSize);
     const position = from + indexes.length;
@@ -132,13 +139,14 @@ export class Pager implements Source {
     // An empty page has nothing to point behind: it always ends the list.
     const goesOn = last !== undefined && (position < rows.length || behaviour.end === 'empty-page');
     const nextCursor = goesOn
-      ? this.#nextCursor(cursor, { list, last, position, snapshot }, behaviour)
+      ? this.#nextCursor(cursor, { list: list.name, last, position, snapshot }, behaviour)
       : END[behaviour.end];
     const page = this.#draw({ list, view, indexes, nextCursor, behaviour });
     const covers = coverage(cut, last ?? null, !goesOn);
     const askedAt = this.#options.now();
-    const shown: PageShown = { list, rows: page.rows, covers, askedAt, end: !goesOn, view, cursor, nextCursor };
-    return { outcome: 'page', body: page.body, delivered: () => this.#options.shown(shown) };
+    const { body, rows: shownRows } = page;
+    const shown = { list: list.name, rows: shownRows, covers, askedAt, end: !goesOn, view, cursor, nextCursor };
+    return { outcome: 'page', body, delivered: () => this.#options.shown(shown) };
   }
 
   #nextCursor(cursor: string | null, place: Omit<Place, 'lastId'> & { last: number }, behaviour: Behaviour): string {
@@ -147,7 +155,10 @@ export class Pager implements Source {
     return this.#cursors.write(behaviour.cursor, { ...place, lastId });
   }
 
-  #draw({ list, view, indexes, nextCursor, behaviour }: Drawing): { body: Buffer; rows: readonly RowVersion[] } {
+  #draw({ list: { name: list, key }, view, indexes, nextCursor, behaviour }: Drawing): {
+    body: Buffer;
+    rows: readonly RowVersion[];
+  } {
     const { world, seed } = this.#options;
     const isStill = view.live && !isRestless(behaviour) && behaviour.order !== 'shuffled';
     const request = this.#requests;
@@ -162,7 +173,7 @@ export class Pager implements Source {
     };
     const head = (rows: readonly RowVersion[]): Buffer =>
       pageHead(
-        list,
+        key,
         rows.flatMap(({ index }) => text(index) ?? []),
       );
     const versionOf = (index: number): number => view.versionOf(list, index);
@@ -179,7 +190,7 @@ export class Pager implements Source {
 }
 
 interface Drawing {
-  list: ListName;
+  list: SandboxList;
   view: View;
   indexes: readonly number[];
   nextCursor: NextCursor;
@@ -204,6 +215,8 @@ const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
 function formOf({ order, todoNames, extras, stamps, drift, historySource, empties }: Behaviour): string {
   return [order, todoNames, extras, stamps, drift, historySource, empties].join();
 }
+
+const NO_SUCH_LIST: SourceAnswer = { outcome: 'failure', status: 404, message: 'Not Found' };
 
 function refused(form: 'json' | 'empty'): SourceAnswer {
   return { outcome: 'failure', status: 400, message: 'Bad Request', reason: '잘못된 cursor입니다.', form };

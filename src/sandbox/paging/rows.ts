@@ -1,5 +1,5 @@
 /** The rows of one request: a list in an order of the world, or shuffled for this request alone. */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import { dice } from '../world/random.js';
 import type { PagingRules } from '../behaviour/behaviour.js';
 import type { View } from './view.js';
@@ -16,7 +16,7 @@ export interface Rows {
 }
 
 /** @param request a number that is another for every request */
-export function rowsOf(view: View, list: ListName, order: PagingRules['order'], request: number): Rows {
+export function rowsOf(view: View, list: SandboxListName, order: PagingRules['order'], request: number): Rows {
   if (order === 'shuffled') return shuffled(view, list, request);
   const rows = view.order(list, order);
   return {
@@ -29,7 +29,7 @@ export function rowsOf(view: View, list: ListName, order: PagingRules['order'], 
   };
 }
 
-function shuffled(view: View, list: ListName, request: number): Rows {
+function shuffled(view: View, list: SandboxListName, request: number): Rows {
   const rows = view.order(list, 'creation').slice(0, Infinity);
   const roll = dice(request, 0x5bff);
   for (let last = rows.length - 1; last > 0; last--) {

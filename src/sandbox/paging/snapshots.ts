@@ -1,5 +1,5 @@
 /** Frozen views of the world: for cursors that read one moment throughout, and for a replica that lags behind. */
-import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import type { PagingRules } from '../behaviour/behaviour.js';
 import type { World } from '../world/world.js';
 import { freeze, type FrozenView } from './view.js';
@@ -24,7 +24,7 @@ export class Snapshots {
     this.#now = now;
   }
 
-  open(list: ListName, order: PagingRules['order'], lifetimeMs: number): { name: string; view: FrozenView } {
+  open(list: SandboxListName, order: PagingRules['order'], lifetimeMs: number): { name: string; view: FrozenView } {
     const name = `s${++this.#names}`;
     const view = freeze(this.#world, [list], order === 'shuffled' ? 'creation' : order, this.#now());
     this.#open.set(name, { view, expiresAt: this.#now() + lifetimeMs });
@@ -47,7 +47,12 @@ export class Snapshots {
     const name = order === 'shuffled' ? 'creation' : order;
     if (this.#replica === null || this.#now() - this.#replica.takenAt >= lagMs) {
       this.#replica?.close();
-      this.#replica = freeze(this.#world, LIST_NAMES, name, this.#now());
+      this.#replica = freeze(
+        this.#world,
+        this.#world.lists.map((list) => list.name),
+        name,
+        this.#now(),
+      );
     }
     return this.#replica;
   }

@@ -1,5 +1,5 @@
 /** What a page is cut from: the world as it is now, or as it was when a snapshot was taken. */
-import type { ListName } from '../../events/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { Order } from '../world/order.js';
 import type { OrderName } from '../world/orders.js';
@@ -10,9 +10,9 @@ export interface View {
   readonly mutations: number;
   /** A live view's pages may be kept; those of a frozen one are asked for once. */
   readonly live: boolean;
-  order(list: ListName, name: OrderName): Order;
-  image(list: ListName, index: number): CrmRecord | null;
-  versionOf(list: ListName, index: number): number;
+  order(list: SandboxListName, name: OrderName): Order;
+  image(list: SandboxListName, index: number): CrmRecord | null;
+  versionOf(list: SandboxListName, index: number): number;
 }
 
 export function liveView(world: World): View {
@@ -35,7 +35,7 @@ export interface FrozenView extends View {
 }
 
 /** Copies the order of these lists, and keeps a record's old image only once the record changes. */
-export function freeze(world: World, lists: readonly ListName[], name: OrderName, takenAt: number): FrozenView {
+export function freeze(world: World, lists: readonly SandboxListName[], name: OrderName, takenAt: number): FrozenView {
   const orders = new Map(lists.map((list) => [list, world.order(list, name).frozen()]));
   const kept = new Map<string, { image: CrmRecord | null; version: number }>();
   const mutations = world.mutations;

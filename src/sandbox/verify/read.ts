@@ -1,7 +1,6 @@
 /** Journals and streams of events as NDJSON texts: line by line, with the line's number when one is wrong. */
 import { z } from 'zod';
 import { ChangefeedError } from '../../errors.js';
-import { LIST_NAMES } from '../../events/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { JournalLine, MutationLine } from '../journal/lines.js';
 
@@ -24,7 +23,7 @@ export interface JudgedEvent {
 }
 
 const record = z.looseObject({ id: z.string() }).nullable();
-const list = z.enum(LIST_NAMES);
+const list = z.string();
 
 const journalLine = z.discriminatedUnion('line', [
   z.object({

@@ -1,5 +1,5 @@
 /** The score of a stream of events against a sandbox's journal: what was found, what was invented, in what order, how late. */
-import { listOfObject, type ListName } from '../../events/lists.js';
+import { listOfObject } from '../../events/lists.js';
 import type { JournalLine } from '../journal/lines.js';
 import { delaysOf, type Delays } from './delay.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
@@ -25,7 +25,7 @@ export interface Found {
 }
 
 export interface MissedChange {
-  list: ListName;
+  list: string;
   id: string;
   verb: ChangeVerb;
   kind: string;
@@ -47,7 +47,7 @@ export interface Score extends Order {
   /** `found / expected`; 1 when nothing was expected. */
   recall: number;
   byVerb: Record<ChangeVerb, Found>;
-  byList: Partial<Record<ListName, Found>>;
+  byList: Record<string, Found>;
   /** Events that tell of something that did not happen. */
   falseEvents: number;
   /** Updates that differ in nothing but the name of something renamed: true in their way, and counted apart. */
@@ -117,12 +117,11 @@ class Tally {
 
   hear(event: JudgedEvent): void {
     const claim = claimOf(event, this.#truth);
-    const list = listOfObject(event.type.split('.')[1] ?? '');
-    if (claim === null || list === undefined) {
+    if (claim === null) {
       this.unjudged++;
       return;
     }
-    const key = historyKey(list, event.subject);
+    const key = historyKey(listOf(event), event.subject);
     const history = this.#truth.histories.get(key);
     if (this.#isRename(event, claim)) this.renames++;
     else if (history === undefined)
@@ -160,6 +159,12 @@ class Tally {
     const named = { ...this.#truth.sameness, refNames: 'compared' } as const;
     return essence(before, named) !== essence(after, named);
   }
+}
+
+/** The records of a further list are called by its name in event types. */
+function listOf({ type }: JudgedEvent): string {
+  const object = type.split('.')[1] ?? '';
+  return listOfObject(object) ?? object;
 }
 
 /** Null for what is not a claim about a change of a record. */

@@ -10,7 +10,6 @@
  * Not expected: what became visible before the list had been walked once from its first page to its end (the quiet
  * baseline), and a removal after which not enough walks have begun and ended (a removal is confirmed by a second look).
  */
-import type { ListName } from '../../events/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { DRIFT_FIELDS, EXTRA_FIELDS } from '../behaviour/dress.js';
 import type { JournalLine, MutationLine, WalkLine } from '../journal/lines.js';
@@ -39,7 +38,7 @@ export interface Step {
 }
 
 export interface History {
-  readonly list: ListName;
+  readonly list: string;
   readonly id: string;
   readonly states: readonly State[];
   readonly steps: readonly Step[];
@@ -63,7 +62,7 @@ export interface TruthOptions {
   removalLooks?: number;
 }
 
-export const historyKey = (list: ListName, id: string): string => `${list} ${id}`;
+export const historyKey = (list: string, id: string): string => `${list} ${id}`;
 
 export function truthOf(journal: readonly JournalLine[], options: TruthOptions = {}): Truth {
   const switched = (rule: string): boolean => journal.some((line) => line.line === 'rules' && rule in line.rules);

@@ -58,8 +58,8 @@ export function baseTodo(index: number, context: BaseContext): TodoFacts {
 const STATUSES = ['lead', 'running', 'running', 'won', 'lost'] as const satisfies readonly DealStatus[];
 
 export function baseDeal(index: number, context: BaseContext): DealFacts {
-  const roll = context.dice('deal', index);
-  const bornAt = context.bornAt('deal', index);
+  const roll = context.dice('unlistedDeal', index);
+  const bornAt = context.bornAt('unlistedDeal', index);
   return {
     ...baseLinks(index, context.sizes),
     bornAt,
@@ -70,7 +70,7 @@ export function baseDeal(index: number, context: BaseContext): DealFacts {
 }
 
 function dealOf(person: number, { sizes }: BaseContext): number | null {
-  return baseChildrenOfPerson('deal', person, sizes)[0] ?? null;
+  return baseChildrenOfPerson('unlistedDeal', person, sizes)[0] ?? null;
 }
 
 export function toMinute(time: number): number {

@@ -1,6 +1,6 @@
 /** What deriving a record from the seed needs: sizes, dice, and the time at which each record was born. */
 import type { Directory } from './directory.js';
-import { KINDS, type Kind, type Sizes } from './facts.js';
+import { numberOf, type Kind, type Sizes } from './facts.js';
 import { dice, hash32, type Dice } from './random.js';
 
 /** The seed's records were written in these two years: fixed, so that the same seed gives the same bytes on any day. */
@@ -24,10 +24,10 @@ export function baseContext(seed: number, sizes: Sizes, directory: Directory): B
     seed,
     sizes,
     directory,
-    dice: (kind, index, salt = 0) => dice(seed, KINDS.indexOf(kind), index, salt),
+    dice: (kind, index, salt = 0) => dice(seed, numberOf(kind), index, salt),
     bornAt: (kind, index) => {
-      const fraction = hash32(seed, KINDS.indexOf(kind), index, 99) / 0x1_0000_0000;
-      return FROM + Math.floor(((index + fraction) / sizes[kind]) * (UNTIL - FROM));
+      const fraction = hash32(seed, numberOf(kind), index, 99) / 0x1_0000_0000;
+      return FROM + Math.floor(((index + fraction) / (sizes[kind] ?? 1)) * (UNTIL - FROM));
     },
     later: (bornAt, roll) => bornAt + 1 + (roll.chance(0.4) ? roll.below(70) : roll.below(Math.max(1, UNTIL - bornAt))),
   };

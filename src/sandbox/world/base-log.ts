@@ -14,7 +14,7 @@ const STAGES = ['신규', '상담', '제안', '협상', '계약'] as const;
 export function baseHistory(index: number, context: BaseContext): HistoryFacts {
   const roll = context.dice('history', index);
   const group = Math.floor(index / BURST);
-  const deals = Math.max(1, context.sizes.deal);
+  const deals = Math.max(1, context.sizes.unlistedDeal);
   const created = Math.floor(group / 2);
   // Every other group of rows is the birth of one deal; between them stand edits of deals born before.
   const isBirth = group % 2 === 0 && created < deals;

@@ -24,7 +24,7 @@ export class Draft {
   /** As it will be after what has been put so far. */
   get<K extends Kind>(kind: K, index: number): FactsOf[K] | null {
     const write = this.#writes.get(`${kind}:${index}`) as Write<K> | undefined;
-    return write === undefined ? this.#tables[kind].get(index) : write.facts;
+    return write === undefined ? this.#tables.of(kind).get(index) : write.facts;
   }
 
   put<K extends Kind>(kind: K, index: number, facts: FactsOf[K] | null): void {
@@ -38,7 +38,7 @@ export class Draft {
   }
 
   create<K extends Kind>(kind: K, facts: FactsOf[K]): number {
-    const index = this.#tables[kind].reserve();
+    const index = this.#tables.of(kind).reserve();
     this.put(kind, index, facts);
     return index;
   }

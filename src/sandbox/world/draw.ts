@@ -1,5 +1,4 @@
 /** From facts to a record as the interface spells it (section 2), key by key in its order. */
-import type { ListName } from '../../events/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { Counts } from './counts.js';
@@ -7,7 +6,9 @@ import type { CustomKind, Customised } from './custom.js';
 import type { Directory } from './directory.js';
 import type {
   ActivityFacts,
+  FactsOf,
   HistoryFacts,
+  FurtherFacts,
   Kind,
   MemoFacts,
   OrganizationFacts,
@@ -15,6 +16,7 @@ import type {
   Submission,
   TodoFacts,
 } from './facts.js';
+import { isFurther, type FurtherName, type SandboxListName } from './lists.js';
 import { NO_TODO } from './words.js';
 
 /** What drawing needs to know beyond the facts of the record itself. */
@@ -115,7 +117,7 @@ const drawOrganization: Draw<OrganizationFacts> = (index, facts, around) => {
 const drawMemo: Draw<MemoFacts> = (index, facts, around) => ({
   id: around.idOf('memo', index),
   text: facts.text,
-  dealId: idOrNull('deal', facts.deal, around),
+  dealId: idOrNull('unlistedDeal', facts.deal, around),
   peopleId: idOrNull('people', facts.person, around),
   organizationId: idOrNull('organization', facts.organization, around),
   productId: facts.productId,
@@ -129,7 +131,7 @@ const drawMemo: Draw<MemoFacts> = (index, facts, around) => ({
 
 const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
   id: around.idOf('todo', index),
-  dealId: idOrNull('deal', facts.deal, around),
+  dealId: idOrNull('unlistedDeal', facts.deal, around),
   peopleId: idOrNull('people', facts.person, around),
   organizationId: idOrNull('organization', facts.organization, around),
   내용: facts.content,
@@ -148,7 +150,7 @@ const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
 const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
   return {
     id: around.idOf('history', index),
-    dealId: around.idOf('deal', facts.deal),
+    dealId: around.idOf('unlistedDeal', facts.deal),
     type: facts.type,
     source: facts.source,
     people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
@@ -182,14 +184,34 @@ const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
   };
 };
 
-export const DRAW = {
+const drawFurther =
+  (list: FurtherName): Draw<FurtherFacts> =>
+  (index, facts, around) => ({
+    id: around.idOf(list, index),
+    이름: facts.name,
+    상태: facts.status,
+    금액: facts.amount,
+    설명: facts.description,
+    담당자: around.directory.ref('user', facts.owner),
+    팀: around.directory.refs('team', facts.teams),
+    '생성 날짜': isoTime(facts.createdAt),
+    '수정 날짜': isoTime(facts.updatedAt),
+  });
+
+const DRAW = {
   people: drawPerson,
   organization: drawOrganization,
   memo: drawMemo,
   todo: drawTodo,
   history: drawHistory,
   activity: drawActivity,
-} as const satisfies Readonly<Record<ListName, unknown>>;
+} as const;
+
+/** How the records of a list are drawn. */
+export function drawOf<K extends SandboxListName>(list: K): Draw<FactsOf[K]> {
+  const name: SandboxListName = list;
+  return (isFurther(name) ? drawFurther(name) : DRAW[name]) as Draw<FactsOf[K]>;
+}
 
 function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];

@@ -5,10 +5,18 @@
  */
 
 import type { Ref } from './directory.js';
+import type { FurtherName } from './lists.js';
+import { hash32 } from './random.js';
 
-/** The six lists and the deals behind them, which no endpoint lists. */
-export const KINDS = ['people', 'organization', 'memo', 'todo', 'history', 'activity', 'deal'] as const;
-export type Kind = (typeof KINDS)[number];
+const FIXED_KINDS = ['people', 'organization', 'memo', 'todo', 'history', 'activity', 'unlistedDeal'] as const;
+/** Records of the six lists and of the further ones, and the deals that counters and history refer to: no endpoint lists those. */
+export type Kind = (typeof FIXED_KINDS)[number] | FurtherName;
+
+/** A number of its own for every kind, so that no two kinds share an id or a draw of the dice. */
+export function numberOf(kind: Kind): number {
+  const nth = (FIXED_KINDS as readonly string[]).indexOf(kind);
+  return nth >= 0 ? nth : hash32(0xf0, ...Buffer.from(kind));
+}
 
 /** Times are ms since the epoch. `bornAt` is part of the id; `createdAt` is what a person may edit. */
 interface Born {
@@ -118,6 +126,17 @@ export interface ActivityFacts extends Born {
   readonly others: Readonly<Record<string, string>>;
 }
 
+/** A record of a further list. */
+export interface FurtherFacts extends Born {
+  readonly updatedAt: number;
+  readonly name: string;
+  readonly status: string;
+  readonly amount: number | null;
+  readonly description: string | null;
+  readonly owner: number | null;
+  readonly teams: readonly number[];
+}
+
 export interface FactsOf {
   people: PersonFacts;
   organization: OrganizationFacts;
@@ -125,7 +144,8 @@ export interface FactsOf {
   todo: TodoFacts;
   history: HistoryFacts;
   activity: ActivityFacts;
-  deal: DealFacts;
+  unlistedDeal: DealFacts;
+  [further: FurtherName]: FurtherFacts;
 }
 
 export type Sizes = Readonly<Record<Kind, number>>;

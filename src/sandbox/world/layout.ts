@@ -4,8 +4,8 @@
  */
 import type { Links, Sizes } from './facts.js';
 
-export type ChildKind = 'memo' | 'todo' | 'deal';
-export const CHILD_KINDS = ['memo', 'todo', 'deal'] as const satisfies readonly ChildKind[];
+export type ChildKind = 'memo' | 'todo' | 'unlistedDeal';
+export const CHILD_KINDS = ['memo', 'todo', 'unlistedDeal'] as const satisfies readonly ChildKind[];
 
 // Eight children go to four people in shares of 3, 2, 1 and 1; the eighth goes to an organization alone.
 const SHARES = [0, 0, 0, 1, 1, 2, 3] as const;

@@ -47,7 +47,7 @@ export class Links {
 
   /** Indexes of the children there are, ascending. */
   children(child: Kind, parent: ParentKind, index: number): number[] {
-    const table = this.#tables[child];
+    const table = this.#tables.of(child);
     const untouched = this.#baseChildren(child, parent, index).filter((each) => !table.isChanged(each));
     const moved = this.#moved.get(keyOf(child, parent, index));
     if (moved === undefined) return untouched.sort((a, b) => a - b);
@@ -73,7 +73,7 @@ export class Links {
     if (index >= this.#sizes[parent]) return [];
     if (parent === 'memo') {
       const reply = child === 'memo' ? baseMemoAfter(index, this.#sizes) : null;
-      return reply !== null && this.#tables.memo.base(reply)?.parent === index ? [reply] : [];
+      return reply !== null && this.#tables.of('memo').base(reply)?.parent === index ? [reply] : [];
     }
     if (parent === 'todo') return [];
     if (child === 'people') return parent === 'organization' ? basePeopleOf(index, this.#sizes) : [];

@@ -1,5 +1,5 @@
 /** The orders a list may be served in, built when first asked for. */
-import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import type { SandboxListName } from './lists.js';
 import { Order, type Compare } from './order.js';
 
 /** `shuffled` is no order of its own: whoever pages draws a new one per request. */
@@ -8,25 +8,25 @@ export type OrderName = (typeof ORDER_NAMES)[number];
 
 export interface OrderKeys {
   /** Indexes of a list's records from the start. */
-  baseCount(list: ListName): number;
-  idOf(list: ListName, index: number): string;
+  baseCount(list: SandboxListName): number;
+  idOf(list: SandboxListName, index: number): string;
   /** The stamp of the last change a person made, in ms. */
-  changedAt(list: ListName, index: number): number;
+  changedAt(list: SandboxListName, index: number): number;
 }
 
 export class Orders {
   readonly #keys: OrderKeys;
   readonly #built = new Map<string, Order>();
 
-  constructor(keys: OrderKeys) {
+  constructor(lists: readonly SandboxListName[], keys: OrderKeys) {
     this.#keys = keys;
-    for (const list of LIST_NAMES) {
+    for (const list of lists) {
       const rows = Array.from({ length: keys.baseCount(list) }, (_, index) => index);
       this.#built.set(`${list}:creation`, new Order(rows, (a, b) => a - b));
     }
   }
 
-  get(list: ListName, name: OrderName): Order {
+  get(list: SandboxListName, name: OrderName): Order {
     const built = this.#built.get(`${list}:${name}`);
     if (built !== undefined) return built;
     const made = this.#build(list, name);
@@ -35,15 +35,15 @@ export class Orders {
   }
 
   /** Takes a row out of all orders; the world changes it then, and puts it back unless it is gone. */
-  take(list: ListName, row: number): void {
+  take(list: SandboxListName, row: number): void {
     for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.remove(row);
   }
 
-  put(list: ListName, row: number): void {
+  put(list: SandboxListName, row: number): void {
     for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.insert(row);
   }
 
-  #build(list: ListName, name: OrderName): Order {
+  #build(list: SandboxListName, name: OrderName): Order {
     const rows = this.get(list, 'creation').slice(0, Infinity);
     if (name === 'id') {
       const ids = new Map(rows.map((row) => [row, this.#keys.idOf(list, row)]));

@@ -3,24 +3,24 @@
  * draws all records it touches before and after: so whatever follows from a change (a counter, a latest note) is part
  * of the same mutation, and nothing can change unseen.
  */
-import { LIST_NAMES, type ListName } from '../../events/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
-import { baseTables, type Tables } from './base.js';
+import { Tables } from './base.js';
 import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
 import { customValues, type Customised, type CustomKind } from './custom.js';
 import { Directory, type Ref, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
-import { DRAW } from './draw.js';
-import { KINDS, type FactsOf, type Kind, type Sizes } from './facts.js';
+import { drawOf } from './draw.js';
+import { numberOf, type FactsOf, type Kind, type Sizes } from './facts.js';
 import { Ids } from './ids.js';
 import { Links, parentsOf, type ParentKind } from './links.js';
+import { sandboxLists, type FurtherName, type SandboxList, type SandboxListName } from './lists.js';
 import { Orders } from './orders.js';
 import type { Order } from './order.js';
 import type { OrderName } from './orders.js';
 
 export interface RecordChange {
-  readonly list: ListName;
+  readonly list: SandboxListName;
   readonly index: number;
   readonly id: string;
   /** Null: was not there. */
@@ -58,39 +58,50 @@ export interface WorldListener {
 export interface WorldOptions {
   seed: number;
   sizes: Sizes;
+  /** Lists beyond the six. @defaultValue none */
+  further?: readonly FurtherName[];
 }
 
 export class World {
+  /** What it serves: the six lists, then the further ones. */
+  readonly lists: readonly SandboxList[];
+  readonly further: readonly FurtherName[];
   readonly sizes: Sizes;
   readonly directory: Directory;
   readonly context: BaseContext;
   readonly #tables: Tables;
   readonly #links: Links;
   readonly #orders: Orders;
-  readonly #ids: Readonly<Record<Kind, Ids>>;
+  readonly #seed: number;
+  readonly #ids = new Map<Kind, Ids>();
   /** When records that the seed does not know were born: their ids need it, even after they are gone. */
   readonly #births = new Map<string, number>();
   readonly #versions = new Map<string, number>();
-  readonly #listVersions = new Map<ListName, number>();
+  readonly #listVersions = new Map<SandboxListName, number>();
   readonly #listeners = new Set<WorldListener>();
   #mutations = 0;
   #generation = 0;
   /** Do counters and latest notes move a record's change stamp? In the wild they do not. */
   stampsFollow = false;
 
-  constructor({ seed, sizes }: WorldOptions) {
+  constructor({ seed, sizes, further = [] }: WorldOptions) {
     this.sizes = sizes;
+    this.lists = sandboxLists(further);
+    this.further = further;
+    this.#seed = seed;
     this.directory = new Directory(seed);
     // A directory of its own: what the seed wrote does not change when somebody is renamed later.
     this.context = baseContext(seed, sizes, new Directory(seed));
-    this.#tables = baseTables(this.context);
+    this.#tables = new Tables(this.context, further);
     this.#links = new Links(this.#tables, sizes);
-    this.#ids = Object.fromEntries(KINDS.map((kind, nth) => [kind, new Ids(seed, nth)])) as Record<Kind, Ids>;
-    this.#orders = new Orders({
-      baseCount: (list) => sizes[list],
-      idOf: (list, index) => this.idOf(list, index),
-      changedAt: (list, index) => this.#changedAt(list, index),
-    });
+    this.#orders = new Orders(
+      this.lists.map(({ name }) => name),
+      {
+        baseCount: (list) => sizes[list] ?? 0,
+        idOf: (list, index) => this.idOf(list, index),
+        changedAt: (list, index) => this.#changedAt(list, index),
+      },
+    );
   }
 
   /** @returns what ends the listening */
@@ -100,43 +111,54 @@ export class World {
   }
 
   facts<K extends Kind>(kind: K, index: number): FactsOf[K] | null {
-    return this.#tables[kind].get(index);
+    return this.#tables.of(kind).get(index);
   }
 
   children(child: Kind, parent: ParentKind, index: number): number[] {
     return this.#links.children(child, parent, index);
   }
 
-  order(list: ListName, name: OrderName = 'creation'): Order {
+  order(list: SandboxListName, name: OrderName = 'creation'): Order {
     return this.#orders.get(list, name);
   }
 
   idOf(kind: Kind, index: number): string {
     const bornAt = this.#births.get(`${kind}:${index}`) ?? this.context.bornAt(kind, index);
-    return this.#ids[kind].idOf(index, bornAt);
+    return this.#idsOf(kind).idOf(index, bornAt);
   }
 
   /** Also finds what is gone: `image` tells. Null for an id that never was. */
   indexOf(kind: Kind, id: string): number | null {
-    const index = this.#ids[kind].indexOf(id);
-    return index !== null && index < this.#tables[kind].end && this.idOf(kind, index) === id ? index : null;
+    const index = this.#idsOf(kind).indexOf(id);
+    return index !== null && index < this.#tables.of(kind).end && this.idOf(kind, index) === id ? index : null;
+  }
+
+  #idsOf(kind: Kind): Ids {
+    const known = this.#ids.get(kind);
+    if (known !== undefined) return known;
+    const made = new Ids(this.#seed, numberOf(kind));
+    this.#ids.set(kind, made);
+    return made;
+  }
+
+  /** Null when the workspace has no list of this name. */
+  listNamed(name: string): SandboxList | null {
+    return this.lists.find((list) => list.name === name) ?? null;
   }
 
   /** The record as it is now; null when it is gone. */
-  image(list: ListName, index: number): CrmRecord | null {
-    const facts = this.#tables[list].get(index);
-    if (facts === null) return null;
-    const draw = DRAW[list] as (index: number, facts: unknown, around: World) => CrmRecord;
-    return draw(index, facts, this);
+  image(list: SandboxListName, index: number): CrmRecord | null {
+    const facts = this.#tables.of(list).get(index);
+    return facts === null ? null : drawOf(list)(index, facts, this);
   }
 
   /** The number of the mutation that made the record what it is; 0 for what the seed says. */
-  versionOf(list: ListName, index: number): number {
+  versionOf(list: SandboxListName, index: number): number {
     return this.#versions.get(`${list}:${index}`) ?? 0;
   }
 
   /** Grows with every mutation that touches the list. */
-  listVersion(list: ListName): number {
+  listVersion(list: SandboxListName): number {
     return this.#listVersions.get(list) ?? 0;
   }
 
@@ -155,9 +177,9 @@ export class World {
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {
-    const hanging = <K extends 'deal' | 'memo' | 'todo'>(kind: K): FactsOf[K][] =>
+    const hanging = <K extends 'unlistedDeal' | 'memo' | 'todo'>(kind: K): FactsOf[K][] =>
       this.children(kind, list, index).flatMap((child) => this.facts(kind, child) ?? []);
-    return countsOf({ deals: hanging('deal'), memos: hanging('memo'), todos: hanging('todo') });
+    return countsOf({ deals: hanging('unlistedDeal'), memos: hanging('memo'), todos: hanging('todo') });
   }
 
   /** The one place where anything changes. */
@@ -167,7 +189,8 @@ export class World {
     const { writes } = draft;
     const touched = this.#touchedBy(writes);
     for (const { kind: born, index, facts } of writes) {
-      if (facts !== null && index >= this.#tables[born].baseCount) this.#births.set(`${born}:${index}`, facts.bornAt);
+      if (facts !== null && index >= this.#tables.of(born).baseCount)
+        this.#births.set(`${born}:${index}`, facts.bornAt);
     }
     const before = touched.map(({ list, index }) => this.image(list, index));
     for (const write of writes) this.#apply(write);
@@ -205,10 +228,10 @@ export class World {
     for (const listener of this.#listeners) listener.renamed?.({ at, ...renamed });
   }
 
-  #touchedBy(writes: readonly Write[]): { list: ListName; index: number; direct: boolean }[] {
-    const touched = new Map<string, { list: ListName; index: number; direct: boolean }>();
+  #touchedBy(writes: readonly Write[]): { list: SandboxListName; index: number; direct: boolean }[] {
+    const touched = new Map<string, { list: SandboxListName; index: number; direct: boolean }>();
     const touch = (kind: Kind, index: number, direct: boolean): void => {
-      if (kind !== 'deal' && (direct || !touched.has(`${kind}:${index}`)))
+      if (kind !== 'unlistedDeal' && (direct || !touched.has(`${kind}:${index}`)))
         touched.set(`${kind}:${index}`, { list: kind, index, direct });
     };
     for (const { kind, index } of writes) touch(kind, index, true);
@@ -221,16 +244,16 @@ export class World {
   }
 
   #apply({ kind, index, facts }: Write): void {
-    const table = this.#tables[kind];
+    const table = this.#tables.of(kind);
     const before = table.get(index);
-    if (kind !== 'deal') this.#orders.take(kind, index);
+    if (kind !== 'unlistedDeal') this.#orders.take(kind, index);
     (table as { put(index: number, facts: unknown): void }).put(index, facts);
     this.#links.move(kind, index, before, facts);
-    if (kind !== 'deal' && facts !== null) this.#orders.put(kind, index);
+    if (kind !== 'unlistedDeal' && facts !== null) this.#orders.put(kind, index);
   }
 
   #stampFollowers(
-    touched: readonly { list: ListName; index: number; direct: boolean }[],
+    touched: readonly { list: SandboxListName; index: number; direct: boolean }[],
     before: readonly (CrmRecord | null)[],
     at: number,
   ): void {
@@ -242,14 +265,17 @@ export class World {
     });
   }
 
-  #changedAt(list: ListName, index: number): number {
-    const facts = this.#tables[list].get(index);
+  #changedAt(list: SandboxListName, index: number): number {
+    const facts = this.#tables.of(list).get(index);
     if (facts === null) return 0;
     return 'updatedAt' in facts ? facts.updatedAt : facts.createdAt;
   }
 
   /** How many records each list holds now. */
-  get counts(): Record<ListName, number> {
-    return Object.fromEntries(LIST_NAMES.map((list) => [list, this.order(list).length])) as Record<ListName, number>;
+  get counts(): Readonly<Record<SandboxListName, number>> {
+    return Object.fromEntries(this.lists.map(({ name }) => [name, this.order(name).length])) as Record<
+      SandboxListName,
+      number
+    >;
   }
 }

@@ -6,7 +6,8 @@
 import type { ListName } from '../../events/lists.js';
 import type { Clock } from '../../runtime/clock.js';
 import { pageBody } from '../read-api/envelope.js';
-import type { PageQuery, RecordQuery, Source, SourceAnswer, SourceFailure } from '../read-api/source.js';
+import { SIX_LISTS } from '../read-api/lists.js';
+import type { PageQuery, Source, SourceAnswer, SourceFailure } from '../read-api/source.js';
 import { KeyOrder, positionAfter } from './order.js';
 import type { MirroredList, MirrorStore } from './store.js';
 
@@ -28,34 +29,42 @@ export function createMirror(deps: MirrorDeps): Source {
   const order = new KeyOrder(deps.store);
   return {
     async page(query) {
-      const unserved = neverServed(deps, query.list);
-      if (unserved !== null) return unserved;
-      const seen = await deps.store.look(query.list);
-      if (seen.baselineAt === null) return incomplete(query.list, seen);
+      const { list } = query;
+      if (!isMirrored(deps, list)) return neverServed(deps, list);
+      const seen = await deps.store.look(list);
+      if (seen.baselineAt === null) return incomplete(list, seen);
       const filter = readFilter(query.parameters);
       if ('outcome' in filter) return filter;
       const headers = freshness(seen, deps.clock.now());
-      if (filter.ids !== null) return await pageOfIds(deps, query.list, { ids: filter.ids, headers });
-      const keys = await order.of(query.list, seen.version);
-      return await pageAfter(deps, query, { keys, since: filter.since, headers });
+      if (filter.ids !== null) return await pageOfIds(deps, list, { ids: filter.ids, headers });
+      const keys = await order.of(list, seen.version);
+      return await pageAfter(deps, list, { cursor: query.cursor, keys, since: filter.since, headers });
     },
     async record(query) {
-      const unserved = neverServed(deps, query.list);
-      if (unserved !== null) return unserved;
-      const seen = await deps.store.look(query.list);
-      if (seen.baselineAt === null) return incomplete(query.list, seen);
-      return await oneRecord(deps, query, freshness(seen, deps.clock.now()));
+      const { list, id } = query;
+      if (!isMirrored(deps, list)) return neverServed(deps, list);
+      const seen = await deps.store.look(list);
+      if (seen.baselineAt === null) return incomplete(list, seen);
+      return await oneRecord(deps, list, { id, headers: freshness(seen, deps.clock.now()) });
     },
   };
 }
 
-/** 404 and not 503, nor 501: clients ask again after a 5xx, and no waiting makes this list appear. */
-function neverServed({ lists }: MirrorDeps, list: ListName): SourceFailure | null {
-  const { enabled, images } = lists[list];
-  if (enabled && images) return null;
-  const why = enabled
-    ? `keeps the list "${list}" without its contents (lists.${list}.images is false)`
-    : `does not poll the list "${list}" (lists.${list}.enabled is false)`;
+type MirrorLists = Pick<MirrorDeps, 'lists'>;
+
+function isMirrored({ lists }: MirrorLists, list: string): list is ListName {
+  if (!Object.hasOwn(lists, list)) return false;
+  const { enabled, images } = lists[list as ListName];
+  return enabled && images;
+}
+
+/** 404 and not 503 or 501: clients repeat a request after a 5xx, but this list never becomes available by waiting. */
+function neverServed({ lists }: MirrorLists, list: string): SourceFailure {
+  const settings = Object.hasOwn(lists, list) ? lists[list as ListName] : null;
+  const why =
+    settings?.enabled === true
+      ? `keeps the list "${list}" without its contents (lists.${list}.images is false)`
+      : `does not poll the list "${list}" (lists.${list}.enabled is false)`;
   return failure(404, 'Not Found', `This mirror ${why}. Asking again does not help; change its configuration.`);
 }
 
@@ -107,17 +116,18 @@ async function pageOfIds(
   { ids, headers }: { ids: readonly string[]; headers: Record<string, string> },
 ): Promise<SourceAnswer> {
   const images = await store.images(list, ids);
-  return { outcome: 'page', body: pageBody(list, images.filter(isThere), null), headers };
+  return { outcome: 'page', body: pageBody(SIX_LISTS[list].key, images.filter(isThere), null), headers };
 }
 
 interface Walk {
+  cursor: string | null;
   keys: readonly string[];
   since: number | null;
   headers: Record<string, string>;
 }
 
-async function pageAfter(deps: MirrorDeps, { list, cursor }: PageQuery, walk: Walk): Promise<SourceAnswer> {
-  const { keys, since, headers } = walk;
+async function pageAfter(deps: MirrorDeps, list: ListName, walk: Walk): Promise<SourceAnswer> {
+  const { keys, cursor, since, headers } = walk;
   const start = cursor === null ? 0 : positionAfter(keys, cursor);
   const found: string[] = [];
   let at = start;
@@ -132,7 +142,7 @@ async function pageAfter(deps: MirrorDeps, { list, cursor }: PageQuery, walk: Wa
   }
   const last = keys[at - 1];
   const nextCursor = at < keys.length && last !== undefined ? last : null;
-  return { outcome: 'page', body: pageBody(list, found, nextCursor), headers };
+  return { outcome: 'page', body: pageBody(SIX_LISTS[list].key, found, nextCursor), headers };
 }
 
 function isSince({ stampOf }: MirrorDeps, image: string, since: number | null): boolean {
@@ -143,8 +153,8 @@ function isSince({ stampOf }: MirrorDeps, image: string, since: number | null): 
 
 async function oneRecord(
   { store }: MirrorDeps,
-  { list, id }: RecordQuery,
-  headers: Record<string, string>,
+  list: ListName,
+  { id, headers }: { id: string; headers: Record<string, string> },
 ): Promise<SourceAnswer> {
   const [image = null] = await store.images(list, [id]);
   if (image === null) return failure(404, 'Not Found', `There is no such record in the list "${list}".`, headers);

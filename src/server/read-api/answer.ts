@@ -1,12 +1,11 @@
 /** A request and its answer as values, so that faults, limits and delays can be layers around the one that answers. */
-import type { ListName } from '../../events/lists.js';
 
 export interface ReadRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** The list this path names; null for any other path. */
-  readonly list: ListName | null;
+  /** The name of the list this path belongs to; null for any other path. */
+  readonly list: string | null;
   /** The record this path names behind a list; null for a list itself. */
   readonly id: string | null;
   readonly parameters: Readonly<Record<string, string>>;

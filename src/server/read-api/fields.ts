@@ -140,3 +140,8 @@ export const FIELDS: Readonly<Record<ListName, readonly Field[]>> = {
   history: seen(HISTORY),
   activity: seen(ACTIVITY),
 };
+
+/** The known fields of a list; none for a list that is not one of the six. */
+export function fieldsOf(list: string): readonly Field[] {
+  return (FIELDS as Readonly<Record<string, readonly Field[]>>)[list] ?? [];
+}

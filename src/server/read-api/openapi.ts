@@ -1,12 +1,12 @@
 /** The OpenAPI 3.1 document of the six endpoints, made from the same table of fields as everything else. */
-import { LIST_NAMES, OBJECT_OF, PATH_OF, type ListName } from '../../events/lists.js';
-import { LIST_KEY } from './envelope.js';
-import { FIELDS, type FieldType } from './fields.js';
+import { fieldsOf, type FieldType } from './fields.js';
+import { SIX_LISTS, type ServedList } from './lists.js';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
 
-const TITLES: Readonly<Record<ListName, string>> = {
+/** As section 4 titles them; a further list is titled by its name. */
+const TITLES: Readonly<Record<string, string>> = {
   people: 'List people',
   organization: 'List organizations',
   memo: 'List memos',
@@ -33,16 +33,16 @@ const TYPE_SCHEMAS: Readonly<Record<FieldType, JsonObject>> = {
   any: {},
 };
 
-export function openApiDocument(): JsonObject {
+export function openApiDocument(lists: readonly ServedList[] = Object.values(SIX_LISTS)): JsonObject {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Customer-relationship read API',
       version: '2',
-      description: 'Six read-only lists, paged by an opaque cursor.',
+      description: 'Read-only lists, paged by an opaque cursor.',
     },
     security: [{ bearer: [] }],
-    paths: Object.fromEntries(LIST_NAMES.map((list) => [`/${PATH_OF[list]}`, { get: operation(list) }])),
+    paths: Object.fromEntries(lists.map((list) => [`/${list.path}`, { get: operation(list) }])),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       parameters: { cursor: CURSOR },
@@ -50,7 +50,7 @@ export function openApiDocument(): JsonObject {
       schemas: {
         Ref: REF_SCHEMA,
         Failure: FAILURE_SCHEMA,
-        ...Object.fromEntries(LIST_NAMES.flatMap((list) => [recordSchema(list), pageSchema(list)])),
+        ...Object.fromEntries(lists.flatMap((list) => [recordSchema(list), pageSchema(list)])),
       },
     },
   };
@@ -80,10 +80,10 @@ const FAILURE_SCHEMA: JsonObject = {
   },
 };
 
-function operation(list: ListName): JsonObject {
+function operation(list: ServedList): JsonObject {
   return {
     operationId: `list${schemaName(list)}`,
-    summary: TITLES[list],
+    summary: TITLES[list.name] ?? `List ${list.name}`,
     parameters: [{ $ref: '#/components/parameters/cursor' }],
     responses: {
       '200': answer('One page.', ref(`${schemaName(list)}Page`)),
@@ -96,8 +96,8 @@ function answer(description: string, schema: JsonObject): JsonObject {
   return { description, content: { 'application/json': { schema } } };
 }
 
-function recordSchema(list: ListName): readonly [string, JsonObject] {
-  const properties = Object.fromEntries(FIELDS[list].map(({ name, type }) => [name, TYPE_SCHEMAS[type]]));
+function recordSchema(list: ServedList): readonly [string, JsonObject] {
+  const properties = Object.fromEntries(fieldsOf(list.name).map(({ name, type }) => [name, TYPE_SCHEMAS[type]]));
   const schema: JsonObject = {
     type: 'object',
     required: ['id'],
@@ -107,12 +107,12 @@ function recordSchema(list: ListName): readonly [string, JsonObject] {
   return [schemaName(list), schema];
 }
 
-function pageSchema(list: ListName): readonly [string, JsonObject] {
+function pageSchema(list: ServedList): readonly [string, JsonObject] {
   const data: JsonObject = {
     type: 'object',
-    required: [LIST_KEY[list]],
+    required: [list.key],
     properties: {
-      [LIST_KEY[list]]: { type: 'array', items: ref(schemaName(list)) },
+      [list.key]: { type: 'array', items: ref(schemaName(list)) },
       nextCursor: { type: ['string', 'null'] },
     },
   };
@@ -125,6 +125,6 @@ function pageSchema(list: ListName): readonly [string, JsonObject] {
 }
 
 /** `person_activity` → `PersonActivity`. */
-function schemaName(list: ListName): string {
-  return OBJECT_OF[list].replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+function schemaName(list: ServedList): string {
+  return list.object.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -1,17 +1,19 @@
 /** The six endpoints as an HTTP server over any source. Knows nothing of where records come from. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { LIST_NAMES, PATH_OF, type ListName } from '../../events/lists.js';
 import { messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from './answer.js';
 import { DEFAULT_MANNERS, type Manners } from './manners.js';
+import { SIX_LISTS, type ServedList } from './lists.js';
 import { openApiDocument } from './openapi.js';
 import { refusal, responder } from './respond.js';
 import type { Sources } from './source.js';
 import { writeAnswer } from './write-answer.js';
 
 export interface ReadApiServerOptions {
+  /** @defaultValue the six lists of the interface */
+  lists?: readonly ServedList[];
   sources: Sources;
   /** Where the interface is silent. @defaultValue DEFAULT_MANNERS */
   manners?: () => Manners;
@@ -36,7 +38,7 @@ export interface ReadApiServer {
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
   const { sources, manners = () => DEFAULT_MANNERS, layers = [], clock = systemClock, log = silentLog } = options;
-  const { host = '127.0.0.1', port = 0 } = options;
+  const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0 } = options;
   const closing = new AbortController();
   const respond = responder({ sources, manners, layers });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
@@ -48,7 +50,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
       await writeAnswer(refusal(500, { message: 'Internal Server Error' }), reply, clock, closing.signal);
     }
   };
-  const app = buildApp(closing.signal, answer);
+  const app = buildApp(lists, closing.signal, answer);
   let listening: Promise<string> | undefined;
   return {
     respond,
@@ -63,7 +65,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
 
 type Answering = (request: ReadRequest, reply: FastifyReply) => Promise<void>;
 
-function buildApp(signal: AbortSignal, answer: Answering): FastifyInstance {
+function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Answering): FastifyInstance {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -71,11 +73,11 @@ function buildApp(signal: AbortSignal, answer: Answering): FastifyInstance {
     routerOptions: { maxParamLength: 2_000 },
   });
   const handle =
-    (list: ListName | null) =>
+    (list: string | null) =>
     (request: FastifyRequest, reply: FastifyReply): void => {
       void answer(readRequestOf(request, list, signal), reply);
     };
-  const document = JSON.stringify(openApiDocument());
+  const document = JSON.stringify(openApiDocument(lists));
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
   // Bodies are not part of the interface: whatever comes with another method is not read.
   app.removeAllContentTypeParsers();
@@ -83,15 +85,15 @@ function buildApp(signal: AbortSignal, answer: Answering): FastifyInstance {
     payload.resume();
     done(null);
   });
-  for (const list of LIST_NAMES) {
-    app.all(`/${PATH_OF[list]}`, handle(list));
-    app.all(`/${PATH_OF[list]}/:id`, handle(list));
+  for (const { name, path } of lists) {
+    app.all(`/${path}`, handle(name));
+    app.all(`/${path}/:id`, handle(name));
   }
   app.setNotFoundHandler(handle(null));
   return app;
 }
 
-function readRequestOf(request: FastifyRequest, list: ListName | null, signal: AbortSignal): ReadRequest {
+function readRequestOf(request: FastifyRequest, list: string | null, signal: AbortSignal): ReadRequest {
   const { headers, method, url } = request;
   const id = (request.params as { id?: string } | undefined)?.id ?? null;
   return {

@@ -1,8 +1,7 @@
 /** Where the records of the six lists come from, as a port: the sandbox is one source, the mirror another. */
-import type { ListName } from '../../events/lists.js';
 
 export interface PageQuery {
-  readonly list: ListName;
+  readonly list: string;
   /** The `cursor` parameter; null for the first page. */
   readonly cursor: string | null;
   /** All query parameters as they came. The interface knows `cursor` alone; a source with an extension reads more. */
@@ -12,7 +11,7 @@ export interface PageQuery {
 }
 
 export interface RecordQuery {
-  readonly list: ListName;
+  readonly list: string;
   readonly id: string;
   readonly signal: AbortSignal;
 }
