@@ -99,8 +99,8 @@ export type { Page, ReadApi } from './api/read-api.js';
 export { walkList } from './api/trail.js';
 
 // A workspace to try things on, and the judge of what was made of it.
-export { PROFILES } from './sandbox/behaviour/profiles.js';
-export type { Profile } from './sandbox/behaviour/profiles.js';
+export { PROFILES } from './sandbox/faults/profiles.js';
+export type { Profile } from './sandbox/faults/profiles.js';
 export type { SandboxOptions } from './sandbox/options.js';
 export { createSandbox } from './sandbox/sandbox.js';
 export type { Sandbox } from './sandbox/sandbox.js';

@@ -1,7 +1,7 @@
 /** What can be asked of a sandbox when it is made. */
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Behaviour } from './behaviour/behaviour.js';
+import type { Behaviour } from './faults/behaviour.js';
 import type { SandboxSizes } from './sizes.js';
 
 export interface SandboxOptions extends SandboxSizes {

@@ -4,11 +4,11 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../server/read-api/server.js';
-import { settled, SETTLED_RULES } from './behaviour/dress.js';
-import type { Behaviour } from './behaviour/behaviour.js';
-import { Fate, mishapLayer } from './behaviour/mishaps.js';
-import { rateLimited, SlidingWindow } from './behaviour/rate-limit.js';
-import { Switches } from './behaviour/switches.js';
+import { rendered, RENDERING_RULES } from './faults/rendering.js';
+import type { Behaviour } from './faults/behaviour.js';
+import { FaultSchedule, faultLayer } from './faults/schedule.js';
+import { rateLimited, SlidingWindow } from './faults/rate-limit.js';
+import { Switches } from './faults/switches.js';
 import { createControlServer, type ControlServer } from './control/server.js';
 import { openJournalFile, type JournalFile } from './journal/file.js';
 import { Journal } from './journal/journal.js';
@@ -37,7 +37,7 @@ export class Sandbox {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #switches: Switches;
-  readonly #fate: Fate;
+  readonly #schedule: FaultSchedule;
   readonly #pace: Pace;
   readonly #server: ReadApiServer;
   readonly #control: ControlServer | null;
@@ -52,7 +52,7 @@ export class Sandbox {
     this.#token = token;
     const given = givenBehaviour(options);
     this.#switches = new Switches(options.profile ?? 'calm', options.faults ?? [], given, this.#switched);
-    this.#fate = new Fate(seed, () => this.behaviour);
+    this.#schedule = new FaultSchedule(seed, () => this.behaviour);
     this.world = new World({ seed, sizes: sizesOf(options), further: furtherOf(options) });
     this.world.stampsFollow = this.behaviour.stampsFollow;
     this.life = new Life(this.world, () => clock.now(), seed);
@@ -105,19 +105,19 @@ export class Sandbox {
 
   /** Switches while running; what is not named stays. */
   behave(changes: Partial<Behaviour>): void {
-    this.#fate.forget();
+    this.#schedule.forget();
     this.#switches.set(changes);
   }
 
   /** This profile's faults and no others from now on. @throws ChangefeedError CF_USAGE when there is none of this name */
   useProfile(name: string): void {
-    this.#fate.forget();
+    this.#schedule.forget();
     this.#switches.useProfile(name);
   }
 
   /** @throws ChangefeedError CF_USAGE when there is no fault of this name */
   fault(name: string, to: 'on' | 'off' = 'on'): void {
-    this.#fate.forget();
+    this.#schedule.forget();
     this.#switches.turn(name, to);
   }
 
@@ -132,7 +132,7 @@ export class Sandbox {
 
   /** Requests with a good token so far, refused ones included. */
   get requests(): number {
-    return this.#fate.requests;
+    return this.#schedule.requests;
   }
 
   /** Makes the next mutations of the seeded stream, whatever the rate. */
@@ -152,16 +152,20 @@ export class Sandbox {
     const { host = '127.0.0.1', port = 0, cacheBytes = 256 * 1_024 * 1_024 } = options;
     const behaviour = (): Behaviour => this.behaviour;
     const now = (): number => this.#clock.now();
-    const { happens } = this.#fate;
+    const { happens } = this.#schedule;
     const pager = new Pager({ world: this.world, behaviour, now, seed, cacheBytes, happens, shown: this.#shown });
     // The wait comes first: from the count of requests on, an answer is made in one go.
-    const layers = [this.#slowed, mishapLayer(this.#fate, behaviour), rateLimited(new SlidingWindow(), behaviour, now)];
+    const layers = [
+      this.#slowed,
+      faultLayer(this.#schedule, behaviour),
+      rateLimited(new SlidingWindow(), behaviour, now),
+    ];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
     const { lists } = this.world;
     return createReadApiServer({
       lists,
       sources,
-      manners: behaviour,
+      protocol: behaviour,
       layers,
       host,
       port,
@@ -179,8 +183,8 @@ export class Sandbox {
   /** A page got through: the journal hears of it first, then come the changes that were to follow it. */
   readonly #shown = (page: PageShown): void => {
     this.journal.shown(page);
-    if (this.#fate.happens('cursor-row-deleted')) this.#deleteLastRow(page);
-    if (this.#fate.happens('rename')) this.life.rename('user');
+    if (this.#schedule.happens('cursor-row-deleted')) this.#deleteLastRow(page);
+    if (this.#schedule.happens('rename')) this.life.rename('user');
     if (this.behaviour.churn > 0) this.life.step(this.behaviour.churn);
   };
 
@@ -192,7 +196,7 @@ export class Sandbox {
 
   readonly #switched = (before: Behaviour, after: Behaviour): void => {
     this.world.stampsFollow = after.stampsFollow;
-    const rules = SETTLED_RULES.filter((rule) => before[rule] !== after[rule]);
+    const rules = RENDERING_RULES.filter((rule) => before[rule] !== after[rule]);
     if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
   };
 
@@ -201,7 +205,7 @@ export class Sandbox {
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
-      dress: (list, record) => (record === null ? null : settled(list, record, this.behaviour)),
+      render: (list, record) => (record === null ? null : rendered(list, record, this.behaviour)),
       ...(file !== null && { write: (line) => file.write(line) }),
     });
     this.world.listen({

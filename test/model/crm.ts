@@ -3,8 +3,8 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
-import type { Behaviour } from '../../src/sandbox/behaviour/behaviour.js';
-import { settled } from '../../src/sandbox/behaviour/dress.js';
+import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
+import { rendered } from '../../src/sandbox/faults/rendering.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import type { FactsOf } from '../../src/sandbox/world/facts.js';
 import { ACTS, type ActName } from './acts.js';
@@ -43,7 +43,7 @@ export class ModelCrm {
 
   /** From now on nothing goes wrong, and nothing happens. */
   quieten(): void {
-    this.sandbox.behave({ churn: 0, mishaps: {} });
+    this.sandbox.behave({ churn: 0, schedules: {} });
     this.#hiding = null;
   }
 
@@ -77,7 +77,7 @@ export class ModelCrm {
     const { list } = this.#scenario;
     const indexes = world.order(list).slice(0, Infinity);
     const records = indexes.flatMap((index) => world.image(list, index) ?? []);
-    return new Map(records.map((record) => [record.id, settled(list, record, behaviour)]));
+    return new Map(records.map((record) => [record.id, rendered(list, record, behaviour)]));
   }
 
   /** A record that was gone is shown again, just as it was: permitted again, or brought back from the bin. */
@@ -121,7 +121,12 @@ function sandboxOf({ list, seed, size, shown, mishaps, churn }: Scenario, time: 
     limit: null,
     clock: time.ofWorld,
     journalKeep: 1_000_000,
-    behaviour: { ...shown, ...walkable(shown), churn, mishaps: Object.fromEntries(schedules) as Behaviour['mishaps'] },
+    behaviour: {
+      ...shown,
+      ...walkable(shown),
+      churn,
+      schedules: Object.fromEntries(schedules) as Behaviour['schedules'],
+    },
   });
 }
 

@@ -7,10 +7,10 @@ import { compileRules } from '../../src/detect/rules.js';
 import { TrackedFields, addToDelta, schemaFrom } from '../../src/detect/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { DRIFT_FIELDS } from '../../src/sandbox/behaviour/dress.js';
+import { DRIFT_FIELDS } from '../../src/sandbox/faults/rendering.js';
 import type { MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
-import { essence, type Sameness } from '../../src/sandbox/verify/same.js';
+import { contentText, type Equality } from '../../src/sandbox/verify/equality.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
 import { knownRecord } from '../../src/sweep/judge-record.js';
 import { RULE_SETS } from './rule-sets.js';
@@ -45,7 +45,7 @@ function ofTheLog({ events, meant }: Story): string[] {
   for (const { event, shown } of meant) {
     const { type, subject, data } = event;
     const content =
-      data.schema ?? (data.after === null ? null : essence(shown, { ignore: new Set(), refNames: 'compared' }));
+      data.schema ?? (data.after === null ? null : contentText(shown, { ignore: new Set(), refNames: 'compared' }));
     const change = JSON.stringify([type, subject, data.sequence, content]);
     const before = said.get(change);
     if (before !== undefined && before !== event.id) found.push(`${type} ${subject}: one change, two ids`);
@@ -74,8 +74,11 @@ function ofTheState({ scenario, events, end }: Story): string[] {
     found.push(...differ('members', [...new Set([...membership.before.values()].flat())], [...truth.keys()]));
     for (const [id, record] of truth) {
       const image = known.get(id)?.image;
-      const compared: Sameness = { ignore: new Set(), refNames: 'compared' };
-      if (typeof image === 'string' && essence(JSON.parse(image) as CrmRecord, compared) !== essence(record, compared))
+      const compared: Equality = { ignore: new Set(), refNames: 'compared' };
+      if (
+        typeof image === 'string' &&
+        contentText(JSON.parse(image) as CrmRecord, compared) !== contentText(record, compared)
+      )
         found.push(`${id}: the image is not what the list shows`);
     }
   }
@@ -109,10 +112,10 @@ function sorted(rows: number, fields: ReadonlyMap<string, ReadonlyMap<string, nu
 // The log against the journal: everything that complete sweeps could see, and nothing else.
 
 function ofTheTruth(story: Story): string[] {
-  const sameness: Sameness = { ignore: new Set(story.driftedAt.length > 0 ? DRIFT_FIELDS : []), refNames: 'ignored' };
+  const sameness: Equality = { ignore: new Set(story.driftedAt.length > 0 ? DRIFT_FIELDS : []), refNames: 'ignored' };
   const lines = mutationsOf(story)
     .map((line) => ({ ...line, before: compared(story, line.before), after: compared(story, line.after) }))
-    .filter(({ before, after }) => essence(before, sameness) !== essence(after, sameness))
+    .filter(({ before, after }) => contentText(before, sameness) !== contentText(after, sameness))
     .map((line) => ({ ...line, visibleAt: line.at }));
   const torn = tellingOfDrift(story);
   const events = story.events.filter((event) => !torn.includes(event)).flatMap((event) => asClaim(story, event));
@@ -147,7 +150,7 @@ function mutationsOf({ journal, scenario }: Story): MutationLine[] {
 
 interface Told {
   events: readonly JudgedEvent[];
-  sameness: Sameness;
+  sameness: Equality;
 }
 
 /** States that complete sweeps could see, and of which no event tells in time. */
@@ -157,8 +160,8 @@ function missed(story: Story, lines: readonly MutationLine[], { events, sameness
   const had = new Map<string, Set<string | null>>();
   return lines.flatMap((line, nth) => {
     const { id } = line;
-    const now = essence(line.after, sameness);
-    const first = essence(line.before, sameness);
+    const now = contentText(line.after, sameness);
+    const first = contentText(line.before, sameness);
     const maybe = taken.get(id) ?? new Set([first]);
     const earlier = had.get(id) ?? new Set([first]);
     const next = lines.slice(nth + 1).find((later) => later.id === id);
@@ -182,7 +185,7 @@ function missed(story: Story, lines: readonly MutationLine[], { events, sameness
     const isTold = events.some(
       ({ subject, data }) =>
         subject === id &&
-        essence(data.after, sameness) === now &&
+        contentText(data.after, sameness) === now &&
         isBetween(data.observedAt, Date.parse(line.at), until),
     );
     return isTold ? [] : [`not told: ${line.kind} of ${id}`];
@@ -218,7 +221,7 @@ function untrueEnds({ end, baselines, scenario }: Story, { events, sameness }: T
   return [...last].flatMap(([subject, { data, type }]) => {
     if (Date.parse(data.observedAt) < learnt) return [];
     const truth = comparedUnder(scenario, end.truth.get(subject) ?? null);
-    return essence(data.after, sameness) === essence(truth, sameness)
+    return contentText(data.after, sameness) === contentText(truth, sameness)
       ? []
       : [`last told of ${subject}: ${type}, not as it is`];
   });
@@ -282,7 +285,7 @@ function ofRowsWithoutIds(story: Story): string[] {
   // Without images events do not say what appeared; and whoever is renamed makes other rows of all that name them.
   if (!scenario.config.images || journal.some(({ line }) => line === 'rename')) return found;
   const content = (row: CrmRecord | null): string | null =>
-    essence(row, { ignore: new Set(['id']), refNames: 'compared' });
+    contentText(row, { ignore: new Set(['id']), refNames: 'compared' });
   const lines = mutationsOf(story);
   const there = new Set(lines.map(({ after }) => content(after)));
   const told = new Set(events.map(({ data }) => content(data.after)));

@@ -1,7 +1,7 @@
 /** What a run is made of, as plain data that shrinks: a world, how it is shown, what is asked of detection, and what happens. */
 import fc from 'fast-check';
 import type { ListName } from '../../src/events/lists.js';
-import type { Behaviour, MishapName } from '../../src/sandbox/behaviour/behaviour.js';
+import type { Behaviour, ScheduledFault } from '../../src/sandbox/faults/behaviour.js';
 import type { Doom } from './fate.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';
 import { RULE_SETS, type RuleSetName } from './rule-sets.js';
@@ -15,7 +15,7 @@ export interface Scenario {
   size: number;
   shown: Partial<Behaviour>;
   /** Share of requests that meet each mishap. */
-  mishaps: Partial<Record<MishapName, number>>;
+  mishaps: Partial<Record<ScheduledFault, number>>;
   /** Mutations after every page while life goes on. */
   churn: number;
   /** Tries per page. */
@@ -127,7 +127,7 @@ const MISHAPS = [
   'dropped',
   'cursor-row-deleted',
   'rename',
-] as const satisfies readonly MishapName[];
+] as const satisfies readonly ScheduledFault[];
 
 const mishaps = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...MISHAPS), fc.constantFrom(0.03, 0.1, 0.3)), {

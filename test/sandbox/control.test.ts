@@ -20,14 +20,14 @@ interface Controlled {
 }
 
 async function controlled(): Promise<Controlled> {
-  const sandbox = createSandbox({ people: 20, control: { token: 'lever' } });
+  const sandbox = createSandbox({ people: 20, control: { token: 'control-token' } });
   open.push(sandbox);
   const target = await sandbox.start();
   const control = target.control as Target;
   return {
     sandbox,
     target,
-    async pull(method, path, body, token = 'lever') {
+    async pull(method, path, body, token = 'control-token') {
       const headers = {
         authorization: `Bearer ${token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -54,10 +54,10 @@ test('the control API has a port and a token of its own', async () => {
     mutations: 0,
     records: { people: 20 },
   });
-  expect((await get({ ...target, token: 'lever' }, 'v2/people')).status).toBe(401);
+  expect((await get({ ...target, token: 'control-token' }, 'v2/people')).status).toBe(401);
 });
 
-test('every lever does over HTTP what it does from a test', async () => {
+test('sandbox control: every switch works over HTTP as it does in code', async () => {
   const { sandbox, target, pull } = await controlled();
   expect((await pull('POST', '/step', { count: 3 })).body).toMatchObject({ mutations: 3 });
   expect((await pull('POST', '/step')).body).toMatchObject({ mutations: 4 });
@@ -69,9 +69,11 @@ test('every lever does over HTTP what it does from a test', async () => {
   expect((await pull('DELETE', '/faults/html-502')).body).toMatchObject({
     faults: ['truncated', 'dropped', 'gzip', 'extras'],
   });
-  expect((await pull('PATCH', '/behaviour', { pageSize: 3, mishaps: { stalled: { every: 5 } } })).body).toMatchObject({
-    behaviour: { pageSize: 3, mishaps: { stalled: { every: 5 }, truncated: { every: 7 } } },
-  });
+  expect((await pull('PATCH', '/behaviour', { pageSize: 3, schedules: { stalled: { every: 5 } } })).body).toMatchObject(
+    {
+      behaviour: { pageSize: 3, schedules: { stalled: { every: 5 }, truncated: { every: 7 } } },
+    },
+  );
   expect((await pull('PUT', '/rate', { rate: 2.5 })).body).toMatchObject({ rate: 2.5 });
   await pull('PUT', '/token', { token: 'second' });
   expect(sandbox.token).toBe('second');

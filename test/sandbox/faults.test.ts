@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Behaviour } from '../../src/sandbox/behaviour/behaviour.js';
-import { FAULTS } from '../../src/sandbox/behaviour/faults.js';
-import { composed, PROFILES } from '../../src/sandbox/behaviour/profiles.js';
-import { SlidingWindow } from '../../src/sandbox/behaviour/rate-limit.js';
+import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
+import { FAULTS } from '../../src/sandbox/faults/faults.js';
+import { composed, PROFILES } from '../../src/sandbox/faults/profiles.js';
+import { SlidingWindow } from '../../src/sandbox/faults/rate-limit.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { get, readPage, walk, type Fields, type Target } from '../support/read-api.js';
@@ -141,17 +141,17 @@ describe('paging', () => {
     expect(idsOf((await readPage(target, 'people', first.nextCursor)).records).slice(0, 3)).toEqual(
       idsOf(first.records).slice(7),
     );
-    sandbox.behave({ overlap: 0, mishaps: { 'repeated-cursor': always } });
+    sandbox.behave({ overlap: 0, schedules: { 'repeated-cursor': always } });
     expect((await readPage(target, 'people', first.nextCursor)).nextCursor).toBe(first.nextCursor);
   });
 
   test('a stale replica shows what was, and what it shows does not count as visible', async () => {
-    const { sandbox, target } = await served({ pageSize: 100, mishaps: { stale: always }, staleMs: 60_000 });
+    const { sandbox, target } = await served({ pageSize: 100, schedules: { stale: always }, staleMs: 60_000 });
     const before = await walk(target, 'people');
     sandbox.life.editPerson(before[0]?.id, { position: '고문' });
     expect(await walk(target, 'people')).toEqual(before);
     expect(sandbox.journal.lines().find((line) => line.line === 'mutation')).toMatchObject({ visibleAt: null });
-    sandbox.behave({ mishaps: { stale: { times: 0 } } });
+    sandbox.behave({ schedules: { stale: { times: 0 } } });
     expect((await walk(target, 'people'))[0]?.['포지션']).toBe('고문');
   });
 
@@ -159,7 +159,7 @@ describe('paging', () => {
     const { sandbox, target } = await served({ churn: 2 });
     await readPage(target, 'people');
     await expect.poll(() => sandbox.world.mutations).toBe(2);
-    sandbox.behave({ churn: 0, mishaps: { 'cursor-row-deleted': always } });
+    sandbox.behave({ churn: 0, schedules: { 'cursor-row-deleted': always } });
     const { records } = await readPage(target, 'people');
     await expect.poll(() => sandbox.world.indexOf('people', records[9]?.id ?? '')).not.toBeNull();
     await expect.poll(async () => idsOf(await walk(target, 'people'))).not.toContain(records[9]?.id);
@@ -174,14 +174,14 @@ describe('limits', () => {
     ['absurd', { reason: '864000.512초 후 재시도해주세요.' }],
     ['none', { success: false, message: 'Too Many Requests' }],
   ] as const)('a 429 with the hint "%s"', async (limitHint, said) => {
-    const { target } = await served({ limitHint, mishaps: { 'rate-limited': always } });
+    const { target } = await served({ limitHint, schedules: { 'rate-limited': always } });
     const { status, text } = await get(target, 'v2/people');
     expect(status).toBe(429);
     expect(JSON.parse(text)).toMatchObject(said);
   });
 
   test('a 429 with Retry-After, without a body, as a page', async () => {
-    const { sandbox, target } = await served({ limitHint: 'header', mishaps: { 'rate-limited': always } });
+    const { sandbox, target } = await served({ limitHint: 'header', schedules: { 'rate-limited': always } });
     expect((await get(target, 'v2/people')).headers.get('retry-after')).toBe('1');
     sandbox.behave({ limitHint: 'empty' });
     expect(await get(target, 'v2/people')).toMatchObject({ status: 429, text: '' });
@@ -219,40 +219,40 @@ describe('answers', () => {
     ['json-500', 500, '"success":false'],
     ['refused-200', 200, '"success":false'],
     ['listless-200', 200, '{"success":true,"data":{}}'],
-  ] as const)('"%s" takes the place of the page', async (mishap, status, said) => {
-    const { target } = await served({ mishaps: { [mishap]: always } });
+  ] as const)('"%s" takes the place of the page', async (fault, status, said) => {
+    const { target } = await served({ schedules: { [fault]: always } });
     const got = await get(target, 'v2/people');
     expect(got.status).toBe(status);
     expect(got.text).toContain(said);
   });
 
   test('an empty 400, half a body, a cut connection', async () => {
-    const { sandbox, target } = await served({ mishaps: { 'empty-400': always } });
+    const { sandbox, target } = await served({ schedules: { 'empty-400': always } });
     expect(await get(target, 'v2/people')).toMatchObject({ status: 400, text: '' });
-    sandbox.behave({ mishaps: { truncated: always } });
+    sandbox.behave({ schedules: { truncated: always } });
     const { text } = await get(target, 'v2/people');
     expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
-    sandbox.behave({ mishaps: { dropped: always } });
+    sandbox.behave({ schedules: { dropped: always } });
     await expect(get(target, 'v2/people')).rejects.toThrow();
   });
 
   test('half a body shows nothing: the journal does not count it as visible', async () => {
-    const { sandbox, target } = await served({ pageSize: 100, mishaps: { truncated: always } });
+    const { sandbox, target } = await served({ pageSize: 100, schedules: { truncated: always } });
     sandbox.life.editPerson();
     await get(target, 'v2/people');
     expect(sandbox.journal.lines()).toMatchObject([{ line: 'mutation', visibleAt: null }]);
   });
 
   test('a stalled body comes in the end, an oversized one is padded, a compressed one says so', async () => {
-    const { sandbox, target } = await served({ mishaps: { stalled: always }, stallMs: 40, oversizedBytes: 200_000 });
+    const { sandbox, target } = await served({ schedules: { stalled: always }, stallMs: 40, oversizedBytes: 200_000 });
     const started = performance.now();
     const page = await readPage(target, 'people');
     expect(performance.now() - started).toBeGreaterThan(35);
-    sandbox.behave({ mishaps: { oversized: always } });
+    sandbox.behave({ schedules: { oversized: always } });
     const { text } = await get(target, 'v2/people');
     expect(text.length).toBeGreaterThan(200_000);
     expect(JSON.parse(text)).toMatchObject({ data: { nextCursor: page.nextCursor } });
-    sandbox.behave({ mishaps: { gzip: always } });
+    sandbox.behave({ schedules: { gzip: always } });
     const compressed = await get(target, 'v2/people');
     expect(compressed.headers.get('content-encoding')).toBe('gzip');
     expect(() => gunzipSync(compressed.text)).toThrow();
@@ -267,14 +267,14 @@ describe('answers', () => {
   });
 
   test('a schedule strikes as often as it says and no more', async () => {
-    const { target } = await served({ mishaps: { 'json-500': { every: 3, after: 3, times: 2 } } });
+    const { target } = await served({ schedules: { 'json-500': { every: 3, after: 3, times: 2 } } });
     const statuses: number[] = [];
     for (let request = 1; request <= 13; request++) statuses.push((await get(target, 'v2/people')).status);
     expect(statuses.flatMap((status, nth) => (status === 500 ? [nth + 1] : []))).toEqual([6, 9]);
   });
 
   test('a stalled answer does not hold up the end', async () => {
-    const { sandbox, target } = await served({ mishaps: { stalled: always }, stallMs: 600_000 });
+    const { sandbox, target } = await served({ schedules: { stalled: always }, stallMs: 600_000 });
     const waiting = get(target, 'v2/people').then(
       () => 'answered',
       () => 'cut',

@@ -82,7 +82,7 @@ test('sandbox lists: paging and faults apply to a further list as to the six', a
   expect(first.nextCursor).toBe(all[9]?.id);
   sandbox.behave({ drift: 'added', cursor: 'offset' });
   expect((await readPage(target, DEAL)).records[0]).toEqual({ ...all[0], recordVersion: 1 });
-  sandbox.behave({ mishaps: { 'json-500': { every: 1 } } });
+  sandbox.behave({ schedules: { 'json-500': { every: 1 } } });
   await expect(readPage(target, DEAL)).rejects.toThrow('500');
 });
 

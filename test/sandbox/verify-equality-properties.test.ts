@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { canonicalText } from '../../src/detect/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { essence } from '../../src/sandbox/verify/same.js';
+import { contentText } from '../../src/sandbox/verify/equality.js';
 
 const reference = fc.record(
   { id: fc.constantFrom('1', '2'), name: fc.constantFrom('a', 'b'), tag: fc.constantFrom(null, [], 'x') },
@@ -33,7 +33,7 @@ const record: fc.Arbitrary<UncheckedRecord> = fc
   .map((fields) => ({ id: 'r1', ...fields }));
 
 const says = (image: UncheckedRecord): string | null =>
-  essence({ ...image, id: 'r1' }, { ignore: new Set(), refNames: 'compared' });
+  contentText({ ...image, id: 'r1' }, { ignore: new Set(), refNames: 'compared' });
 const text = (image: UncheckedRecord): string => canonicalText(image, compileRules('people'));
 
 test('verify: two images say the same to the judge exactly when detection finds no change between them', () => {

@@ -28,7 +28,7 @@ async function scoreOf({ seed, steps }: Run, profile: string, flaw?: Flaw): Prom
     const detector = new PlainDetector(flaw);
     // Two more sweeps of a still world at the end: what is to be seen is seen then, and removals are confirmed.
     for (const count of [0, ...steps, 0, 0]) {
-      if (count === 0) sandbox.behave({ churn: 0, mishaps: { 'cursor-row-deleted': { times: 0 } } });
+      if (count === 0) sandbox.behave({ churn: 0, schedules: { 'cursor-row-deleted': { times: 0 } } });
       sandbox.step(count);
       for (const list of Object.values(SIX_LISTS)) await detector.sweep(target, list);
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
 import { SIX_LISTS } from '../../src/server/read-api/lists.js';
-import { PROFILES, type Profile } from '../../src/sandbox/behaviour/profiles.js';
+import { PROFILES, type Profile } from '../../src/sandbox/faults/profiles.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { get, type Fields, type Target } from '../support/read-api.js';
 

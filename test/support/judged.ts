@@ -51,7 +51,7 @@ interface Told {
   id?: string;
 }
 
-export function told({
+export function claimed({
   type = 'crm.person.updated',
   subject = 'p1',
   before,

@@ -1,7 +1,7 @@
 /** The simplest detector that could work: it judges the judge. It shares nothing with the product but the equality of `verify`. */
 import { createHash } from 'node:crypto';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
-import { essence } from '../../src/sandbox/verify/same.js';
+import { contentText } from '../../src/sandbox/verify/equality.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
 import { readPage, type Fields, type PageRead, type Target } from './read-api.js';
 
@@ -53,7 +53,9 @@ export class PlainDetector {
   ): void {
     const before = known.get(record.id);
     const text = (fields: Fields): string | null =>
-      this.#flaw.hasty === true ? JSON.stringify(fields) : essence(fields, { ignore: new Set(), refNames: 'ignored' });
+      this.#flaw.hasty === true
+        ? JSON.stringify(fields)
+        : contentText(fields, { ignore: new Set(), refNames: 'ignored' });
     if (before !== undefined && text(before.record) === text(record)) return;
     const sequence = (before?.sequence ?? 0) + (quiet ? 0 : 1);
     known.set(record.id, { record, sequence, missing: 0 });

@@ -2,8 +2,8 @@
  * Every combined profile of the sandbox with every fault on top of it (`npm run verify:profiles -- --crossed`): a row per
  * fault, a column per profile, each cell the score of a life of its own.
  */
-import { FAULTS, type FaultName } from '../../src/sandbox/behaviour/faults.js';
-import { PROFILES } from '../../src/sandbox/behaviour/profiles.js';
+import { FAULTS, type FaultName } from '../../src/sandbox/faults/faults.js';
+import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import { isPerfect, runProfile, type ProfileScore } from './run-profile.js';
 
 export interface Crossing {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { PROFILES } from '../../src/sandbox/behaviour/profiles.js';
+import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import { crossed } from './crossed.js';
 import { isPerfect, runProfile } from './run-profile.js';
 

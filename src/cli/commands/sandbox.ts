@@ -1,5 +1,5 @@
 import { ChangefeedError } from '../../errors.js';
-import { PROFILES } from '../../sandbox/behaviour/profiles.js';
+import { PROFILES } from '../../sandbox/faults/profiles.js';
 import { createSandbox, type SandboxOptions as WorldOptions } from '../../sandbox/sandbox.js';
 import { untilAborted } from '../../app/process.js';
 import type { Io } from '../io.js';
@@ -52,10 +52,10 @@ export async function sandbox(options: SandboxOptions, io: Io): Promise<number> 
     }),
   });
   try {
-    const { url, token, control: lever } = await startOrExplain(served.start(), world.port);
+    const { url, token, control: controlApi } = await startOrExplain(served.start(), world.port);
     io.out(`sandbox listens: base URL ${url}  token ${token}`);
     io.err(`In another terminal: CHANGEFEED_BASE_URL=${url} CHANGEFEED_TOKEN=${token} changefeed sweep`);
-    if (lever !== null) io.err(`Control API: ${lever.url}  token ${lever.token}`);
+    if (controlApi !== null) io.err(`Control API: ${controlApi.url}  token ${controlApi.token}`);
     await untilAborted(io.signal);
   } finally {
     await served.stop();

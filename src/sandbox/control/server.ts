@@ -2,10 +2,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
-import { FAULTS } from '../behaviour/faults.js';
-import { PROFILES } from '../behaviour/profiles.js';
-import { parseSwitches } from '../behaviour/schema.js';
-import type { Behaviour } from '../behaviour/behaviour.js';
+import { FAULTS } from '../faults/faults.js';
+import { PROFILES } from '../faults/profiles.js';
+import { parseSwitches } from '../faults/schema.js';
+import type { Behaviour } from '../faults/behaviour.js';
 import type { Journal } from '../journal/journal.js';
 import type { World } from '../world/world.js';
 
@@ -19,7 +19,7 @@ export interface ControlOptions {
 }
 
 /** What there is to pull: a sandbox, seen from here. */
-export interface Levers {
+export interface Controls {
   readonly world: World;
   readonly journal: Journal;
   readonly behaviour: Behaviour;
@@ -46,11 +46,11 @@ const named = z.strictObject({ name: z.string() });
 const token = z.strictObject({ token: z.string().min(1) });
 const at = z.object({ list: z.string(), id: z.string() });
 
-export function createControlServer(sandbox: Levers, options: ControlOptions): ControlServer {
+export function createControlServer(sandbox: Controls, options: ControlOptions): ControlServer {
   const { port = 0, host = '127.0.0.1', token: secret = 'control' } = options;
   const app = Fastify({ logger: false, forceCloseConnections: true });
   guard(app, secret);
-  levers(app, sandbox);
+  controls(app, sandbox);
   views(app, sandbox);
   return {
     start: async () => ({ url: await app.listen({ host, port }), token: secret }),
@@ -71,7 +71,7 @@ function guard(app: FastifyInstance, secret: string): void {
 }
 
 /** What changes something. Each answers with the state after it. */
-function levers(app: FastifyInstance, sandbox: Levers): void {
+function controls(app: FastifyInstance, sandbox: Controls): void {
   const after = (act: (body: unknown) => void) => (request: { body: unknown }) => {
     act(request.body ?? undefined);
     return stateOf(sandbox);
@@ -100,13 +100,13 @@ function levers(app: FastifyInstance, sandbox: Levers): void {
   app.delete('/faults/:name', (request) => turned(sandbox, request.params, 'off'));
 }
 
-function turned(sandbox: Levers, params: unknown, to: 'on' | 'off'): unknown {
+function turned(sandbox: Controls, params: unknown, to: 'on' | 'off'): unknown {
   sandbox.fault(named.parse(params).name, to);
   return stateOf(sandbox);
 }
 
 /** What only looks. */
-function views(app: FastifyInstance, sandbox: Levers): void {
+function views(app: FastifyInstance, sandbox: Controls): void {
   app.get('/', () => stateOf(sandbox));
   app.get('/profiles', () => PROFILES);
   app.get('/faults', () => Object.entries(FAULTS).map(([name, { does, sound }]) => ({ name, does, sound })));
@@ -133,7 +133,7 @@ function views(app: FastifyInstance, sandbox: Levers): void {
   });
 }
 
-function stateOf(sandbox: Levers): unknown {
+function stateOf(sandbox: Controls): unknown {
   const { behaviour, faults, profile, rate: perSecond, requests, token: dataToken, world } = sandbox;
   const { counts, mutations } = world;
   return { profile, faults, behaviour, rate: perSecond, requests, mutations, records: counts, token: dataToken };

@@ -13,17 +13,17 @@ export interface JournalOptions {
   /** Also gets every line as it happens. */
   write?: (line: JournalLine) => void;
   /** As the record is shown to all clients alike (names, stamps), without what differs from request to request. */
-  dress: (list: SandboxListName, record: MutationLine['before']) => MutationLine['before'];
+  render: (list: SandboxListName, record: MutationLine['before']) => MutationLine['before'];
 }
 
-type Kept = { -readonly [K in keyof MutationLine]: MutationLine[K] };
+type WritableLine = { -readonly [K in keyof MutationLine]: MutationLine[K] };
 
 // Of one record, with nobody looking: only a frozen view could still show what was overwritten this often.
 const WAITING = 8;
 
 interface Pending {
   readonly version: number;
-  readonly entry: Kept;
+  readonly entry: WritableLine;
 }
 
 export class Journal {
@@ -99,8 +99,8 @@ export class Journal {
     else pending.set(index, left);
   }
 
-  #entryOf({ number, kind, at }: Mutation, { list, id, direct, before, after }: RecordChange): Kept {
-    const { dress } = this.#options;
+  #entryOf({ number, kind, at }: Mutation, { list, id, direct, before, after }: RecordChange): WritableLine {
+    const { render } = this.#options;
     return {
       line: 'mutation',
       mutation: number,
@@ -109,8 +109,8 @@ export class Journal {
       id,
       at: isoTime(at),
       cause: direct ? 'direct' : 'follows',
-      before: dress(list, before),
-      after: dress(list, after),
+      before: render(list, before),
+      after: render(list, after),
       visibleAt: null,
     };
   }

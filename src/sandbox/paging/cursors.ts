@@ -1,10 +1,10 @@
 /** The styles of cursor seen or feared: what each one says of a place in a list, and what it makes of one that comes back. */
 import type { SandboxListName } from '../world/lists.js';
-import type { PagingRules } from '../behaviour/behaviour.js';
+import type { PagingRules } from '../faults/behaviour.js';
 import { fixedUuid } from '../world/ids.js';
 
 /** Where the next page begins, said in every way a style may need. */
-export interface Place {
+export interface PagePosition {
   readonly list: SandboxListName;
   /** Id of the last row shown. */
   readonly lastId: string;
@@ -39,7 +39,7 @@ export class Cursors {
   }
 
   /** The cursor for the page that begins here. */
-  write(style: Style, { list, lastId, position, snapshot }: Place): string {
+  write(style: Style, { list, lastId, position, snapshot }: PagePosition): string {
     const { now, seed } = this.#options;
     switch (style) {
       case 'last-id':

@@ -2,10 +2,10 @@
 import type { SandboxList, SandboxListName } from '../world/lists.js';
 import { pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
 import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
-import type { Behaviour } from '../behaviour/behaviour.js';
-import { isRestless, restless, settled, withoutNulls } from '../behaviour/dress.js';
+import type { Behaviour } from '../faults/behaviour.js';
+import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
 import type { World } from '../world/world.js';
-import { Cursors, type Place, type Resumed } from './cursors.js';
+import { Cursors, type PagePosition, type Resumed } from './cursors.js';
 import { PageCache, type RowVersion } from './page-cache.js';
 import { rowsOf, type Rows } from './rows.js';
 import { Snapshots } from './snapshots.js';
@@ -35,10 +35,10 @@ export interface PagerOptions {
   cacheBytes: number;
   shown: (page: PageShown) => void;
   /** Asked once per page for each fault that lies in paging. */
-  happens: (mishap: 'stale' | 'repeated-cursor') => boolean;
+  happens: (fault: 'stale' | 'repeated-cursor') => boolean;
 }
 
-interface Cut {
+interface Selection {
   view: View;
   snapshot: string | null;
   rows: Rows;
@@ -81,7 +81,7 @@ export class Pager implements Source {
     return this.#cache.bytes;
   }
 
-  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Cut | null {
+  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Selection | null {
     const { order } = behaviour;
     const current = (): View => (lagMs === null ? this.#live : this.#snapshots.lagging(order, lagMs));
     if (cursor === null) {
@@ -108,7 +108,7 @@ export class Pager implements Source {
     resumed: Resumed,
     rows: Rows,
     behaviour: Behaviour,
-  ): Pick<Cut, 'from' | 'after'> | null {
+  ): Pick<Selection, 'from' | 'after'> | null {
     if (resumed.by === 'nothing') return null;
     if (resumed.by === 'position') return { from: resumed.position, after: rows.at(resumed.position - 1) ?? null };
     const index = this.#options.world.indexOf(list, resumed.id);
@@ -131,7 +131,7 @@ export class Pager implements Source {
     }
   }
 
-  #answer(list: SandboxList, cursor: string | null, cut: Cut, behaviour: Behaviour): SourceAnswer {
+  #answer(list: SandboxList, cursor: string | null, cut: Selection, behaviour: Behaviour): SourceAnswer {
     const { view, snapshot, rows, from } = cut;
     const indexes = rows.slice(from, from + behaviour.pageSize);
     const position = from + indexes.length;
@@ -149,7 +149,11 @@ export class Pager implements Source {
     return { outcome: 'page', body, delivered: () => this.#options.shown(shown) };
   }
 
-  #nextCursor(cursor: string | null, place: Omit<Place, 'lastId'> & { last: number }, behaviour: Behaviour): string {
+  #nextCursor(
+    cursor: string | null,
+    place: Omit<PagePosition, 'lastId'> & { last: number },
+    behaviour: Behaviour,
+  ): string {
     if (cursor !== null && this.#options.happens('repeated-cursor')) return cursor;
     const lastId = this.#options.world.idOf(place.list, place.last);
     return this.#cursors.write(behaviour.cursor, { ...place, lastId });
@@ -160,16 +164,14 @@ export class Pager implements Source {
     rows: readonly RowVersion[];
   } {
     const { world, seed } = this.#options;
-    const isStill = view.live && !isRestless(behaviour) && behaviour.order !== 'shuffled';
+    const isStill = view.live && !varies(behaviour) && behaviour.order !== 'shuffled';
     const request = this.#requests;
     const text = (index: number): string | null => {
       const image = view.image(list, index);
       if (image === null) return null;
-      const record = settled(list, image, behaviour);
+      const record = rendered(list, image, behaviour);
       if (behaviour.empties === 'absent') return JSON.stringify(withoutNulls(record, () => true));
-      return JSON.stringify(
-        isRestless(behaviour) ? restless(record, behaviour, seed, request * 1_009 + index) : record,
-      );
+      return JSON.stringify(varies(behaviour) ? varied(record, behaviour, seed, request * 1_009 + index) : record);
     };
     const head = (rows: readonly RowVersion[]): Buffer =>
       pageHead(
@@ -197,7 +199,7 @@ interface Drawing {
   behaviour: Behaviour;
 }
 
-function coverage({ rows, after }: Cut, last: number | null, end: boolean): (row: number) => boolean {
+function coverage({ rows, after }: Selection, last: number | null, end: boolean): (row: number) => boolean {
   const { isBefore } = rows;
   // In an order that does not last, only the end of a walk says that a row is nowhere.
   if (isBefore === null) return () => end;

@@ -1,7 +1,7 @@
 /** The rows of one request: a list in an order of the world, or shuffled for this request alone. */
 import type { SandboxListName } from '../world/lists.js';
 import { dice } from '../world/random.js';
-import type { PagingRules } from '../behaviour/behaviour.js';
+import type { PagingRules } from '../faults/behaviour.js';
 import type { View } from './view.js';
 
 export interface Rows {

@@ -1,6 +1,6 @@
 /** Frozen views of the world: for cursors that read one moment throughout, and for a replica that lags behind. */
 import type { SandboxListName } from '../world/lists.js';
-import type { PagingRules } from '../behaviour/behaviour.js';
+import type { PagingRules } from '../faults/behaviour.js';
 import type { World } from '../world/world.js';
 import { freeze, type FrozenView } from './view.js';
 

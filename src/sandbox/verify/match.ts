@@ -27,7 +27,7 @@ export type FalseReason = 'unknown-record' | 'nothing-changed' | 'never-so';
 export function matchClaim({ states }: History, { verb, before, after, observedAt }: Claim, told: number): Match {
   if (verb === 'updated' && before === after) return { outcome: 'false', reason: 'nothing-changed' };
   const ends = states.flatMap((state, to) => {
-    if (state.essence !== after) return [];
+    if (state.content !== after) return [];
     const from = startBefore(to);
     return from === null ? [] : [{ from, to, visibleAt: state.visibleAt }];
   });
@@ -42,8 +42,8 @@ export function matchClaim({ states }: History, { verb, before, after, observedA
   return { outcome: 'true', from: startsAt(told) ? told : from, to };
 
   function startsAt(from: number): boolean {
-    const essence = states[from]?.essence ?? null;
-    return (before === undefined ? essence !== null : essence === before) && essence !== after;
+    const content = states[from]?.content ?? null;
+    return (before === undefined ? content !== null : content === before) && content !== after;
   }
 
   /** The last state before this one that the event may have started from. */

@@ -5,8 +5,8 @@ import { delaysOf, type Delays } from './delay.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
 import { orderOf, type Order } from './order.js';
 import type { JudgedEvent } from './read.js';
-import { essence } from './same.js';
-import { historyKey, saidBy, truthOf, type History, type Step, type Truth, type TruthOptions } from './truth.js';
+import { contentText } from './equality.js';
+import { historyKey, imageText, truthOf, type History, type Step, type Truth, type TruthOptions } from './truth.js';
 
 export type ChangeVerb = Step['verb'];
 
@@ -70,7 +70,7 @@ export function scoreEvents({ journal, events, examples = 20, ...options }: Scor
   for (const event of distinct) tally.hear(event);
   const { found, missed } = tally.held();
   const steps = [...found.map(({ step }) => step), ...missed.map(({ step }) => step)];
-  const count = (fits: (each: Told) => boolean): Found => ({
+  const count = (fits: (each: Detection) => boolean): Found => ({
     expected: found.filter(fits).length + missed.filter(fits).length,
     found: found.filter(fits).length,
   });
@@ -95,7 +95,7 @@ export function scoreEvents({ journal, events, examples = 20, ...options }: Scor
   };
 }
 
-interface Told {
+interface Detection {
   readonly step: Step;
   /** ms */
   readonly observedAt: number;
@@ -105,7 +105,7 @@ interface Told {
 class Tally {
   readonly #truth: Truth;
   readonly #told = new Map<string, number>();
-  readonly #found = new Map<Step, Told>();
+  readonly #found = new Map<Step, Detection>();
   readonly inventions: FalseEvent[] = [];
   renames = 0;
   repeated = 0;
@@ -130,7 +130,7 @@ class Tally {
   }
 
   /** What was to be told, by whether it was. */
-  held(): { found: Told[]; missed: Told[] } {
+  held(): { found: Detection[]; missed: Detection[] } {
     const all = [...this.#truth.histories.values()].flatMap(({ steps }) => steps);
     const found = all.flatMap((step) => this.#found.get(step) ?? []);
     const missed = all.flatMap((step) => (this.#found.has(step) ? [] : [{ step, observedAt: NaN }]));
@@ -156,8 +156,8 @@ class Tally {
 
   #isRename({ data: { before, after } }: JudgedEvent, claim: Claim): boolean {
     if (claim.before !== claim.after || this.#truth.renamed.size === 0) return false;
-    const named = { ...this.#truth.sameness, refNames: 'compared' } as const;
-    return essence(before, named) !== essence(after, named);
+    const named = { ...this.#truth.equality, refNames: 'compared' } as const;
+    return contentText(before, named) !== contentText(after, named);
   }
 }
 
@@ -172,7 +172,7 @@ function claimOf({ type, data }: JudgedEvent, truth: Truth): Claim | null {
   const [crm, , verb] = type.split('.');
   if (crm !== 'crm') return null;
   if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return null;
-  const [before, after] = [saidBy(data.before, truth), saidBy(data.after, truth)];
+  const [before, after] = [imageText(data.before, truth), imageText(data.after, truth)];
   const noImage = before === null && verb !== 'created';
   return { verb, before: noImage ? undefined : before, after, observedAt: Date.parse(data.observedAt) };
 }

@@ -11,14 +11,14 @@
  * baseline), and a removal after which not enough walks have begun and ended (a removal is confirmed by a second look).
  */
 import type { CrmRecord } from '../../crm/record.js';
-import { DRIFT_FIELDS, EXTRA_FIELDS } from '../behaviour/dress.js';
+import { DRIFT_FIELDS, EXTRA_FIELDS } from '../faults/rendering.js';
 import type { JournalLine, MutationLine, WalkLine } from '../journal/lines.js';
 import { withVisibility } from './read.js';
-import { essence, type Sameness } from './same.js';
+import { contentText, type Equality } from './equality.js';
 
 export interface State {
   /** What it says; null: the record is not there. */
-  readonly essence: string | null;
+  readonly content: string | null;
   /** When it came to be; ms, -Infinity for the first. */
   readonly since: number;
   /** When it was first shown; ms, null: never. */
@@ -48,7 +48,7 @@ export interface History {
 
 export interface Truth {
   readonly histories: ReadonlyMap<string, History>;
-  readonly sameness: Sameness;
+  readonly equality: Equality;
   /** Ids of what was renamed. */
   readonly renamed: ReadonlySet<string>;
 }
@@ -59,7 +59,7 @@ export interface TruthOptions {
   /** Count only what became visible before this; ms. @defaultValue no end */
   until?: number;
   /** How many complete walks must have begun after a removal for it to be expected. @defaultValue 2 */
-  removalLooks?: number;
+  removalSweeps?: number;
 }
 
 export const historyKey = (list: string, id: string): string => `${list} ${id}`;
@@ -67,7 +67,7 @@ export const historyKey = (list: string, id: string): string => `${list} ${id}`;
 export function truthOf(journal: readonly JournalLine[], options: TruthOptions = {}): Truth {
   const switched = (rule: string): boolean => journal.some((line) => line.line === 'rules' && rule in line.rules);
   const ignore = [...(switched('drift') ? DRIFT_FIELDS : []), ...(switched('extras') ? EXTRA_FIELDS : [])];
-  const sameness: Sameness = { ignore: new Set(ignore), refNames: 'ignored' };
+  const equality: Equality = { ignore: new Set(ignore), refNames: 'ignored' };
   const walks = journal.filter((line): line is WalkLine => line.line === 'walk');
   const byRecord = new Map<string, MutationLine[]>();
   for (const line of withVisibility(journal)) {
@@ -78,40 +78,43 @@ export function truthOf(journal: readonly JournalLine[], options: TruthOptions =
   }
   // A journal without walks was not read through a list API that we know of: everything in it counts.
   const walked = walks.length === 0 ? null : walks;
-  const histories = new Map([...byRecord].map(([key, lines]) => [key, historyOf(lines, walked, sameness, options)]));
+  const histories = new Map([...byRecord].map(([key, lines]) => [key, historyOf(lines, walked, equality, options)]));
   const renamed = new Set(journal.flatMap((line) => (line.line === 'rename' ? [line.id] : [])));
-  return { histories, sameness, renamed };
+  return { histories, equality, renamed };
 }
 
 function historyOf(
   lines: readonly MutationLine[],
   walks: readonly WalkLine[] | null,
-  sameness: Sameness,
+  equality: Equality,
   options: TruthOptions,
 ): History {
   const first = lines[0] as MutationLine;
   const states: State[] = [
-    { essence: essence(first.before, sameness), since: -Infinity, visibleAt: -Infinity, line: null },
+    { content: contentText(first.before, equality), since: -Infinity, visibleAt: -Infinity, line: null },
   ];
   for (const line of lines) {
     const visibleAt = line.visibleAt === null ? null : Date.parse(line.visibleAt);
-    states.push({ essence: essence(line.after, sameness), since: Date.parse(line.at), visibleAt, line });
+    states.push({ content: contentText(line.after, equality), since: Date.parse(line.at), visibleAt, line });
   }
   const ofList = walks?.filter(({ list }) => list === first.list) ?? null;
-  const changedUnjudged = lines.some((line) => changedOutside(line, sameness));
+  const changedUnjudged = lines.some((line) => changedOutside(line, equality));
   return { list: first.list, id: first.id, states, steps: stepsOf(states, ofList, options), changedUnjudged };
 }
 
-function changedOutside({ before, after }: MutationLine, sameness: Sameness): boolean {
-  const all = { ...sameness, ignore: new Set<string>() };
-  return essence(before, sameness) === essence(after, sameness) && essence(before, all) !== essence(after, all);
+function changedOutside({ before, after }: MutationLine, equality: Equality): boolean {
+  const all = { ...equality, ignore: new Set<string>() };
+  return (
+    contentText(before, equality) === contentText(after, equality) &&
+    contentText(before, all) !== contentText(after, all)
+  );
 }
 
 function stepsOf(states: readonly State[], walks: readonly WalkLine[] | null, options: TruthOptions): Step[] {
   const since = options.since ?? baselineEnd(walks);
   const steps: Step[] = [];
-  let last = states[0]?.essence ?? null;
-  states.forEach(({ essence: now, since: from, visibleAt, line }, to) => {
+  let last = states[0]?.content ?? null;
+  states.forEach(({ content: now, since: from, visibleAt, line }, to) => {
     if (line === null || visibleAt === null || now === last) return;
     const verb = last === null ? 'created' : now === null ? 'deleted' : 'updated';
     last = now;
@@ -131,7 +134,7 @@ function baselineEnd(walks: readonly WalkLine[] | null): number {
 function isConfirmed(
   gone: number,
   walks: readonly WalkLine[] | null,
-  { removalLooks = 2, until = Infinity }: TruthOptions,
+  { removalSweeps: removalLooks = 2, until = Infinity }: TruthOptions,
 ): boolean {
   if (walks === null) return true;
   const looks = walks.filter(({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until);
@@ -139,6 +142,6 @@ function isConfirmed(
 }
 
 /** What an event's image says, under the same rules as the truth. */
-export function saidBy(record: CrmRecord | null, { sameness }: Truth): string | null {
-  return essence(record, sameness);
+export function imageText(record: CrmRecord | null, { equality }: Truth): string | null {
+  return contentText(record, equality);
 }

@@ -1,30 +1,30 @@
 /** What the written interface asks of a request (sections 4 and 5), then the source's answer. Knows no HTTP server. */
 import { emptyAnswer, htmlAnswer, jsonAnswer, layered, type Answer, type Layer, type ReadRequest } from './answer.js';
 import { failureBody, type Failure } from './envelope.js';
-import type { Manners } from './manners.js';
+import type { Protocol } from './protocol.js';
 import type { Source, SourceAnswer, Sources } from './source.js';
 
 export interface RespondOptions {
   sources: Sources;
   /** Read at every request, so that it can be switched while running. */
-  manners: () => Manners;
+  protocol: () => Protocol;
   /** Around every request with a good token: limits, delays, faults. */
   layers: readonly Layer[];
 }
 
-export function responder({ sources, manners, layers }: RespondOptions): (request: ReadRequest) => Promise<Answer> {
+export function responder({ sources, protocol, layers }: RespondOptions): (request: ReadRequest) => Promise<Answer> {
   const perSource = new WeakMap<Source, (request: ReadRequest) => Promise<Answer>>();
   const answererOf = (source: Source): ((request: ReadRequest) => Promise<Answer>) => {
     const known = perSource.get(source);
     if (known !== undefined) return known;
-    const made = layered(layers, (request) => answerAsWritten(request, source, manners()));
+    const made = layered(layers, (request) => answerAsWritten(request, source, protocol()));
     perSource.set(source, made);
     return made;
   };
   return async (request) => {
     const token = bearerOf(request.authorization);
     const source = token === null ? null : sources(token);
-    if (source === null) return unauthorised(request.authorization, manners());
+    if (source === null) return unauthorised(request.authorization, protocol());
     return await answererOf(source)(request);
   };
 }
@@ -33,20 +33,20 @@ function bearerOf(authorization: string | undefined): string | null {
   return authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length).trim() : null;
 }
 
-export function unauthorised(authorization: string | undefined, { badToken }: Pick<Manners, 'badToken'>): Answer {
+export function unauthorised(authorization: string | undefined, { badToken }: Pick<Protocol, 'badToken'>): Answer {
   if (badToken === 'empty') return emptyAnswer(401);
   const reason = authorization === undefined ? 'Authorization 헤더가 없습니다.' : '유효하지 않은 토큰입니다.';
   return refusal(401, { message: 'Unauthorized', ...(badToken === 'reason' && { reason }) });
 }
 
-async function answerAsWritten(request: ReadRequest, source: Source, manners: Manners): Promise<Answer> {
+async function answerAsWritten(request: ReadRequest, source: Source, protocol: Protocol): Promise<Answer> {
   const { list, id, method } = request;
   const byId = id === null ? undefined : source.record?.bind(source);
   if (list === null || (id !== null && byId === undefined)) {
-    return inForm(manners.unknownPath, 404, 'Not Found');
+    return inForm(protocol.unknownPath, 404, 'Not Found');
   }
-  if (method !== 'GET') return inForm(manners.unknownMethod, 405, 'Method Not Allowed');
-  if (manners.contentType === 'required' && !isJson(request.contentType)) {
+  if (method !== 'GET') return inForm(protocol.unknownMethod, 405, 'Method Not Allowed');
+  if (protocol.contentType === 'required' && !isJson(request.contentType)) {
     return refusal(400, { message: 'Bad Request', reason: 'Content-Type must be application/json.' });
   }
   const { parameters, signal } = request;

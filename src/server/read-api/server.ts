@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from './answer.js';
-import { DEFAULT_MANNERS, type Manners } from './manners.js';
+import { DEFAULT_PROTOCOL, type Protocol } from './protocol.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 import { openApiDocument } from './openapi.js';
 import { refusal, responder } from './respond.js';
@@ -15,8 +15,8 @@ export interface ReadApiServerOptions {
   /** @defaultValue the six lists of the interface */
   lists?: readonly ServedList[];
   sources: Sources;
-  /** Where the interface is silent. @defaultValue DEFAULT_MANNERS */
-  manners?: () => Manners;
+  /** Where the interface is silent. @defaultValue DEFAULT_PROTOCOL */
+  protocol?: () => Protocol;
   /** Around every request with a good token, the first outermost. @defaultValue none */
   layers?: readonly Layer[];
   /** @defaultValue '127.0.0.1' */
@@ -37,10 +37,10 @@ export interface ReadApiServer {
 }
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
-  const { sources, manners = () => DEFAULT_MANNERS, layers = [], clock = systemClock, log = silentLog } = options;
+  const { sources, protocol = () => DEFAULT_PROTOCOL, layers = [], clock = systemClock, log = silentLog } = options;
   const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0 } = options;
   const closing = new AbortController();
-  const respond = responder({ sources, manners, layers });
+  const respond = responder({ sources, protocol, layers });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
     try {
       await writeAnswer(await respond(request), reply, clock, closing.signal);

@@ -2,10 +2,10 @@
  * Every switch of the sandbox, as plain data: where the interface is silent this decides, and what can go wrong is
  * scheduled here. Can be changed at any time; the next request follows it.
  */
-import { DEFAULT_MANNERS, type Manners } from '../../server/read-api/manners.js';
+import { DEFAULT_PROTOCOL, type Protocol } from '../../server/read-api/protocol.js';
 import type { OrderName } from '../world/orders.js';
 
-export interface Behaviour extends Manners, PagingRules, RecordRules, LimitRules, Mishaps {}
+export interface Behaviour extends Protocol, PagingRules, RecordRules, LimitRules, FaultRules {}
 
 export interface PagingRules {
   /** Records per page. @defaultValue 50 */
@@ -72,7 +72,7 @@ export interface Schedule {
   readonly times?: number;
 }
 
-export const MISHAPS = [
+export const SCHEDULED_FAULTS = [
   'rate-limited',
   'unauthorised',
   'forbidden',
@@ -92,10 +92,10 @@ export const MISHAPS = [
   'cursor-row-deleted',
   'rename',
 ] as const;
-export type MishapName = (typeof MISHAPS)[number];
+export type ScheduledFault = (typeof SCHEDULED_FAULTS)[number];
 
-export interface Mishaps {
-  readonly mishaps: Readonly<Partial<Record<MishapName, Schedule>>>;
+export interface FaultRules {
+  readonly schedules: Readonly<Partial<Record<ScheduledFault, Schedule>>>;
   /** Length of a stall; ms. @defaultValue 30000 */
   readonly stallMs: number;
   /** Spaces behind an oversized body. @defaultValue 67108864 (64 MiB) */
@@ -107,7 +107,7 @@ export interface Mishaps {
 }
 
 export const DEFAULT_BEHAVIOUR: Behaviour = {
-  ...DEFAULT_MANNERS,
+  ...DEFAULT_PROTOCOL,
   pageSize: 50,
   end: 'null',
   cursor: 'last-id',
@@ -130,7 +130,7 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   limitHint: 'reason',
   foreignPerSecond: 0,
   latencyMs: 0,
-  mishaps: {},
+  schedules: {},
   stallMs: 30_000,
   oversizedBytes: 64 * 1_024 * 1_024,
   staleMs: 5_000,

@@ -1,5 +1,5 @@
 /** How the server answers where the interface is silent: one switch per open point. */
-export interface Manners {
+export interface Protocol {
   /** A path that is none of the six. @defaultValue 'html', as seen in the wild */
   readonly unknownPath: 'html' | 'json' | 'empty';
   /** Another method than GET on one of the six. @defaultValue 'json' (405) */
@@ -10,7 +10,7 @@ export interface Manners {
   readonly contentType: 'required' | 'ignored';
 }
 
-export const DEFAULT_MANNERS: Manners = {
+export const DEFAULT_PROTOCOL: Protocol = {
   unknownPath: 'html',
   unknownMethod: 'json',
   badToken: 'reason',

@@ -14,9 +14,9 @@ const STAMPS = ['생성 날짜', '수정 날짜', 'createdAt', 'updatedAt'] as c
 // Rows of the history older than this have no `source` in the wild.
 const SOURCE_SINCE = '2025-07-14';
 
-export const SETTLED_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
+export const RENDERING_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
 
-export function settled(list: SandboxListName, record: CrmRecord, rules: RecordRules): CrmRecord {
+export function rendered(list: SandboxListName, record: CrmRecord, rules: RecordRules): CrmRecord {
   let fields: Fields = { ...record };
   if (list === 'todo' && rules.todoNames !== 'written') fields = wildTodo(fields, rules.todoNames);
   if (rules.extras) fields = { ...fields, ...extrasOf(list, fields) };
@@ -104,12 +104,12 @@ function drift(list: SandboxListName, fields: Fields, how: 'added' | 'removed' |
   else fields[name] = [fields[name]];
 }
 
-export function isRestless({ empties, sequence, pictures }: RecordRules): boolean {
+export function varies({ empties, sequence, pictures }: RecordRules): boolean {
   return empties === 'mixed' || sequence === 'reordered' || pictures === 'signed';
 }
 
 /** @param request a number that is another for every record of every request */
-export function restless(record: CrmRecord, rules: RecordRules, seed: number, request: number): CrmRecord {
+export function varied(record: CrmRecord, rules: RecordRules, seed: number, request: number): CrmRecord {
   const roll = dice(seed, 0xd1e5, request);
   let fields: Fields = { ...record };
   if (rules.empties === 'mixed') fields = withoutNulls(fields, () => roll.chance(0.5));

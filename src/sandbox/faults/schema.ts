@@ -1,7 +1,7 @@
 /** Switches as they come from outside: checked before they are believed. */
 import { z } from 'zod';
 import { ORDER_NAMES } from '../world/orders.js';
-import { MISHAPS, type Behaviour } from './behaviour.js';
+import { SCHEDULED_FAULTS, type Behaviour } from './behaviour.js';
 
 const count = z.number().int().min(0);
 const positive = z.number().int().min(1);
@@ -41,7 +41,7 @@ const switches = z.strictObject({
   limitHint: z.enum(['reason', 'message', 'list', 'header', 'absurd', 'none', 'empty', 'html']),
   foreignPerSecond: z.number().min(0),
   latencyMs: count,
-  mishaps: z.partialRecord(z.enum(MISHAPS), schedule),
+  schedules: z.partialRecord(z.enum(SCHEDULED_FAULTS), schedule),
   stallMs: count,
   oversizedBytes: count,
   staleMs: count,

@@ -3,7 +3,7 @@
  * has shown each record that was there throughout exactly once. What is not sound can make an honest client miss
  * records or see them twice without any sign of it.
  */
-import type { Behaviour, MishapName, Schedule } from './behaviour.js';
+import type { Behaviour, ScheduledFault, Schedule } from './behaviour.js';
 
 export interface Fault {
   readonly does: string;
@@ -13,7 +13,7 @@ export interface Fault {
 
 const sound = (does: string, behaviour: Partial<Behaviour>): Fault => ({ does, sound: true, behaviour });
 const unsound = (does: string, behaviour: Partial<Behaviour>): Fault => ({ does, sound: false, behaviour });
-const now = (mishap: MishapName, schedule: Schedule): Partial<Behaviour> => ({ mishaps: { [mishap]: schedule } });
+const now = (fault: ScheduledFault, schedule: Schedule): Partial<Behaviour> => ({ schedules: { [fault]: schedule } });
 
 // Often enough to be met in a short run, seldom enough for three attempts to get through. Numbers that share no factor
 // with each other, so that faults switched on together do not always strike the same request.

@@ -3,14 +3,14 @@ import { gzipSync } from 'node:zlib';
 import { emptyAnswer, htmlAnswer, jsonAnswer, type Answer, type Layer } from '../../server/read-api/answer.js';
 import { refusal, unauthorised } from '../../server/read-api/respond.js';
 import { hash32 } from '../world/random.js';
-import { MISHAPS, type Behaviour, type MishapName } from './behaviour.js';
+import { SCHEDULED_FAULTS, type Behaviour, type ScheduledFault } from './behaviour.js';
 import { tooManyRequests } from './rate-limit.js';
 
 /** Counts requests, and knows by their number what befalls each: the same seed and schedule, the same mishaps. */
-export class Fate {
+export class FaultSchedule {
   readonly #seed: number;
   readonly #behaviour: () => Behaviour;
-  readonly #struck = new Map<MishapName, number>();
+  readonly #struck = new Map<ScheduledFault, number>();
   #requests = 0;
 
   constructor(seed: number, behaviour: () => Behaviour) {
@@ -28,13 +28,14 @@ export class Fate {
   }
 
   /** Does this befall the present request? */
-  happens = (name: MishapName): boolean => {
-    const schedule = this.#behaviour().mishaps[name];
+  happens = (name: ScheduledFault): boolean => {
+    const schedule = this.#behaviour().schedules[name];
     if (schedule === undefined) return false;
     const { every = 1, share = 1, after = 0, times = Infinity } = schedule;
     const struck = this.#struck.get(name) ?? 0;
     if (this.#requests <= after || struck >= times || this.#requests % every !== 0) return false;
-    if (share < 1 && hash32(this.#seed, MISHAPS.indexOf(name), this.#requests) / 0x1_0000_0000 >= share) return false;
+    if (share < 1 && hash32(this.#seed, SCHEDULED_FAULTS.indexOf(name), this.#requests) / 0x1_0000_0000 >= share)
+      return false;
     this.#struck.set(name, struck + 1);
     return true;
   };
@@ -48,7 +49,7 @@ export class Fate {
 type Instead = (behaviour: Behaviour) => Answer;
 
 /** Answers in place of the real one. */
-const INSTEAD: Readonly<Partial<Record<MishapName, Instead>>> = {
+const INSTEAD: Readonly<Partial<Record<ScheduledFault, Instead>>> = {
   'rate-limited': ({ limitHint }) => tooManyRequests(316, limitHint),
   unauthorised: ({ badToken }) => unauthorised('Bearer', { badToken }),
   forbidden: () => refusal(403, { message: 'Forbidden', reason: '허용되지 않은 IP 주소입니다: 203.0.113.7' }),
@@ -70,7 +71,7 @@ function undelivered({ delivered: _delivered, ...page }: Answer): Answer {
 }
 
 /** The real answer, spoilt on its way. */
-const SPOILT: Readonly<Partial<Record<MishapName, Spoil>>> = {
+const SPOILT: Readonly<Partial<Record<ScheduledFault, Spoil>>> = {
   truncated: (page) => ({ ...undelivered(page), body: page.body.subarray(0, half(page)) }),
   dropped: (page) => ({ ...undelivered(page), delivery: { how: 'dropped', afterBytes: half(page) } }),
   stalled: (page, { stallMs }) => ({ ...page, delivery: { how: 'stalled', afterBytes: half(page), ms: stallMs } }),
@@ -81,19 +82,19 @@ const SPOILT: Readonly<Partial<Record<MishapName, Spoil>>> = {
   gzip: (page) => ({ ...page, headers: { ...page.headers, 'content-encoding': 'gzip' }, body: gzipSync(page.body) }),
 };
 
-const namesOf = (table: object): MishapName[] => MISHAPS.filter((name) => name in table);
+const namesOf = (table: object): ScheduledFault[] => SCHEDULED_FAULTS.filter((name) => name in table);
 const INSTEAD_NAMES = namesOf(INSTEAD);
 const SPOILT_NAMES = namesOf(SPOILT);
 
 /** At most one mishap takes the place of an answer; several may spoil it. */
-export function mishapLayer(fate: Fate, behaviour: () => Behaviour): Layer {
+export function faultLayer(schedule: FaultSchedule, behaviour: () => Behaviour): Layer {
   return (next) => async (request) => {
-    fate.tick();
-    const instead = INSTEAD_NAMES.find(fate.happens);
+    schedule.tick();
+    const instead = INSTEAD_NAMES.find(schedule.happens);
     if (instead !== undefined) return INSTEAD[instead]?.(behaviour()) ?? (await next(request));
     const answer = await next(request);
     if (answer.status !== 200 || request.list === null) return answer;
-    return SPOILT_NAMES.filter(fate.happens).reduceRight(
+    return SPOILT_NAMES.filter(schedule.happens).reduceRight(
       (page, name) => SPOILT[name]?.(page, behaviour()) ?? page,
       answer,
     );

@@ -2,16 +2,18 @@ import { expect, it } from 'vitest';
 import { customValues, editCustom } from '../../src/sandbox/world/custom.js';
 import { Directory } from '../../src/sandbox/world/directory.js';
 import { dice } from '../../src/sandbox/world/random.js';
-import { essence } from '../../src/sandbox/verify/same.js';
+import { contentText } from '../../src/sandbox/verify/equality.js';
 
-const SAMENESS = { ignore: new Set<string>(), refNames: 'ignored' } as const;
+const EQUALITY = { ignore: new Set<string>(), refNames: 'ignored' } as const;
 
 it('sandbox: an edit of a custom field is one that the list API can show, never null for an empty list', () => {
   const directory = new Directory(1);
   const unseen = Array.from({ length: 20_000 }, (_, seed) => {
     const values = customValues('people', dice(seed, 1), 0, directory);
     const edited = editCustom('people', values, dice(seed, 2), 0, directory);
-    return essence({ id: 'p', ...values }, SAMENESS) === essence({ id: 'p', ...edited }, SAMENESS) ? [seed] : [];
+    return contentText({ id: 'p', ...values }, EQUALITY) === contentText({ id: 'p', ...edited }, EQUALITY)
+      ? [seed]
+      : [];
   }).flat();
   expect(unseen).toEqual([]);
 });

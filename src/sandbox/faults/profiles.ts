@@ -82,7 +82,7 @@ export function faultNamed(name: string): FaultName {
 export function composed(faults: Iterable<FaultName>, given: Partial<Behaviour>): Behaviour {
   const parts: Partial<Behaviour>[] = [...faults].map((name): Partial<Behaviour> => FAULTS[name].behaviour);
   return [...parts, given].reduce<Behaviour>(
-    (so, part) => ({ ...so, ...part, mishaps: { ...so.mishaps, ...part.mishaps } }),
+    (so, part) => ({ ...so, ...part, schedules: { ...so.schedules, ...part.schedules } }),
     DEFAULT_BEHAVIOUR,
   );
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Behaviour } from '../../src/sandbox/behaviour/behaviour.js';
+import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { essence } from '../../src/sandbox/verify/same.js';
+import { contentText } from '../../src/sandbox/verify/equality.js';
 import { get, walk, type Fields, type Target } from '../support/read-api.js';
 
 const open: Sandbox[] = [];
@@ -52,7 +52,7 @@ test.each([
   expect(second.text).not.toBe(first.text);
   const meaning = ({ text }: { text: string }): (string | null)[] =>
     (JSON.parse(text) as { data: { peopleList: Fields[] } }).data.peopleList.map((record) =>
-      essence(record, { ignore: new Set(), refNames: 'compared' }),
+      contentText(record, { ignore: new Set(), refNames: 'compared' }),
     );
   expect(meaning(second)).toEqual(meaning(first));
 });

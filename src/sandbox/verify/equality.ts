@@ -18,7 +18,7 @@ const WRITTEN_NAME: Readonly<Record<string, string>> = {
   제목: '내용',
 };
 
-export interface Sameness {
+export interface Equality {
   /** Fields left out of every comparison: those that drifted on all rows. */
   readonly ignore: ReadonlySet<string>;
   /** Do the names inside refs count? */
@@ -26,7 +26,7 @@ export interface Sameness {
 }
 
 /** A text that is equal for two images exactly when they say the same. Null for a record that is not there. */
-export function essence(record: CrmRecord | null, { ignore, refNames }: Sameness): string | null {
+export function contentText(record: CrmRecord | null, { ignore, refNames }: Equality): string | null {
   if (record === null) return null;
   const fields = new Map<string, unknown>();
   for (const [key, value] of Object.entries(record)) {
@@ -45,7 +45,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Lists and objects are tagged: a list of pairs is no object. */
-function plain(value: unknown, refNames: Sameness['refNames']): unknown {
+function plain(value: unknown, refNames: Equality['refNames']): unknown {
   if (isEmpty(value)) return null;
   if (Array.isArray(value)) {
     const items = value.map((each) => plain(each, refNames));
@@ -57,7 +57,7 @@ function plain(value: unknown, refNames: Sameness['refNames']): unknown {
   return ['object', ...entriesOf(present, refNames)];
 }
 
-function entriesOf(entries: Iterable<readonly [string, unknown]>, refNames: Sameness['refNames']): string[] {
+function entriesOf(entries: Iterable<readonly [string, unknown]>, refNames: Equality['refNames']): string[] {
   return [...entries].map(([name, each]) => JSON.stringify([name.normalize('NFC'), plain(each, refNames)])).sort();
 }
 
