@@ -1,4 +1,4 @@
-/** The sandbox: a synthetic workspace that lives, served by the read API, with everything that may go wrong on request. */
+/** The sandbox: a synthetic workspace that changes over time, served through the read API, with faults on request. */
 import type { SandboxListName } from './world/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
@@ -23,10 +23,10 @@ import { World } from './world/world.js';
 export type { SandboxOptions } from './options.js';
 
 export interface SandboxAddress {
-  /** What stands before `/v2`. */
+  /** The part of the address before `/v2`. */
   url: string;
   token: string;
-  /** Null when no control API was asked for. */
+  /** Null when the sandbox has no control API. */
   control: { url: string; token: string } | null;
 }
 
@@ -63,12 +63,12 @@ export class Sandbox {
     this.#control = options.control === undefined ? null : createControlServer(this, options.control);
   }
 
-  /** Listens, and lets life go on. Twice is once. */
+  /** Starts to listen and to change records. A second call returns the same promise. */
   start(): Promise<SandboxAddress> {
     return (this.#started ??= this.#start());
   }
 
-  /** The answer to a request of this process, limits and faults included; it needs no `start`. */
+  /** Answers a request from the same process, with limits and faults. Does not need `start`. */
   respond(request: ReadRequest): Promise<Answer> {
     return this.#server.respond(request);
   }
@@ -85,7 +85,7 @@ export class Sandbox {
     return this.#token;
   }
 
-  /** A new token is made in the web page: the old one is dead from now on. */
+  /** Replaces the token, as a user does in the web page. The old one is refused from now on. */
   reissueToken(token: string): void {
     this.#token = token;
   }
@@ -103,25 +103,25 @@ export class Sandbox {
     return this.#switches.faults;
   }
 
-  /** Switches while running; what is not named stays. */
+  /** Changes single switches; the others stay as they are. */
   behave(changes: Partial<Behaviour>): void {
     this.#schedule.forget();
     this.#switches.set(changes);
   }
 
-  /** This profile's faults and no others from now on. @throws ChangefeedError CF_USAGE when there is none of this name */
+  /** Uses the faults of this profile and no others. @throws ChangefeedError CF_USAGE for an unknown profile */
   useProfile(name: string): void {
     this.#schedule.forget();
     this.#switches.useProfile(name);
   }
 
-  /** @throws ChangefeedError CF_USAGE when there is no fault of this name */
+  /** @throws ChangefeedError CF_USAGE for an unknown fault */
   fault(name: string, to: 'on' | 'off' = 'on'): void {
     this.#schedule.forget();
     this.#switches.turn(name, to);
   }
 
-  /** Mutations per second from now on; 0 stands still. */
+  /** Mutations per second; 0 for none. */
   get rate(): number {
     return this.#pace.rate;
   }
@@ -130,12 +130,12 @@ export class Sandbox {
     this.#pace.rate = rate;
   }
 
-  /** Requests with a good token so far, refused ones included. */
+  /** Requests with a valid token so far, including refused ones. */
   get requests(): number {
     return this.#schedule.requests;
   }
 
-  /** Makes the next mutations of the seeded stream, whatever the rate. */
+  /** Makes the next mutations of the seeded stream, independent of the rate. */
   step(count = 1): LifeVerb[] {
     return this.life.step(count);
   }
@@ -154,7 +154,7 @@ export class Sandbox {
     const now = (): number => this.#clock.now();
     const { happens } = this.#schedule;
     const pager = new Pager({ world: this.world, behaviour, now, seed, cacheBytes, happens, shown: this.#shown });
-    // The wait comes first: from the count of requests on, an answer is made in one go.
+    // The wait is the outermost layer: nothing asynchronous may happen between counting a request and answering it.
     const layers = [
       this.#slowed,
       faultLayer(this.#schedule, behaviour),
@@ -180,7 +180,7 @@ export class Sandbox {
     return await next(request);
   };
 
-  /** A page got through: the journal hears of it first, then come the changes that were to follow it. */
+  /** A page was delivered: it is journalled first, then come the mutations that are scheduled after a page. */
   readonly #shown = (page: PageShown): void => {
     this.journal.shown(page);
     if (this.#schedule.happens('cursor-row-deleted')) this.#deleteLastRow(page);
@@ -216,7 +216,7 @@ export class Sandbox {
   }
 }
 
-/** @throws ChangefeedError CF_USAGE when a profile or fault is named that there is not */
+/** @throws ChangefeedError CF_USAGE for an unknown profile or fault, or a further list whose name is not allowed */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options);
 }

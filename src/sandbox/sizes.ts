@@ -1,4 +1,4 @@
-/** How big the synthetic workspace is. */
+/** The size of the synthetic workspace. */
 import type { Sizes } from './world/facts.js';
 import { furtherName, type FurtherName } from './world/lists.js';
 
@@ -15,7 +15,7 @@ export interface SandboxSizes {
   history?: number;
   /** Rows of people activity. @defaultValue four per person */
   activity?: number;
-  /** All lists together, in the default shares; a size given beside it stands. */
+  /** All six lists together, in the default shares. A size that is also given for a list takes precedence. */
   records?: number;
   /**
    * Further lists: how many records by name. `{ deal: 500 }` serves `v2/deal` with the array `dealList`. A name is a plain
@@ -42,10 +42,10 @@ export function sizesOf({ records, lists = {}, ...given }: SandboxSizes): Sizes 
     organization: given.organizations ?? Math.ceil(people / 5),
     memo: given.memos ?? Math.round(people * 1.5),
     todo: given.todos ?? Math.round(people * 1.5),
-    // Both lists tell of people and their deals: without any there is nothing to tell.
+    // Both lists are about people and their deals: without people they are empty.
     history: people === 0 ? 0 : (given.history ?? people * 4),
     activity: people === 0 ? 0 : (given.activity ?? people * 4),
-    // Half the people have had a deal; no endpoint lists them, history and counters tell of them.
+    // One deal for every two people. No endpoint lists them; history and counters refer to them.
     unlistedDeal: Math.ceil(people / 2),
   };
 }

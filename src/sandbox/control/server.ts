@@ -1,4 +1,4 @@
-/** The sandbox's levers over HTTP, on a port and a token of their own: what a test in another process pulls. */
+/** The control API: changes a running sandbox over HTTP, on its own port and with its own token. For tests in another process. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
@@ -18,7 +18,7 @@ export interface ControlOptions {
   token?: string;
 }
 
-/** What there is to pull: a sandbox, seen from here. */
+/** The part of a sandbox that the control API uses. */
 export interface Controls {
   readonly world: World;
   readonly journal: Journal;
@@ -70,7 +70,7 @@ function guard(app: FastifyInstance, secret: string): void {
   });
 }
 
-/** What changes something. Each answers with the state after it. */
+/** The requests that change something. Each answers with the state afterwards. */
 function controls(app: FastifyInstance, sandbox: Controls): void {
   const after = (act: (body: unknown) => void) => (request: { body: unknown }) => {
     act(request.body ?? undefined);
@@ -105,7 +105,7 @@ function turned(sandbox: Controls, params: unknown, to: 'on' | 'off'): unknown {
   return stateOf(sandbox);
 }
 
-/** What only looks. */
+/** The requests that only read. */
 function views(app: FastifyInstance, sandbox: Controls): void {
   app.get('/', () => stateOf(sandbox));
   app.get('/profiles', () => PROFILES);

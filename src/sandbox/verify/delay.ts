@@ -1,13 +1,13 @@
-/** A set of delays in three numbers. */
+/** A set of delays as percentiles. */
 
 export interface Delays {
-  /** ms; null when there was nothing to measure. */
+  /** ms; null without any delay. */
   p50: number | null;
   p99: number | null;
   max: number | null;
 }
 
-/** Percentiles are of the nearest rank: always a delay that occurred. */
+/** Uses the nearest rank: each percentile is a delay that occurred. */
 export function delaysOf(delays: readonly number[]): Delays {
   const sorted = [...delays].sort((a, b) => a - b);
   const rank = (share: number): number | null => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;

@@ -1,6 +1,6 @@
 /**
- * When two images of a record say the same. Written apart from the detector's own rules on purpose: a judge that
- * shared code with the judged would share its mistakes. A property test holds the two together.
+ * When two images of a record are equal for scoring. This does not use the detector's code (`crm/canonical.ts`) on purpose:
+ * shared code would hide a shared mistake. A property test compares the two.
  *
  * Not a difference: key order and the Unicode composition of keys, the order of refs in a set, null against absent against an
  * empty list, the query of a picture's URL, the name of a ref (it belongs to what is referred to), the change stamp alone,
@@ -10,7 +10,7 @@ import type { CrmRecord } from '../../crm/record.js';
 
 const STAMPS: ReadonlySet<string> = new Set(['수정 날짜', 'updatedAt']);
 const PICTURE = '프로필 사진';
-/** Names seen in the wild for a todo's written fields. */
+/** Other spellings of a todo's fields in real answers. */
 const WRITTEN_NAME: Readonly<Record<string, string>> = {
   시작일: '시작 날짜',
   종료일: '마지막 날짜',
@@ -19,13 +19,13 @@ const WRITTEN_NAME: Readonly<Record<string, string>> = {
 };
 
 export interface Equality {
-  /** Fields left out of every comparison: those that drifted on all rows. */
+  /** Fields that are not compared, because they changed on all rows at once. */
   readonly ignore: ReadonlySet<string>;
-  /** Do the names inside refs count? */
+  /** Whether the names inside references are compared. */
   readonly refNames: 'ignored' | 'compared';
 }
 
-/** A text that is equal for two images exactly when they say the same. Null for a record that is not there. */
+/** A text that is the same for two images exactly when they are equal. Null for a record that does not exist. */
 export function contentText(record: CrmRecord | null, { ignore, refNames }: Equality): string | null {
   if (record === null) return null;
   const fields = new Map<string, unknown>();
@@ -33,7 +33,7 @@ export function contentText(record: CrmRecord | null, { ignore, refNames }: Equa
     const name = key.normalize('NFC');
     if (isEmpty(value) || STAMPS.has(name) || ignore.has(name)) continue;
     const written = WRITTEN_NAME[name] ?? name;
-    // With both spellings side by side the written one speaks.
+    // If a record has both spellings, the written one counts.
     if (written !== name && !isEmpty(record[written])) continue;
     fields.set(written, name === PICTURE && typeof value === 'string' ? value.split(/[?#]/u, 1)[0] : value);
   }
@@ -44,7 +44,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-/** Lists and objects are tagged: a list of pairs is no object. */
+/** Lists and objects are tagged, so that a list of pairs does not equal an object. */
 function plain(value: unknown, refNames: Equality['refNames']): unknown {
   if (isEmpty(value)) return null;
   if (Array.isArray(value)) {
@@ -72,7 +72,7 @@ function isRef(value: unknown): value is Ref {
   return typeof id === 'string' || typeof _id === 'string';
 }
 
-/** An id and a name, and nothing else. */
+/** An object with exactly an id and a name. */
 function isNamedRef(value: object): value is Ref {
   return isRef(value) && 'name' in value && Object.keys(value).length === 2;
 }

@@ -1,16 +1,16 @@
-/** Order within a record, and deliveries that came more than once: read off the stream alone, without the truth. */
+/** Order per record and repeated deliveries. Both follow from the stream of events alone, without the journal. */
 import type { JudgedEvent } from './read.js';
 
 export interface Order {
-  /** Events whose id had come before: allowed (delivery is at least once), and counted. */
+  /** Events with an id that came before. Allowed, because delivery is at least once. */
   duplicates: number;
-  /** Events whose sequence is not above that of the record's event before. */
+  /** Events whose sequence is not higher than that of the record's previous event. */
   orderViolations: number;
-  /** Numbers of a record's sequence that never came, between its first and its last. */
+  /** Numbers missing from a record's sequence between its first and its last. */
   sequenceGaps: number;
 }
 
-/** Repeats are left out of `distinct`, and of the judgement of order: only the first delivery has a place in it. */
+/** Only the first delivery of an event is in `distinct` and counts for the order. */
 export function orderOf(events: readonly JudgedEvent[]): Order & { distinct: JudgedEvent[] } {
   const seen = new Set<string>();
   const distinct = events.filter(({ id }) => !seen.has(id) && seen.add(id));

@@ -1,10 +1,10 @@
-/** Journals and streams of events as NDJSON texts: line by line, with the line's number when one is wrong. */
+/** Reads journals and streams of events from NDJSON. An error names the number of the wrong line. */
 import { z } from 'zod';
 import { ChangefeedError } from '../../errors.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { JournalLine, MutationLine } from '../journal/lines.js';
 
-/** Of an event, what scoring needs; anything of ours has it, a webhook's body included. */
+/** The parts of an event that scoring needs. Log entries and webhook bodies have them. */
 export interface JudgedEvent {
   readonly id: string;
   /** `crm.<object>.<verb>` */
@@ -57,10 +57,10 @@ const event = z.looseObject({
     observedAt: z.string(),
   }),
 });
-// What `tail --json` prints, and a batch as one webhook delivery carries it.
+// A line can also be the output of `tail --json`, or a batch as one webhook delivery carries it.
 const eventLine = z.union([event, z.looseObject({ event }).transform((line) => line.event), z.array(event)]);
 
-/** @throws ChangefeedError CF_USAGE naming the line that is no line of a journal */
+/** @throws ChangefeedError CF_USAGE with the number of the first invalid line */
 export function parseJournal(text: string): JournalLine[] {
   return linesOf(text, 'journal').map(
     ({ value, number }) => checked(journalLine, value, number, 'journal') as JournalLine,
@@ -82,7 +82,7 @@ function linesOf(text: string, what: string): { value: unknown; number: number }
     try {
       return [{ value: JSON.parse(line) as unknown, number: nth + 1 }];
     } catch (cause) {
-      // A file read while it is written ends in half a line: what stands before it is whole.
+      // A file that is still being written may end in half a line. The lines before it are complete.
       if (nth === lines.length - 1) return [];
       throw new ChangefeedError('CF_USAGE', { message: `Line ${nth + 1} of the ${what} is not JSON.`, cause });
     }
@@ -93,11 +93,11 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, line: number, what: st
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const where = result.error.issues[0]?.path.join('.') ?? '';
-  const message = `Line ${line} of the ${what} is not what it should be${where === '' ? '' : ` at "${where}"`}.`;
+  const message = `Line ${line} of the ${what} has an unexpected form${where === '' ? '' : ` at "${where}"`}.`;
   throw new ChangefeedError('CF_USAGE', { message, line });
 }
 
-/** The mutations with `visibleAt` filled in from the lines that follow them. */
+/** The mutations, with `visibleAt` filled in from the `visible` lines that follow them. */
 export function withVisibility(lines: readonly JournalLine[]): MutationLine[] {
   const seen = new Map<string, string>();
   for (const line of lines) if (line.line === 'visible') seen.set(keyOf(line), line.at);

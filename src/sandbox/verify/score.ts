@@ -1,4 +1,4 @@
-/** The score of a stream of events against a sandbox's journal: what was found, what was invented, in what order, how late. */
+/** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
 import { listOfObject } from '../../events/lists.js';
 import type { JournalLine } from '../journal/lines.js';
 import { delaysOf, type Delays } from './delay.js';
@@ -11,11 +11,11 @@ import { historyKey, imageText, truthOf, type History, type Step, type Truth, ty
 export type ChangeVerb = Step['verb'];
 
 export interface ScoreOptions extends TruthOptions {
-  /** The journal of the sandbox that was read. */
+  /** The journal of the sandbox that the events come from. */
   journal: readonly JournalLine[];
   /** In the order they arrived. */
   events: readonly JudgedEvent[];
-  /** How many missed changes and false events are listed one by one. @defaultValue 20 */
+  /** The most missed changes and false events that are listed. @defaultValue 20 */
   examples?: number;
 }
 
@@ -41,22 +41,22 @@ export interface FalseEvent {
 
 export interface Score extends Order {
   events: number;
-  /** Steps between visible states that were to be told of, and how many were. */
+  /** Changes that had to be reported, and how many were. */
   expected: number;
   found: number;
   /** `found / expected`; 1 when nothing was expected. */
   recall: number;
   byVerb: Record<ChangeVerb, Found>;
   byList: Record<string, Found>;
-  /** Events that tell of something that did not happen. */
+  /** Events that report something that did not happen. */
   falseEvents: number;
-  /** Updates that differ in nothing but the name of something renamed: true in their way, and counted apart. */
+  /** Updates that differ only in the name of a renamed user, team …: neither right nor wrong, counted separately. */
   renames: number;
-  /** True, but another event (of another id) had told of it before. */
+  /** True, but an earlier event with another id reported the same. */
   repeated: number;
-  /** Not judged: snapshots of a baseline, and events derived from others (`completed`, `overdue` …). */
+  /** Not scored: snapshots of a baseline, and events derived from others (`completed`, `overdue` …). */
   unjudged: number;
-  /** ms from the change itself, and from when it was first visible, to `observedAt`. */
+  /** ms from the change to `observedAt`, and from the moment it was first visible. */
   delay: Delays;
   delaySinceVisible: Delays;
   missed: MissedChange[];
@@ -67,8 +67,8 @@ export function scoreEvents({ journal, events, examples = 20, ...options }: Scor
   const truth = truthOf(journal, options);
   const { distinct, ...order } = orderOf(events);
   const tally = new Tally(truth);
-  for (const event of distinct) tally.hear(event);
-  const { found, missed } = tally.held();
+  for (const event of distinct) tally.add(event);
+  const { found, missed } = tally.results();
   const steps = [...found.map(({ step }) => step), ...missed.map(({ step }) => step)];
   const count = (fits: (each: Detection) => boolean): Found => ({
     expected: found.filter(fits).length + missed.filter(fits).length,
@@ -101,10 +101,10 @@ interface Detection {
   readonly observedAt: number;
 }
 
-/** Hears events in order and keeps, per record, how far its history has been told. */
+/** Counts events in order, and keeps for each record the state that was reported last. */
 class Tally {
   readonly #truth: Truth;
-  readonly #told = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
   readonly #found = new Map<Step, Detection>();
   readonly inventions: FalseEvent[] = [];
   renames = 0;
@@ -115,7 +115,7 @@ class Tally {
     this.#truth = truth;
   }
 
-  hear(event: JudgedEvent): void {
+  add(event: JudgedEvent): void {
     const claim = claimOf(event, this.#truth);
     if (claim === null) {
       this.unjudged++;
@@ -129,8 +129,8 @@ class Tally {
     else this.#judge(event, claim, key, history);
   }
 
-  /** What was to be told, by whether it was. */
-  held(): { found: Detection[]; missed: Detection[] } {
+  /** All expected steps, split by whether an event reported them. */
+  results(): { found: Detection[]; missed: Detection[] } {
     const all = [...this.#truth.histories.values()].flatMap(({ steps }) => steps);
     const found = all.flatMap((step) => this.#found.get(step) ?? []);
     const missed = all.flatMap((step) => (this.#found.has(step) ? [] : [{ step, observedAt: NaN }]));
@@ -138,12 +138,12 @@ class Tally {
   }
 
   #judge(event: JudgedEvent, claim: Claim, key: string, history: History): void {
-    const match = matchClaim(history, claim, this.#told.get(key) ?? 0);
+    const match = matchClaim(history, claim, this.#reported.get(key) ?? 0);
     if (match.outcome === 'false' && match.reason === 'nothing-changed' && history.changedUnjudged) this.unjudged++;
     else if (match.outcome === 'false') this.#invented(event, match.reason);
     else if (match.outcome === 'repeated') this.repeated++;
     else {
-      this.#told.set(key, match.to);
+      this.#reported.set(key, match.to);
       for (const step of history.steps) {
         if (step.to > match.from && step.to <= match.to) this.#found.set(step, { step, observedAt: claim.observedAt });
       }
@@ -161,13 +161,13 @@ class Tally {
   }
 }
 
-/** The records of a further list are called by its name in event types. */
+/** In event types, a further list's object is its name. */
 function listOf({ type }: JudgedEvent): string {
   const object = type.split('.')[1] ?? '';
   return listOfObject(object) ?? object;
 }
 
-/** Null for what is not a claim about a change of a record. */
+/** Null for an event that does not report a change of a record. */
 function claimOf({ type, data }: JudgedEvent, truth: Truth): Claim | null {
   const [crm, , verb] = type.split('.');
   if (crm !== 'crm') return null;

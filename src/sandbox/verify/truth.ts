@@ -1,14 +1,13 @@
 /**
- * The truth a stream of events is held against: each record's history as the journal has it, and which of its changes
- * a client of the list API could see.
+ * The expected changes, from the journal: the history of each record, and which of its changes a client could see.
  *
- * A record's history is a row of states, the one it had at the start first. A state is *visible* when a page showing it
- * was delivered whole. Between two looks any number of states may pass unseen; what changed and changed back leaves no
- * trace. So what is expected of a detector is one thing per step from a visible state to the next visible one that
- * differs from it, whatever lay between.
+ * A history is a list of states; the first is the state at the start. A state is *visible* when a page with it was
+ * delivered completely. Any number of states may pass between two reads of a page, and a change that is undone in
+ * between leaves no trace. So a detector is expected to report one step from each visible state to the next visible
+ * state that differs from it, whatever happened between them.
  *
- * Not expected: what became visible before the list had been walked once from its first page to its end (the quiet
- * baseline), and a removal after which not enough walks have begun and ended (a removal is confirmed by a second look).
+ * Not expected: a change that became visible before the list had been walked once from its first page to its end (the
+ * quiet baseline), and a removal without enough complete walks after it (a second sweep must confirm a removal).
  */
 import type { CrmRecord } from '../../crm/record.js';
 import { DRIFT_FIELDS, EXTRA_FIELDS } from '../faults/rendering.js';
@@ -17,17 +16,17 @@ import { withVisibility } from './read.js';
 import { contentText, type Equality } from './equality.js';
 
 export interface State {
-  /** What it says; null: the record is not there. */
+  /** The record's content; null: it does not exist. */
   readonly content: string | null;
-  /** When it came to be; ms, -Infinity for the first. */
+  /** When it began; ms, -Infinity for the first. */
   readonly since: number;
   /** When it was first shown; ms, null: never. */
   readonly visibleAt: number | null;
-  /** The mutation that made it; null for the first. */
+  /** The mutation that led to it; null for the first. */
   readonly line: MutationLine | null;
 }
 
-/** A step between two visible states that a detector is to tell of. */
+/** A step between two visible states that a detector must report. */
 export interface Step {
   /** Index of the state it leads to. */
   readonly to: number;
@@ -42,7 +41,7 @@ export interface History {
   readonly id: string;
   readonly states: readonly State[];
   readonly steps: readonly Step[];
-  /** It also changed in nothing but fields that are left out of every comparison: who tells of that is neither right nor wrong. */
+  /** It also changed in fields that are not compared. An event about such a change is neither right nor wrong. */
   readonly changedUnjudged: boolean;
 }
 
@@ -58,7 +57,7 @@ export interface TruthOptions {
   since?: number;
   /** Count only what became visible before this; ms. @defaultValue no end */
   until?: number;
-  /** How many complete walks must have begun after a removal for it to be expected. @defaultValue 2 */
+  /** How many complete walks must begin after a removal before it is expected. @defaultValue 2 */
   removalSweeps?: number;
 }
 
@@ -76,7 +75,7 @@ export function truthOf(journal: readonly JournalLine[], options: TruthOptions =
     lines.push(line);
     byRecord.set(key, lines);
   }
-  // A journal without walks was not read through a list API that we know of: everything in it counts.
+  // Without walks nothing is known about how the lists were read: every change counts.
   const walked = walks.length === 0 ? null : walks;
   const histories = new Map([...byRecord].map(([key, lines]) => [key, historyOf(lines, walked, equality, options)]));
   const renamed = new Set(journal.flatMap((line) => (line.line === 'rename' ? [line.id] : [])));
@@ -125,7 +124,7 @@ function stepsOf(states: readonly State[], walks: readonly WalkLine[] | null, op
   return steps;
 }
 
-/** Of a list that was never walked to its end nothing is expected: its baseline is not complete. */
+/** Infinity for a list that was never walked to its end: its baseline is incomplete, so nothing is expected. */
 function baselineEnd(walks: readonly WalkLine[] | null): number {
   if (walks === null) return -Infinity;
   return walks.reduce((first, { endedAt }) => Math.min(first, Date.parse(endedAt)), Infinity);
@@ -137,11 +136,11 @@ function isConfirmed(
   { removalSweeps: removalLooks = 2, until = Infinity }: TruthOptions,
 ): boolean {
   if (walks === null) return true;
-  const looks = walks.filter(({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until);
-  return looks.length >= removalLooks;
+  const confirming = walks.filter(({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until);
+  return confirming.length >= removalLooks;
 }
 
-/** What an event's image says, under the same rules as the truth. */
+/** The content of an event's image, by the same rules as the truth. */
 export function imageText(record: CrmRecord | null, { equality }: Truth): string | null {
   return contentText(record, equality);
 }

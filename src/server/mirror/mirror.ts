@@ -1,7 +1,7 @@
 /**
- * The mirror: the six lists from what the detector remembers, so that others read the CRM without spending its rate
- * limit. Bodies are upstream's, key for key; the order is by id, and a cursor is the last id given. Beside the written
- * interface, and kept apart from it: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that tell freshness.
+ * The mirror serves the lists from the stored records, so that other tools read the CRM without using its rate limit.
+ * Records have the same keys as upstream. They are ordered by id, and a cursor is the last id of the page before.
+ * Extensions of the interface: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that report freshness.
  */
 import type { ListName } from '../../events/lists.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -12,16 +12,16 @@ import { KeyOrder, positionAfter } from './order.js';
 import type { MirroredList, MirrorStore } from './store.js';
 
 const PAGE = 50;
-/** With a filter, a page ends after so many records looked at, full or not: no request may read a whole list. */
+/** With a filter, a page ends after this many records were read, even if it is not full: no request reads a whole list. */
 const LOOKED_AT = 1_000;
 const MOST_IDS = 200;
 
 export interface MirrorDeps {
   store: MirrorStore;
-  /** Which lists are polled, and with their contents. */
+  /** Which lists are polled, and whether their contents are stored. */
   lists: Readonly<Record<ListName, { enabled: boolean; images: boolean }>>;
   clock: Clock;
-  /** When a record was last changed, by itself; null where it does not say. */
+  /** The record's own time of last change; null when it has none. */
   stampOf: (record: Readonly<Record<string, unknown>>) => string | null;
 }
 
@@ -69,8 +69,8 @@ function neverServed({ lists }: MirrorLists, list: string): SourceFailure {
 }
 
 /**
- * Half a list as if it were whole would be read as a mass deletion. When to ask again is said only while a sweep is under way
- * that completes the list.
+ * An incomplete list must not be served: clients would take the missing records for a mass deletion. `retry-after` is sent
+ * only while a sweep is running that completes the list.
  */
 function incomplete(list: ListName, { sweeping }: MirroredList): SourceFailure {
   const reason = `The mirror has not seen the list "${list}" whole yet.`;

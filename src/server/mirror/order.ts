@@ -1,4 +1,4 @@
-/** A list's keys in a fixed order, so that a cursor (the last key given) means the same tomorrow. Kept until the list changes. */
+/** The keys of a list, sorted, so that a cursor (the last key of a page) stays valid. Cached until the list changes. */
 import type { ListName } from '../../events/lists.js';
 import type { MirrorStore } from './store.js';
 
@@ -16,13 +16,13 @@ export class KeyOrder {
     if (kept?.version === version) return await kept.keys;
     const keys = this.#store.keys(list).then((all) => all.sort());
     this.#kept.set(list, { version, keys });
-    // A failed look must not be remembered as the answer.
+    // A failed read must not stay in the cache.
     keys.catch(() => this.#kept.delete(list));
     return await keys;
   }
 }
 
-/** The position behind `key`, whether or not it is still there. */
+/** The position after `key`, whether or not the key is still in the list. */
 export function positionAfter(keys: readonly string[], key: string): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

@@ -1,13 +1,13 @@
-/** What the mirror needs of the detector's memory, as a port: the room that knows Redis implements it. */
+/** The port through which the mirror reads stored records. `state` implements it. */
 import type { ListName } from '../../events/lists.js';
 
 /** How complete and how fresh a list is. */
 export interface MirroredList {
-  /** ISO 8601; null while the first complete sweep is still to come. */
+  /** ISO 8601: when the first complete sweep ended; null before that. */
   baselineAt: string | null;
   /** ISO 8601: when the last complete sweep ended. */
   completedAt: string | null;
-  /** A process is sweeping the list at this moment. */
+  /** True while a process sweeps the list. */
   sweeping: boolean;
   /** Changes whenever the list may have gained or lost records. */
   version: string;
@@ -15,8 +15,8 @@ export interface MirroredList {
 
 export interface MirrorStore {
   look(list: ListName): Promise<MirroredList>;
-  /** The keys of all records of a list, in no order. */
+  /** The keys of all records of a list, unordered. */
   keys(list: ListName): Promise<string[]>;
-  /** The records' JSON as upstream sent it; null for one that is gone or of which no image is kept. */
+  /** The records' JSON as upstream sent it; null for a record that is gone or has no stored image. */
   images(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
 }

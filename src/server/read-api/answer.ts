@@ -1,4 +1,4 @@
-/** A request and its answer as values, so that faults, limits and delays can be layers around the one that answers. */
+/** A request and its answer as values, so that faults, limits and delays can be layers around the function that answers. */
 
 export interface ReadRequest {
   readonly method: string;
@@ -6,7 +6,7 @@ export interface ReadRequest {
   readonly path: string;
   /** The name of the list this path belongs to; null for any other path. */
   readonly list: string | null;
-  /** The record this path names behind a list; null for a list itself. */
+  /** The record id in the path (`/v2/<list>/<id>`); null for the list itself. */
   readonly id: string | null;
   readonly parameters: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
@@ -15,14 +15,14 @@ export interface ReadRequest {
   readonly signal: AbortSignal;
 }
 
-/** How the bytes travel. Everything but `whole` is a fault; the declared length is always that of the whole body. */
+/** How the bytes are sent. Everything but `whole` is a fault; `content-length` is always that of the whole body. */
 export type Delivery =
   | { readonly how: 'whole' }
-  /** The connection is cut after so many bytes. */
+  /** The connection is cut after `afterBytes`. */
   | { readonly how: 'dropped'; readonly afterBytes: number }
-  /** Silence for `ms` after so many bytes, then the rest. */
+  /** Nothing is sent for `ms` after `afterBytes`, then the rest. */
   | { readonly how: 'stalled'; readonly afterBytes: number; readonly ms: number }
-  /** So many spaces follow the body: valid JSON of absurd size. */
+  /** `bytes` spaces follow the body: valid JSON that is far too large. */
   | { readonly how: 'padded'; readonly bytes: number };
 
 export interface Answer {
@@ -30,7 +30,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly delivery: Delivery;
-  /** Called when the whole body has been handed over. */
+  /** Called when the whole body has been sent. */
   readonly delivered?: () => void;
 }
 
@@ -53,7 +53,7 @@ export function emptyAnswer(status: number): Answer {
   return { status, headers: {}, body: Buffer.alloc(0), delivery: WHOLE };
 }
 
-/** The page a proxy or framework puts in place of an answer. */
+/** The HTML page that a proxy or a framework sends instead of an answer. */
 export function htmlAnswer(status: number, title: string): Answer {
   const html = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: Buffer.from(html), delivery: WHOLE };

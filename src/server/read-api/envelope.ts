@@ -8,7 +8,7 @@ export function pageHead(key: string, records: readonly string[]): Buffer {
   return Buffer.from(`{"success":true,"data":{${JSON.stringify(key)}:[${records.join(',')}]`);
 }
 
-/** The part of a page behind its records. */
+/** The part of a page after its records. */
 export function pageTail(nextCursor: NextCursor): string {
   return nextCursor === undefined ? '}}' : `,"nextCursor":${JSON.stringify(nextCursor)}}}`;
 }
@@ -18,7 +18,7 @@ export function pageBody(key: string, records: readonly string[], nextCursor: Ne
   return Buffer.concat([pageHead(key, records), Buffer.from(pageTail(nextCursor))]);
 }
 
-/** `reason` as seen in the wild: a sentence, or several. */
+/** Real answers carry `reason`: one sentence or several. */
 export interface Failure {
   readonly message: string;
   readonly reason?: string | readonly string[];

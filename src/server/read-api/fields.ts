@@ -1,7 +1,7 @@
 /**
- * The fields of the six lists, once: the OpenAPI document, the sandbox's records and the conformance tests all read
- * this table. `written` fields stand in section 2 of the interface; `seen` ones fill what it leaves open (history and
- * activity have no written fields at all).
+ * The fields of the six lists. The OpenAPI document and the tests of the sandbox and the read API use this table.
+ * `written` fields are in section 2 of the interface. `seen` fields are known from real answers: the interface
+ * describes no fields for history and activity.
  */
 import type { ListName } from '../../events/lists.js';
 
@@ -56,7 +56,7 @@ const PERSON: readonly Row[] = [
   ['등록된 시퀀스 목록', 'refs'],
 ];
 
-/** Section 2.2: what a person has and an organization has not. */
+/** Section 2.2: fields of a person that an organization does not have. */
 const PERSON_ONLY: ReadonlySet<string> = new Set([
   'organizationId',
   '포지션',

@@ -1,11 +1,11 @@
-/** The OpenAPI 3.1 document of the six endpoints, made from the same table of fields as everything else. */
+/** The OpenAPI 3.1 document of the served lists, generated from the table in `fields.ts`. */
 import { fieldsOf, type FieldType } from './fields.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
 
-/** As section 4 titles them; a further list is titled by its name. */
+/** The titles of section 4. Other lists are titled by their name. */
 const TITLES: Readonly<Record<string, string>> = {
   people: 'List people',
   organization: 'List organizations',
@@ -18,7 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 const orNull = (schema: JsonObject): JsonObject => ({ anyOf: [schema, { type: 'null' }] });
 
-// Whether a field may be null or absent is not written: every field but `id` may be both.
+// The interface does not say whether a field may be null or absent, so every field but `id` may be both.
 const TYPE_SCHEMAS: Readonly<Record<FieldType, JsonObject>> = {
   string: { type: ['string', 'null'] },
   integer: { type: ['integer', 'null'] },

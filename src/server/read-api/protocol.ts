@@ -1,8 +1,8 @@
-/** How the server answers where the interface is silent: one switch per open point. */
+/** How the server answers where the interface does not say: one switch per open point. */
 export interface Protocol {
-  /** A path that is none of the six. @defaultValue 'html', as seen in the wild */
+  /** Answer to an unknown path. @defaultValue 'html', as the real service does */
   readonly unknownPath: 'html' | 'json' | 'empty';
-  /** Another method than GET on one of the six. @defaultValue 'json' (405) */
+  /** Answer to a method other than GET on a list. @defaultValue 'json' (405) */
   readonly unknownMethod: 'html' | 'json' | 'empty';
   /** A missing or wrong token. @defaultValue 'reason': `{success, message, reason}` */
   readonly badToken: 'reason' | 'message' | 'empty';

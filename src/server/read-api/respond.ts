@@ -1,4 +1,4 @@
-/** What the written interface asks of a request (sections 4 and 5), then the source's answer. Knows no HTTP server. */
+/** Checks a request against sections 4 and 5 of the interface, then asks the source. Does not depend on an HTTP server. */
 import { emptyAnswer, htmlAnswer, jsonAnswer, layered, type Answer, type Layer, type ReadRequest } from './answer.js';
 import { failureBody, type Failure } from './envelope.js';
 import type { Protocol } from './protocol.js';
@@ -6,7 +6,7 @@ import type { Source, SourceAnswer, Sources } from './source.js';
 
 export interface RespondOptions {
   sources: Sources;
-  /** Read at every request, so that it can be switched while running. */
+  /** Read at every request, so that it can change while the server runs. */
   protocol: () => Protocol;
   /** Around every request with a good token: limits, delays, faults. */
   layers: readonly Layer[];
@@ -51,7 +51,7 @@ async function answerAsWritten(request: ReadRequest, source: Source, protocol: P
   }
   const { parameters, signal } = request;
   if (id !== null && byId !== undefined) return toAnswer(await byId({ list, id, signal }));
-  // An empty cursor names no page: it reads as the first one.
+  // An empty cursor means the first page.
   const cursor = parameters['cursor'] === '' ? null : (parameters['cursor'] ?? null);
   return toAnswer(await source.page({ list, cursor, parameters, signal }));
 }

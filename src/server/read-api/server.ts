@@ -1,4 +1,4 @@
-/** The six endpoints as an HTTP server over any source. Knows nothing of where records come from. */
+/** The read API as an HTTP server. It does not know where records come from: a `Source` answers. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
@@ -15,7 +15,7 @@ export interface ReadApiServerOptions {
   /** @defaultValue the six lists of the interface */
   lists?: readonly ServedList[];
   sources: Sources;
-  /** Where the interface is silent. @defaultValue DEFAULT_PROTOCOL */
+  /** Answers where the interface does not say. @defaultValue DEFAULT_PROTOCOL */
   protocol?: () => Protocol;
   /** Around every request with a good token, the first outermost. @defaultValue none */
   layers?: readonly Layer[];
@@ -28,11 +28,11 @@ export interface ReadApiServerOptions {
 }
 
 export interface ReadApiServer {
-  /** The answer to a request of this process: what would go on the wire, without a socket. */
+  /** Answers a request from the same process, without a socket. */
   respond(request: ReadRequest): Promise<Answer>;
-  /** Listens. @returns the base URL: what stands before `/v2` */
+  /** Starts to listen. @returns the base URL: the part before `/v2` */
   start(): Promise<string>;
-  /** Ends open connections too: a stalled answer must not hold up the end. */
+  /** Also closes open connections: a stalled answer must not delay the stop. */
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Ans
     };
   const document = JSON.stringify(openApiDocument(lists));
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
-  // Bodies are not part of the interface: whatever comes with another method is not read.
+  // The interface has no request bodies: a body sent with another method is discarded.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
@@ -108,7 +108,7 @@ function readRequestOf(request: FastifyRequest, list: string | null, signal: Abo
   };
 }
 
-/** A parameter given twice counts by its last value. */
+/** The last value counts when a parameter is given twice. */
 function parametersOf(query: unknown): Record<string, string> {
   const parameters: Record<string, string> = {};
   for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {

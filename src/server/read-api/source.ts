@@ -1,10 +1,10 @@
-/** Where the records of the six lists come from, as a port: the sandbox is one source, the mirror another. */
+/** The port through which the read API server gets its records. The sandbox and the mirror implement it. */
 
 export interface PageQuery {
   readonly list: string;
   /** The `cursor` parameter; null for the first page. */
   readonly cursor: string | null;
-  /** All query parameters as they came. The interface knows `cursor` alone; a source with an extension reads more. */
+  /** All query parameters. The interface defines only `cursor`; a source with an extension reads others. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
@@ -18,11 +18,11 @@ export interface RecordQuery {
 
 export interface SourcePage {
   readonly outcome: 'page';
-  /** The whole body, envelope included (`envelope.ts` makes it): a page that has not changed is not serialised again. */
+  /** The whole body with its envelope (see `envelope.ts`), so that a source can cache a page that has not changed. */
   readonly body: Buffer;
   /** Added to the answer, for example how fresh the list is. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called once the last byte has been handed to the connection; never for an answer that did not get through whole. */
+  /** Called when the last byte has been passed to the connection; never for an incomplete answer. */
   readonly delivered?: () => void;
 }
 
@@ -32,18 +32,18 @@ export interface SourceFailure {
   readonly message: string;
   readonly reason?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** `empty`: no body at all, as seen in the wild for some 400s. @defaultValue 'json' */
+  /** `empty`: no body, as some real 400 answers. @defaultValue 'json' */
   readonly form?: 'json' | 'empty';
 }
 
 export type SourceAnswer = SourcePage | SourceFailure;
 
-/** The records of one workspace. Whatever it cannot answer it says as a failure; what it throws becomes a 500. */
+/** The records of one workspace. Expected problems are returned as failures; a thrown error becomes a 500. */
 export interface Source {
   page(query: PageQuery): Promise<SourceAnswer>;
-  /** An extension apart from the written interface: `GET /v2/<list>/<id>`. A source without it answers 404. */
+  /** An extension of the interface: `GET /v2/<list>/<id>`. Without it the server answers 404. */
   record?(query: RecordQuery): Promise<SourceAnswer>;
 }
 
-/** Which workspace a bearer token opens; null when it opens none. */
+/** The workspace that a bearer token belongs to; null for an unknown token. */
 export type Sources = (token: string) => Source | null;

@@ -1,4 +1,4 @@
-/** Puts an answer on the wire, whole or as a fault wants it: the one place that plays with the raw response. */
+/** Sends an answer, whole or broken as its delivery says. Only this file uses the raw response. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Clock } from '../../runtime/clock.js';
@@ -11,8 +11,7 @@ export async function writeAnswer(
   signal: AbortSignal,
 ): Promise<void> {
   const { body, delivered, delivery, headers, status } = answer;
-  // The framework has found the list; the bytes are ready. It would only slow down what is whole and mend what is
-  // meant to be broken.
+  // The framework is bypassed from here: it adds time to a whole answer and would repair a deliberately broken one.
   reply.hijack();
   const { raw } = reply;
   if (delivered !== undefined) raw.once('finish', delivered);
@@ -30,7 +29,7 @@ async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, si
       return;
     case 'stalled':
       raw.write(body.subarray(0, delivery.afterBytes));
-      // Whoever gave up in the meantime has closed the connection: nothing is left to write to.
+      // The client may have closed the connection in the meantime: then there is nothing to write to.
       await clock.sleep(delivery.ms, signal).catch(() => undefined);
       if (signal.aborted) raw.destroy();
       else if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
