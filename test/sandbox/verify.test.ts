@@ -224,6 +224,6 @@ test('events are read one per line, wrapped as logged, or in batches', () => {
 });
 
 test('a line that is none is named by its number, and its contents are not repeated', () => {
-  expect(() => parseEvents('\n{"secret":1}\n{}')).toThrow(/^Line 2 of the stream of events is not what it should be/);
+  expect(() => parseEvents('\n{"secret":1}\n{}')).toThrow(/^Line 2 of the stream of events has an unexpected form/);
   expect(() => parseJournal('{"line":"walk"}\nnot json\n{}')).toThrow(/^Line 2 of the journal is not JSON/);
 });

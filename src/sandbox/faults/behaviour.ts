@@ -1,6 +1,6 @@
 /**
- * Every switch of the sandbox, as plain data: where the interface is silent this decides, and what can go wrong is
- * scheduled here. Can be changed at any time; the next request follows it.
+ * All switches of the sandbox as plain data: how it answers where the interface does not say, and which faults occur when.
+ * They can change at any time and apply from the next request on.
  */
 import { DEFAULT_PROTOCOL, type Protocol } from '../../server/read-api/protocol.js';
 import type { OrderName } from '../world/orders.js';
@@ -10,65 +10,65 @@ export interface Behaviour extends Protocol, PagingRules, RecordRules, LimitRule
 export interface PagingRules {
   /** Records per page. @defaultValue 50 */
   readonly pageSize: number;
-  /** How the last page says so. `empty-page`: a filled cursor leads to a page without records. @defaultValue 'null' */
+  /** How the last page is marked. `empty-page`: its cursor leads to a page without records. @defaultValue 'null' */
   readonly end: 'null' | 'missing' | 'empty-text' | 'empty-page';
-  /** What a cursor is. @defaultValue 'last-id': the id of the last record shown; the next page begins after it */
+  /** The kind of cursor. @defaultValue 'last-id': the id of the page's last record; the next page begins after it */
   readonly cursor: 'last-id' | 'offset' | 'expiring' | 'snapshot' | 'single-use';
-  /** How long an expiring cursor, or a snapshot, can be used; ms. @defaultValue 60000 */
+  /** The lifetime of an expiring cursor or a snapshot; ms. @defaultValue 60000 */
   readonly cursorLifetimeMs: number;
-  /** What a cursor nobody gave out, or that is used up, gets. @defaultValue 'refuse' (400) */
+  /** The answer to an unknown or used cursor. @defaultValue 'refuse' (400) */
   readonly badCursor: 'refuse' | 'refuse-empty' | 'first-page' | 'empty-page';
-  /** Is a last-id cursor still good when its record is gone? @defaultValue 'good' */
+  /** Whether a last-id cursor is still valid when its record is gone. @defaultValue 'good' */
   readonly cursorOfGoneRecord: 'good' | 'bad';
   /** @defaultValue 'creation' */
   readonly order: OrderName | 'shuffled';
-  /** So many records of the page before are shown again. @defaultValue 0 */
+  /** How many records of the previous page are repeated. @defaultValue 0 */
   readonly overlap: number;
 }
 
 export interface RecordRules {
-  /** Names of a todo's fields: as written, as seen in the wild, or both side by side. @defaultValue 'written' */
+  /** Spelling of a todo's fields: as in the interface, as in real answers, or both. @defaultValue 'written' */
   readonly todoNames: 'written' | 'wild' | 'both';
-  /** Fields seen in the wild beyond the written ones: `RecordId`, `htmlBody` … @defaultValue false */
+  /** Adds fields that real answers have and the interface does not name: `RecordId`, `htmlBody` … @defaultValue false */
   readonly extras: boolean;
-  /** Are stamps cut to the minute; or does the change stamp never move at all? @defaultValue 'ms' */
+  /** Precision of timestamps. `still`: the change timestamp never moves. @defaultValue 'ms' */
   readonly stamps: 'ms' | 'minute' | 'still';
-  /** Does 수정 날짜 move when only counters, notes or todos did? In the wild it does not. @defaultValue false */
+  /** Whether 수정 날짜 also moves when only counters, notes or todos changed. The real service does not do this. @defaultValue false */
   readonly stampsFollow: boolean;
-  /** How an empty field is said; `mixed` changes from request to request. @defaultValue 'null' */
+  /** How an empty field is sent. `mixed`: null or absent, at random in every request. @defaultValue 'null' */
   readonly empties: 'null' | 'absent' | 'mixed';
-  /** Are arrays and keys in another order at every request? @defaultValue 'kept' */
+  /** Whether keys and arrays of references have another order in every request. @defaultValue 'kept' */
   readonly sequence: 'kept' | 'reordered';
-  /** Do picture URLs carry a signature that is new at every request? @defaultValue 'kept' */
+  /** Whether picture URLs have a new signature in every request. @defaultValue 'kept' */
   readonly pictures: 'kept' | 'signed';
-  /** A key that appears on, or vanishes from, all records of people, memo and todo. @defaultValue 'none' */
+  /** A field that appears, disappears or changes its type on all records of a list (not history and activity). @defaultValue 'none' */
   readonly drift: 'none' | 'added' | 'removed' | 'reshaped';
-  /** `source` of history rows; older ones have none in the wild. @defaultValue 'present' */
+  /** Whether older history rows lack `source`, as in real answers. @defaultValue 'present' */
   readonly historySource: 'present' | 'older-absent';
 }
 
 export interface LimitRules {
-  /** Requests per sliding window; 0 is no limit. @defaultValue 100 */
+  /** Requests per sliding window; 0 for no limit. @defaultValue 100 */
   readonly limitRequests: number;
   /** The window; ms. @defaultValue 10000 */
   readonly limitWindowMs: number;
-  /** What a 429 says about when to come back. @defaultValue 'reason': "8.316초 후 재시도해주세요." */
+  /** How a 429 says when to retry. @defaultValue 'reason': "8.316초 후 재시도해주세요." */
   readonly limitHint: 'reason' | 'message' | 'list' | 'header' | 'absurd' | 'none' | 'empty' | 'html';
   /** Requests per second that another integration takes out of the same window. @defaultValue 0 */
   readonly foreignPerSecond: number;
-  /** Wait before every answer; ms. @defaultValue 0 */
+  /** Delay before every answer; ms. @defaultValue 0 */
   readonly latencyMs: number;
 }
 
-/** When something happens, counted in requests with a good token. All that is given must hold. */
+/** When a fault occurs, counted in requests with a valid token. All given conditions must hold. */
 export interface Schedule {
-  /** Every so many requests. */
+  /** Every nth request. */
   readonly every?: number;
-  /** With this probability, from the seeded dice. */
+  /** With this probability, from the seeded random numbers. */
   readonly share?: number;
-  /** Not before so many requests have passed. */
+  /** Only after this many requests. */
   readonly after?: number;
-  /** At most so often. */
+  /** At most this many times. */
   readonly times?: number;
 }
 
@@ -98,11 +98,11 @@ export interface FaultRules {
   readonly schedules: Readonly<Partial<Record<ScheduledFault, Schedule>>>;
   /** Length of a stall; ms. @defaultValue 30000 */
   readonly stallMs: number;
-  /** Spaces behind an oversized body. @defaultValue 67108864 (64 MiB) */
+  /** Number of spaces after an oversized body. @defaultValue 67108864 (64 MiB) */
   readonly oversizedBytes: number;
   /** How far a stale replica may lag; ms. @defaultValue 5000 */
   readonly staleMs: number;
-  /** Mutations made after every page that was shown: changes in the middle of a sweep. @defaultValue 0 */
+  /** Mutations after every delivered page: changes in the middle of a sweep. @defaultValue 0 */
   readonly churn: number;
 }
 

@@ -1,4 +1,4 @@
-/** Named combinations of faults. Each fault alone is a profile too, under its own name. */
+/** Named combinations of faults. Each single fault is also a profile, under its own name. */
 import { ChangefeedError } from '../../errors.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour.js';
 import { FAULTS, isFaultName, type FaultName } from './faults.js';
@@ -7,26 +7,26 @@ export interface Profile {
   readonly name: string;
   readonly does: string;
   readonly faults: readonly FaultName[];
-  /** A complete walk shows everything: so of all its faults. */
+  /** True if all its faults are sound. */
   readonly sound: boolean;
 }
 
 const COMBINED = {
-  calm: { does: 'As written, and as documented where that is open. The default.', faults: [] },
+  calm: { does: 'As the interface says, with documented defaults where it does not. The default.', faults: [] },
   wild: {
-    does: 'Bodies and ends of lists as seen in the wild.',
+    does: 'Records and ends of lists as in real answers.',
     faults: ['extras', 'todo-names-both', 'source-older-absent', 'end-empty-page'],
   },
   restless: {
-    does: 'Everything about a record that may differ without a change, at every request.',
+    does: 'Everything that can differ in a record without a change, in every request.',
     faults: ['mixed-empties', 'reordered', 'signed-pictures', 'minute-stamps'],
   },
   flaky: {
-    does: 'Connections and proxies on a bad day.',
+    does: 'Unreliable connections and proxies.',
     faults: ['html-502', 'truncated', 'dropped', 'gzip'],
   },
   hostile: {
-    does: 'Every wrong answer that says that it is one.',
+    does: 'All wrong answers that a client can recognise.',
     faults: [
       'json-500',
       'empty-400',
@@ -38,21 +38,21 @@ const COMBINED = {
       'forbidden',
     ],
   },
-  crowded: { does: 'A tight limit, shared.', faults: ['tight-limit', 'foreign-client'] },
+  crowded: { does: 'A low rate limit, shared with another client.', faults: ['tight-limit', 'foreign-client'] },
   moving: {
-    does: 'The workspace changes under every sweep, new records appear behind the cursor, cursor records vanish.',
+    does: 'The workspace changes during every sweep, new records appear before the cursor, cursor records are removed.',
     faults: ['churn', 'order-id', 'cursor-row-deleted', 'renames', 'page-size-7'],
   },
   sliding: {
-    does: 'Rows shift under the cursor while the workspace changes.',
+    does: 'Rows shift between pages while the workspace changes.',
     faults: ['churn', 'cursor-offset', 'page-size-7'],
   },
   forgetful: {
-    does: 'Cursors expire within the sweep and then lead to the first page.',
+    does: 'Cursors expire during the sweep and then lead to the first page.',
     faults: ['cursor-expiring', 'bad-cursor-first-page', 'slow', 'page-size-7'],
   },
   lagging: {
-    does: 'Some answers are older than others while the workspace changes.',
+    does: 'Some answers are out of date while the workspace changes.',
     faults: ['churn', 'stale-replica'],
   },
 } as const satisfies Record<string, { does: string; faults: readonly FaultName[] }>;
@@ -63,7 +63,7 @@ export const PROFILES: readonly Profile[] = [
   ...Object.entries(FAULTS).map(([name, { does }]) => profileOf(name, does, [name as FaultName])),
 ];
 
-/** @throws ChangefeedError CF_USAGE when there is no such profile */
+/** @throws ChangefeedError CF_USAGE for an unknown profile */
 export function profileNamed(name: string): Profile {
   const profile = PROFILES.find((each) => each.name === name);
   if (profile !== undefined) return profile;
@@ -71,14 +71,14 @@ export function profileNamed(name: string): Profile {
   throw new ChangefeedError('CF_USAGE', { message: `There is no sandbox profile "${name}". Choose one of: ${names}.` });
 }
 
-/** @throws ChangefeedError CF_USAGE when there is no such fault */
+/** @throws ChangefeedError CF_USAGE for an unknown fault */
 export function faultNamed(name: string): FaultName {
   if (isFaultName(name)) return name;
   const message = `The sandbox knows no fault "${name}". Choose one of: ${Object.keys(FAULTS).join(', ')}.`;
   throw new ChangefeedError('CF_USAGE', { message });
 }
 
-/** The defaults, then each fault in turn, then what was given: the last word counts. Schedules of mishaps add up. */
+/** The defaults, overridden by each fault in turn and then by `given`. Fault schedules are merged. */
 export function composed(faults: Iterable<FaultName>, given: Partial<Behaviour>): Behaviour {
   const parts: Partial<Behaviour>[] = [...faults].map((name): Partial<Behaviour> => FAULTS[name].behaviour);
   return [...parts, given].reduce<Behaviour>(

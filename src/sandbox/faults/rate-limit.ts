@@ -1,4 +1,4 @@
-/** The request limit of a workspace: a true sliding window, shared with a client that is not ours. */
+/** The rate limit of a workspace: a sliding window, shared with another client. */
 import { jsonAnswer, emptyAnswer, htmlAnswer, type Answer, type Layer } from '../../server/read-api/answer.js';
 import { failureBody } from '../../server/read-api/envelope.js';
 import { refusal } from '../../server/read-api/respond.js';
@@ -10,7 +10,7 @@ export class SlidingWindow {
   #head = 0;
   #foreignUntil: number | null = null;
 
-  /** 0 when the request is admitted, otherwise the ms until one would be. Refused requests do not count. */
+  /** 0 when the request is admitted, otherwise the ms until the next one would be. Refused requests do not count. */
   take(now: number, { limitRequests, limitWindowMs, foreignPerSecond }: LimitRules): number {
     if (limitRequests <= 0) return 0;
     this.#takeForeign(now, { limitRequests, limitWindowMs, foreignPerSecond });
@@ -30,12 +30,12 @@ export class SlidingWindow {
       this.#times.push(now);
       return 0;
     }
-    // The one whose leaving makes room; with a limit lowered meanwhile that is not the oldest.
+    // The request that must leave the window first. After the limit was lowered, that is not the oldest one.
     const leaving = this.#times[this.#head + used - requests] ?? now;
     return leaving + windowMs - now;
   }
 
-  /** The other client's requests since we last looked, spread evenly. */
+  /** Counts the other client's requests since the last call, spread evenly. */
   #takeForeign(
     now: number,
     {

@@ -1,6 +1,6 @@
 /**
- * How a record is shown, apart from what is true of it. `settled` rules change all records alike and stay; `restless`
- * ones differ from request to request and must never look like a change.
+ * How a record is sent, independent of its content. `rendered` applies the rules that are the same in every request. `varied`
+ * applies those that differ from request to request; a detector must never report them as a change.
  */
 import type { ListName } from '../../events/lists.js';
 import { isFurther, type SandboxListName } from '../world/lists.js';
@@ -11,7 +11,7 @@ import type { RecordRules } from './behaviour.js';
 type Fields = Record<string, unknown>;
 
 const STAMPS = ['생성 날짜', '수정 날짜', 'createdAt', 'updatedAt'] as const;
-// Rows of the history older than this have no `source` in the wild.
+// In real answers, history rows older than this have no `source`.
 const SOURCE_SINCE = '2025-07-14';
 
 export const RENDERING_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
@@ -42,7 +42,7 @@ function wildTodo(todo: Fields, names: 'wild' | 'both'): Fields {
   return { ...rest, 내용: null, ...wild };
 }
 
-/** Fields that the switch `extras` adds. They are derived from others, or stand still: what changes in them changes elsewhere too. */
+/** The fields that the switch `extras` adds. They are derived from other fields or constant, so they need no comparison. */
 export const EXTRA_FIELDS: readonly string[] = [
   'RecordId',
   '최근 연락일',
@@ -83,7 +83,7 @@ function holdStamp(fields: Fields): void {
   if ('updatedAt' in fields) fields['updatedAt'] = fields['createdAt'];
 }
 
-/** A field of each list that people look at, for the day its form changes. */
+/** The field of each list that the switch `drift` removes or changes. */
 const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
   people: '포지션',
   organization: '링크드인',
@@ -93,7 +93,7 @@ const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
 /** The same for every further list. */
 const DRIFTING_FURTHER = '설명';
 
-/** Fields that may appear, vanish or change form on all records at once. */
+/** Fields that can appear, disappear or change their type on all records at once. */
 export const DRIFT_FIELDS: readonly string[] = ['recordVersion', ...Object.values(DRIFTING), DRIFTING_FURTHER];
 
 function drift(list: SandboxListName, fields: Fields, how: 'added' | 'removed' | 'reshaped'): void {
@@ -108,7 +108,7 @@ export function varies({ empties, sequence, pictures }: RecordRules): boolean {
   return empties === 'mixed' || sequence === 'reordered' || pictures === 'signed';
 }
 
-/** @param request a number that is another for every record of every request */
+/** @param request a number that is different for every record and request */
 export function varied(record: CrmRecord, rules: RecordRules, seed: number, request: number): CrmRecord {
   const roll = dice(seed, 0xd1e5, request);
   let fields: Fields = { ...record };
@@ -128,19 +128,19 @@ function signPicture(fields: Fields, roll: Dice): void {
     fields['프로필 사진'] = `${picture}?X-Signature=${roll.below(1e9).toString(36)}&X-Expires=600`;
 }
 
-/** Keys in another order, and arrays of refs turned round; `id` stays in front as nobody moves it in the wild. */
+/** Keys and arrays of references in another order. `id` stays first, as in all real answers. */
 function reordered({ id, ...fields }: Fields, roll: Dice): Fields {
   const entries = Object.entries(fields).map(
-    ([name, value]) => [name, isRefs(value) ? turned(value, roll) : value] as const,
+    ([name, value]) => [name, isRefs(value) ? rotated(value, roll) : value] as const,
   );
-  return { id, ...Object.fromEntries(turned(entries, roll)) };
+  return { id, ...Object.fromEntries(rotated(entries, roll)) };
 }
 
 function isRefs(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null && 'id' in each);
 }
 
-function turned<T>(values: readonly T[], roll: Dice): T[] {
+function rotated<T>(values: readonly T[], roll: Dice): T[] {
   const at = roll.below(Math.max(1, values.length));
   return [...values.slice(at), ...values.slice(0, at)];
 }

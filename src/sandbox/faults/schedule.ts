@@ -1,4 +1,4 @@
-/** Things that go wrong on the wire, as a layer around the one that answers; and the count that says when they do. */
+/** Faults in transport: when they occur, and the layer that applies them to answers. */
 import { gzipSync } from 'node:zlib';
 import { emptyAnswer, htmlAnswer, jsonAnswer, type Answer, type Layer } from '../../server/read-api/answer.js';
 import { refusal, unauthorised } from '../../server/read-api/respond.js';
@@ -6,11 +6,11 @@ import { hash32 } from '../world/random.js';
 import { SCHEDULED_FAULTS, type Behaviour, type ScheduledFault } from './behaviour.js';
 import { tooManyRequests } from './rate-limit.js';
 
-/** Counts requests, and knows by their number what befalls each: the same seed and schedule, the same mishaps. */
+/** Counts requests and decides by their number which faults occur: the same seed and schedule give the same faults. */
 export class FaultSchedule {
   readonly #seed: number;
   readonly #behaviour: () => Behaviour;
-  readonly #struck = new Map<ScheduledFault, number>();
+  readonly #occurred = new Map<ScheduledFault, number>();
   #requests = 0;
 
   constructor(seed: number, behaviour: () => Behaviour) {
@@ -18,7 +18,7 @@ export class FaultSchedule {
     this.#behaviour = behaviour;
   }
 
-  /** The next request has come. */
+  /** Counts the next request. */
   tick(): void {
     this.#requests++;
   }
@@ -27,29 +27,29 @@ export class FaultSchedule {
     return this.#requests;
   }
 
-  /** Does this befall the present request? */
+  /** Whether this fault occurs in the current request. */
   happens = (name: ScheduledFault): boolean => {
     const schedule = this.#behaviour().schedules[name];
     if (schedule === undefined) return false;
     const { every = 1, share = 1, after = 0, times = Infinity } = schedule;
-    const struck = this.#struck.get(name) ?? 0;
-    if (this.#requests <= after || struck >= times || this.#requests % every !== 0) return false;
+    const occurred = this.#occurred.get(name) ?? 0;
+    if (this.#requests <= after || occurred >= times || this.#requests % every !== 0) return false;
     if (share < 1 && hash32(this.#seed, SCHEDULED_FAULTS.indexOf(name), this.#requests) / 0x1_0000_0000 >= share)
       return false;
-    this.#struck.set(name, struck + 1);
+    this.#occurred.set(name, occurred + 1);
     return true;
   };
 
-  /** A schedule set anew counts its times anew. */
+  /** Starts counting `times` again. Called when a schedule changes. */
   forget(): void {
-    this.#struck.clear();
+    this.#occurred.clear();
   }
 }
 
-type Instead = (behaviour: Behaviour) => Answer;
+type Replacement = (behaviour: Behaviour) => Answer;
 
-/** Answers in place of the real one. */
-const INSTEAD: Readonly<Partial<Record<ScheduledFault, Instead>>> = {
+/** Answers that replace the real one. */
+const REPLACEMENTS: Readonly<Partial<Record<ScheduledFault, Replacement>>> = {
   'rate-limited': ({ limitHint }) => tooManyRequests(316, limitHint),
   unauthorised: ({ badToken }) => unauthorised('Bearer', { badToken }),
   forbidden: () => refusal(403, { message: 'Forbidden', reason: '허용되지 않은 IP 주소입니다: 203.0.113.7' }),
@@ -61,17 +61,17 @@ const INSTEAD: Readonly<Partial<Record<ScheduledFault, Instead>>> = {
   'listless-200': () => jsonAnswer(200, Buffer.from('{"success":true,"data":{}}')),
 };
 
-type Spoil = (page: Answer, behaviour: Behaviour) => Answer;
+type ChangeAnswer = (page: Answer, behaviour: Behaviour) => Answer;
 
 const half = ({ body }: Answer): number => Math.floor(body.length / 2);
 
-/** Whoever gets this has not been shown the page: nothing of it counts as visible. */
+/** The client cannot read this page, so its records do not count as visible. */
 function undelivered({ delivered: _delivered, ...page }: Answer): Answer {
   return page;
 }
 
-/** The real answer, spoilt on its way. */
-const SPOILT: Readonly<Partial<Record<ScheduledFault, Spoil>>> = {
+/** Changes to the real answer. */
+const CHANGES: Readonly<Partial<Record<ScheduledFault, ChangeAnswer>>> = {
   truncated: (page) => ({ ...undelivered(page), body: page.body.subarray(0, half(page)) }),
   dropped: (page) => ({ ...undelivered(page), delivery: { how: 'dropped', afterBytes: half(page) } }),
   stalled: (page, { stallMs }) => ({ ...page, delivery: { how: 'stalled', afterBytes: half(page), ms: stallMs } }),
@@ -83,19 +83,19 @@ const SPOILT: Readonly<Partial<Record<ScheduledFault, Spoil>>> = {
 };
 
 const namesOf = (table: object): ScheduledFault[] => SCHEDULED_FAULTS.filter((name) => name in table);
-const INSTEAD_NAMES = namesOf(INSTEAD);
-const SPOILT_NAMES = namesOf(SPOILT);
+const REPLACEMENT_NAMES = namesOf(REPLACEMENTS);
+const CHANGE_NAMES = namesOf(CHANGES);
 
-/** At most one mishap takes the place of an answer; several may spoil it. */
+/** At most one fault replaces the answer; several can change it. */
 export function faultLayer(schedule: FaultSchedule, behaviour: () => Behaviour): Layer {
   return (next) => async (request) => {
     schedule.tick();
-    const instead = INSTEAD_NAMES.find(schedule.happens);
-    if (instead !== undefined) return INSTEAD[instead]?.(behaviour()) ?? (await next(request));
+    const replacement = REPLACEMENT_NAMES.find(schedule.happens);
+    if (replacement !== undefined) return REPLACEMENTS[replacement]?.(behaviour()) ?? (await next(request));
     const answer = await next(request);
     if (answer.status !== 200 || request.list === null) return answer;
-    return SPOILT_NAMES.filter(schedule.happens).reduceRight(
-      (page, name) => SPOILT[name]?.(page, behaviour()) ?? page,
+    return CHANGE_NAMES.filter(schedule.happens).reduceRight(
+      (page, name) => CHANGES[name]?.(page, behaviour()) ?? page,
       answer,
     );
   };

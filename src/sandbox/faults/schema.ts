@@ -1,4 +1,4 @@
-/** Switches as they come from outside: checked before they are believed. */
+/** Validates switches that come from outside, such as the control API. */
 import { z } from 'zod';
 import { ORDER_NAMES } from '../world/orders.js';
 import { SCHEDULED_FAULTS, type Behaviour } from './behaviour.js';
@@ -49,13 +49,13 @@ const switches = z.strictObject({
 }) satisfies z.ZodType;
 
 type Checked = z.infer<typeof switches>;
-// Both directions: a switch added to one of the two and not to the other does not compile.
+// Does not compile when a switch is added to `Behaviour` and not to the schema.
 const _schemaKnowsAll: keyof Behaviour extends keyof Checked ? true : never = true;
 
 const partial = switches.partial();
 
 /** @throws z.ZodError with the paths of what is wrong */
 export function parseSwitches(value: unknown): Partial<Behaviour> {
-  // Optional here means "not named": the parser leaves such keys out.
+  // The parser leaves out keys that are not given, so no value is undefined.
   return partial.parse(value) as Partial<Behaviour>;
 }

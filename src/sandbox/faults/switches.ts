@@ -1,4 +1,4 @@
-/** Which profile and faults are on, and what was set by hand: the one place where behaviour changes while running. */
+/** The active profile, faults and single switches. Behaviour changes at run time only here. */
 import type { Behaviour } from './behaviour.js';
 import type { FaultName } from './faults.js';
 import { composed, faultNamed, profileNamed } from './profiles.js';
@@ -12,7 +12,7 @@ export class Switches {
   #given: Partial<Behaviour>;
   #behaviour: Behaviour;
 
-  /** @throws ChangefeedError CF_USAGE when there is no such profile or fault */
+  /** @throws ChangefeedError CF_USAGE for an unknown profile or fault */
   constructor(profile: string, faults: readonly string[], given: Partial<Behaviour>, listener: SwitchListener) {
     this.#profile = profile;
     this.#given = given;
@@ -33,7 +33,7 @@ export class Switches {
     return [...this.#faults];
   }
 
-  /** This profile's faults and no others; what was set by hand stays. @throws ChangefeedError CF_USAGE */
+  /** Uses the faults of this profile and no others; single switches stay. @throws ChangefeedError CF_USAGE */
   useProfile(name: string): void {
     const { faults } = profileNamed(name);
     this.#profile = name;
@@ -42,7 +42,7 @@ export class Switches {
     this.#recompose();
   }
 
-  /** @throws ChangefeedError CF_USAGE when there is no such fault */
+  /** @throws ChangefeedError CF_USAGE for an unknown fault */
   turn(name: string, to: 'on' | 'off'): void {
     const fault = faultNamed(name);
     if (to === 'on') this.#faults.add(fault);
@@ -50,7 +50,7 @@ export class Switches {
     this.#recompose();
   }
 
-  /** Sets single switches by hand, over whatever profile and faults say. */
+  /** Sets single switches. They override profile and faults. */
   set(changes: Partial<Behaviour>): void {
     this.#given = { ...this.#given, ...changes };
     this.#recompose();

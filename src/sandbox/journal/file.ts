@@ -1,4 +1,4 @@
-/** A journal as an NDJSON file, one line per fact, appended as it happens. */
+/** Writes a journal to an NDJSON file while it grows. */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { ChangefeedError, messageOf } from '../../errors.js';
@@ -6,11 +6,11 @@ import type { JournalLine } from './lines.js';
 
 export interface JournalFile {
   write(line: JournalLine): void;
-  /** Resolves when all of it is on disk. @throws ChangefeedError CF_UNAVAILABLE when it could not be written */
+  /** Resolves when all lines are written. @throws ChangefeedError CF_UNAVAILABLE when that failed */
   close(): Promise<void>;
 }
 
-/** Starts the file anew: a journal tells one world's life from its beginning. */
+/** Overwrites an existing file: a journal belongs to one sandbox and starts with it. */
 export function openJournalFile(path: string): JournalFile {
   const stream = createWriteStream(path, { flags: 'w' });
   let failure: unknown;

@@ -1,4 +1,4 @@
-/** Writes down every mutation and when it became visible. It hears of both from the world and the wire, never from a fault. */
+/** Records every mutation and when a client could first see it, from the world's mutations and the delivered pages. */
 import type { SandboxListName } from '../world/lists.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { PageShown } from '../paging/pager.js';
@@ -8,17 +8,17 @@ import { Walks } from './walks.js';
 
 export interface JournalOptions {
   now: () => number;
-  /** How many lines are kept in memory; the oldest go first. */
+  /** How many lines are kept in memory; the oldest are dropped first. */
   keep: number;
-  /** Also gets every line as it happens. */
+  /** Called with every new line. */
   write?: (line: JournalLine) => void;
-  /** As the record is shown to all clients alike (names, stamps), without what differs from request to request. */
+  /** The record as all clients get it (field names, timestamps), without what differs from request to request. */
   render: (list: SandboxListName, record: MutationLine['before']) => MutationLine['before'];
 }
 
 type WritableLine = { -readonly [K in keyof MutationLine]: MutationLine[K] };
 
-// Of one record, with nobody looking: only a frozen view could still show what was overwritten this often.
+// Versions of one record that wait to be seen. An older version could only be shown by a snapshot.
 const WAITING = 8;
 
 interface Pending {
@@ -30,7 +30,7 @@ export class Journal {
   readonly #options: JournalOptions;
   #lines: JournalLine[] = [];
   #dropped = 0;
-  /** Mutations no client has seen yet, by list and row. */
+  /** Mutations that no client has seen yet, by list and row. */
   readonly #pending = new Map<SandboxListName, Map<number, Pending[]>>();
   readonly #walks = new Walks();
 
@@ -38,12 +38,12 @@ export class Journal {
     this.#options = options;
   }
 
-  /** What happened, oldest first; `visibleAt` is filled in. */
+  /** All lines, oldest first, with `visibleAt` filled in. */
   lines(): readonly JournalLine[] {
     return this.#lines;
   }
 
-  /** Lines that had to go to keep memory bounded. */
+  /** Number of lines dropped to limit memory. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -68,7 +68,7 @@ export class Journal {
     this.#add({ line: 'rules', at: isoTime(this.#options.now()), rules });
   }
 
-  /** A page has been delivered whole. */
+  /** A page was delivered completely. */
   shown(page: PageShown): void {
     const pending = this.#pending.get(page.list);
     if (pending !== undefined && pending.size > 0) this.#mark(page, pending);
@@ -85,7 +85,7 @@ export class Journal {
     }
   }
 
-  /** This version is visible now; older ones still waiting never will be. */
+  /** This version is visible now; older versions that still wait will never be. */
   #see(pending: Map<number, Pending[]>, index: number, version: number): void {
     const waiting = pending.get(index);
     if (waiting === undefined) return;
@@ -117,7 +117,7 @@ export class Journal {
 
   #add(line: JournalLine): void {
     this.#lines.push(line);
-    // In bulk, so that dropping costs nothing per line.
+    // Many lines at once, so that dropping is cheap per line.
     if (this.#lines.length > this.#options.keep * 1.25) {
       const surplus = this.#lines.length - this.#options.keep;
       this.#lines = this.#lines.slice(surplus);

@@ -1,10 +1,10 @@
-/** The lines of a journal: what was true of the synthetic workspace, and when the list API first showed it. */
+/** The lines of a journal: what changed in the synthetic workspace, and when a page first showed it. */
 import type { CrmRecord } from '../../crm/record.js';
 
 /** One record changed. All lines of one mutation share its number. */
 export interface MutationLine {
   readonly line: 'mutation';
-  /** 1, 2, 3 … in the order things happened. */
+  /** 1, 2, 3 … in order of time. */
   readonly mutation: number;
   /** `complete-todo`, `merge-people` … */
   readonly kind: string;
@@ -12,15 +12,15 @@ export interface MutationLine {
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
-  /** `follows`: only fields the system keeps changed, because another record did. */
+  /** `follows`: only fields that the system maintains changed, because another record changed. */
   readonly cause: 'direct' | 'follows';
   /** Null: the record was created. */
   readonly before: CrmRecord | null;
   /** Null: the record was removed. */
   readonly after: CrmRecord | null;
   /**
-   * ISO 8601: when a page that shows it had first been delivered whole (for a removal: a page the record would have
-   * stood on). Null in a file, where a `visible` line follows once it is known; null for good if it was overwritten unseen.
+   * ISO 8601: when a page with this change was first delivered completely (for a removal: the page that would have had the
+   * record). In a file it is null, and a `visible` line follows later. It stays null if the change was overwritten unseen.
    */
   readonly visibleAt: string | null;
 }
@@ -33,7 +33,7 @@ export interface VisibleLine {
   readonly at: string;
 }
 
-/** A client came from the first page of a list to its end. */
+/** A client read a list from its first page to its end. */
 export interface WalkLine {
   readonly line: 'walk';
   readonly list: string;
@@ -41,7 +41,7 @@ export interface WalkLine {
   readonly endedAt: string;
 }
 
-/** A user, team, form … got another name: every record naming it shows that, none of them changed. */
+/** A user, team, form … was renamed. Records that name it show the new name, but did not change themselves. */
 export interface RenameLine {
   readonly line: 'rename';
   readonly at: string;
@@ -50,7 +50,7 @@ export interface RenameLine {
   readonly after: string;
 }
 
-/** How all records are shown changed (a key added to every row, stamps cut …): no record did. */
+/** The rendering of all records changed (a key added to every row, timestamps cut …). No record changed. */
 export interface RulesLine {
   readonly line: 'rules';
   readonly at: string;

@@ -1,13 +1,13 @@
-/** Follows clients by the cursors they come back with, to know when one has seen a whole list. */
+/** Follows clients by their cursors, to detect when one has read a whole list. */
 import { isoTime } from '../../runtime/clock.js';
 import type { PageShown } from '../paging/pager.js';
 import type { WalkLine } from './lines.js';
 
-// A client that keeps opening walks must not make the sandbox grow.
+// Bounded, because a client may start walks and never finish them.
 const MOST = 100_000;
 
 export class Walks {
-  /** When the walk began that was given this cursor. With two walks at the same cursor the later one: it has seen less. */
+  /** When the walk that got this cursor began. If two walks have the same cursor, the later one counts: it has seen less. */
   readonly #startedAt = new Map<string, number>();
 
   shown({ list, askedAt, cursor, nextCursor, end }: PageShown, now: number): WalkLine | null {

@@ -1,4 +1,4 @@
-/** What happens to people and organizations. Each returns the index it acted on, or null when there was nothing to act on. */
+/** Mutations of people and organizations. */
 import { customValues, editCustom } from '../world/custom.js';
 import { DIRECTORY_SIZES } from '../world/directory.js';
 import { teamsOf } from '../world/base-contacts.js';
@@ -58,7 +58,7 @@ function newContact({ roll }: LifeContext, at: number, name: string) {
   };
 }
 
-/** One edit as a person makes it in the web page: one field, and the stamp. */
+/** One edit as a user makes it in the web page: one field and the change timestamp. */
 export function editPerson(context: LifeContext, index: number, over?: Over<PersonFacts>): void {
   const { world, roll } = context;
   world.change('edit-person', context.now(), (draft) => {
@@ -109,7 +109,7 @@ export function editOrganization(context: LifeContext, index: number, over?: Ove
   });
 }
 
-/** Another user takes over. */
+/** Assigns the record to another user. */
 export function assign(context: LifeContext, list: 'people' | 'organization', index: number): void {
   const { world, roll } = context;
   world.change(list === 'people' ? 'assign-person' : 'assign-organization', context.now(), (draft) => {
@@ -120,7 +120,7 @@ export function assign(context: LifeContext, list: 'people' | 'organization', in
   });
 }
 
-/** A web form comes in: the system fills fields, the change stamp does not move. */
+/** A web form is submitted: the system updates fields, the change timestamp does not move. */
 export function submitForm(context: LifeContext, person: number): void {
   const { world, roll } = context;
   world.change('submit-form', context.now(), (draft) => {
@@ -133,7 +133,7 @@ export function submitForm(context: LifeContext, person: number): void {
   });
 }
 
-/** Put on a mailing sequence, or the running one ends: system fields, the change stamp does not move. */
+/** Adds the person to a mailing sequence, or ends the running one. Only system fields: the change timestamp does not move. */
 export function enrol(context: LifeContext, person: number): void {
   const { world, roll } = context;
   world.change('enrol', context.now(), (draft) => {
@@ -147,7 +147,7 @@ export function enrol(context: LifeContext, person: number): void {
   });
 }
 
-/** Refuses mail from now on, or accepts it again. */
+/** The person refuses mail, or accepts it again. */
 export function refuse(context: LifeContext, person: number): void {
   const { world, roll } = context;
   world.change('refuse-mail', context.now(), (draft) => {
@@ -158,7 +158,7 @@ export function refuse(context: LifeContext, person: number): void {
   });
 }
 
-/** The stamp moves and nothing else: someone pressed save. */
+/** Only the change timestamp moves: a user saved a record without an edit. */
 export function touch(context: LifeContext, list: 'people' | 'organization' | 'memo' | 'todo', index: number): void {
   const { world, roll } = context;
   world.change('touch', context.now(), (draft) =>
@@ -166,7 +166,7 @@ export function touch(context: LifeContext, list: 'people' | 'organization' | 'm
   );
 }
 
-/** One of two people was the other: the first goes, its memos, todos and deals are the second's now. */
+/** Merges a duplicate: the first person is removed, and its memos, todos and deals move to the second. */
 export function mergePeople(context: LifeContext, gone: number, kept: number): void {
   const { world, roll } = context;
   world.change('merge-people', context.now(), (draft) => {

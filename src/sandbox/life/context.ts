@@ -1,4 +1,4 @@
-/** What a mutation is made with: the world, the time, and dice that make the same life from the same seed. */
+/** What every mutation needs: the world, the time and seeded random numbers. */
 import type { SandboxListName } from '../world/lists.js';
 import type { Draft } from '../world/draft.js';
 import { fixedUuid } from '../world/ids.js';
@@ -16,18 +16,18 @@ export interface LifeContext {
 export type Born = Readonly<{ bornAt: number; createdAt: number }>;
 export const bornNow = (at: number): Born => ({ bornAt: at, createdAt: at });
 
-/** A row just written trails its own creation by some ms, as seen in the wild. */
+/** The change timestamp is some ms after the change, as in real answers. */
 export const trailing = (at: number, roll: Dice): number => at + 1 + roll.below(70);
 
 export function foreignId({ roll, world }: LifeContext): string {
   return fixedUuid(world.context.seed, 900, roll.below(0x7fff_ffff), roll.below(0x7fff_ffff));
 }
 
-// A list may hold nothing of what is sought: a bounded search, so that a step never walks a million records.
+// The search is bounded, because a list of a million records may have none that fits.
 const TRIES = 40;
 const SCAN = 5_000;
 
-/** Any record of the list that fits; null when none was found. */
+/** A random record of the list that fits; null when none was found. */
 export function pick<K extends SandboxListName>(
   { world, roll }: LifeContext,
   list: K,
@@ -52,13 +52,13 @@ export function pick<K extends SandboxListName>(
   return null;
 }
 
-/** A number below `size` that is not this one, where there is another. */
+/** A number below `size`, different from `than` if possible. */
 export function another(roll: Dice, size: number, than: number | null): number {
   if (than === null || size < 2) return roll.below(size);
   return (than + 1 + roll.below(size - 1)) % size;
 }
 
-/** Lets a deleted or merged record's children go to `heir`, or hang on nothing. */
+/** Moves the children of a removed record to `heir`; null leaves them without a parent. */
 export function handOver(
   draft: Draft,
   world: World,

@@ -1,4 +1,4 @@
-/** What happens to the records of further lists. */
+/** Mutations of the records of further lists. */
 import { furtherEdit, furtherValues } from '../world/base-further.js';
 import type { FurtherFacts } from '../world/facts.js';
 import type { FurtherName } from '../world/lists.js';

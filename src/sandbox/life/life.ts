@@ -1,4 +1,4 @@
-/** Life in the synthetic workspace: single mutations by name for tests, and a seeded stream of them. */
+/** The mutations of the synthetic workspace: each by its name for tests, and a seeded stream of them. */
 import { ChangefeedError } from '../../errors.js';
 import { isFurther, type FurtherName, type SandboxListName } from '../world/lists.js';
 import type { RefKind } from '../world/directory.js';
@@ -26,9 +26,9 @@ const isOpen = ({ doneAt }: TodoFacts): boolean => doneAt === null;
 const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
 
 /**
- * Each method makes one mutation now and returns the id of the record it was about. Without an id the seeded dice
- * choose one. Facts given instead of an edit name things by index (`owner: 2`), times in ms.
- * @throws ChangefeedError CF_USAGE when there is no such record, or none to choose
+ * Each method makes one mutation and returns the id of its record. Without an id, a record is chosen at random. `over` sets
+ * facts instead of a random edit: references are indexes (`owner: 2`), times are ms.
+ * @throws ChangefeedError CF_USAGE for an unknown record, or when no record fits
  */
 export class Life implements Verbs {
   readonly #context: LifeContext;
@@ -72,21 +72,21 @@ export class Life implements Verbs {
   reassignTodo = (id?: string): string => this.#on('todo', id, (index) => notes.reassignTodo(this.#context, index));
   relinkTodo = (id?: string): string => this.#on('todo', id, (index) => notes.relinkTodo(this.#context, index));
 
-  /** A mail writes several rows; the id is the first one's. */
+  /** A mail writes several rows; returns the id of the first. */
   addActivity = (peopleId?: string, over?: Partial<ActivityFacts>): string =>
     this.#idOf('activity', log.addActivity(this.#context, this.#find('people', peopleId), over));
-  /** New in the list, long ago in its date. */
+  /** A new row with an old date. */
   importActivity = (peopleId?: string): string =>
     this.#idOf('activity', log.importActivity(this.#context, this.#find('people', peopleId)));
   addHistory = (over?: Partial<HistoryFacts>): string =>
     this.#idOf('history', log.addHistory(this.#context, this.#deal(), over));
-  /** @returns the id of the person whose deal it is */
+  /** @returns the id of the deal's person */
   createDeal = (peopleId?: string): string =>
     this.#on('people', peopleId, (index) => log.createDeal(this.#context, index));
-  /** A deal is won, lost or taken up again: counters move, stamps do not. */
+  /** A deal is won, lost or reopened: counters change, change timestamps do not. */
   moveDeal = (): void => log.moveDeal(this.#context, this.#deal());
 
-  /** A record of a further list. */
+  /** Creates a record of a further list. */
   createIn = (list: string, over?: Partial<FurtherFacts>): string => {
     const name = this.#further(list);
     return this.#idOf(name, further.createIn(this.#context, name, over));
@@ -97,11 +97,11 @@ export class Life implements Verbs {
   };
   deleteIn = (list: string, id?: string): string => this.delete(this.#further(list), id);
 
-  /** The stamp moves and nothing else does. */
+  /** Moves the change timestamp and nothing else. */
   touch = (list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string =>
     this.#on(list, id, (index) => contacts.touch(this.#context, list, index));
 
-  /** @returns the id of the person who is left */
+  /** @returns the id of the remaining person */
   mergePeople(goneId?: string, keptId?: string): string {
     const gone = this.#find('people', goneId);
     const kept = this.#find('people', keptId, (_facts, index) => index !== gone);
@@ -109,7 +109,7 @@ export class Life implements Verbs {
     return this.#idOf('people', kept);
   }
 
-  /** History and activity have no delete in the wild: their rows cannot go. */
+  /** Rows of history and activity cannot be deleted, as in the real service. */
   delete(list: 'people' | 'organization' | 'memo' | 'todo' | FurtherName, id?: string): string {
     return this.#on(list, id, (index) => {
       if (isFurther(list)) further.deleteIn(this.#context, list, index);
@@ -119,14 +119,14 @@ export class Life implements Verbs {
     });
   }
 
-  /** Every record that names this user, team, form … shows the new name; no stamp moves. */
+  /** Every record that names this user, team, form … shows the new name. No change timestamp moves. */
   rename(kind: RefKind, index?: number, name?: string): void {
     const { roll, world, now } = this.#context;
     const which = index ?? roll.below(DIRECTORY_SIZES[kind]);
     world.rename(kind, which, name ?? `${world.directory.ref(kind, which)?.name ?? ''}'`, now());
   }
 
-  /** Makes the next `count` mutations of the seeded stream. @returns what was done */
+  /** Makes the next `count` mutations of the seeded stream. @returns their names */
   step(count = 1): LifeVerb[] {
     return Array.from({ length: count }, () => this.#next());
   }
@@ -135,7 +135,7 @@ export class Life implements Verbs {
     const total = this.#stream.reduce((sum, { weight }) => sum + weight, 0);
     let at = this.#context.roll.below(total);
     const drawn = this.#stream.findIndex(({ weight }) => (at -= weight) < 0);
-    // What cannot be done now (no open todo to complete) gives way to the next in the table; creating always can.
+    // If a mutation is impossible (no open todo to complete), the next in the table is tried. Creating is always possible.
     for (let tries = 0; tries < this.#stream.length; tries++) {
       const act = this.#stream[(drawn + tries) % this.#stream.length];
       if (act !== undefined && this.#tried(() => act.run(this))) return act.verb;
@@ -204,5 +204,5 @@ export class Life implements Verbs {
 }
 
 function nothing(what: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message: `The sandbox holds no ${what} that this could be done to.` });
+  return new ChangefeedError('CF_USAGE', { message: `The sandbox has no ${what} for this mutation.` });
 }

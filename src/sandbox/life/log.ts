@@ -1,4 +1,4 @@
-/** Rows of the two lists that only grow, written by what happens elsewhere or on their own. */
+/** Mutations of the two lists that only grow: rows written by other mutations, or by themselves. */
 import { BURST, changeOf, connection, contactDetails } from '../world/base-log.js';
 import { DIRECTORY_SIZES, type Ref } from '../world/directory.js';
 import type { ActivityFacts, DealFacts, HistoryFacts } from '../world/facts.js';
@@ -30,11 +30,11 @@ const CONTACTS = [
   'meeting',
   'kakaoAlimtalkSend',
   'recordingCreate',
-  // Nobody has seen this one: the set of types is open, and a client must not depend on it.
+  // An invented type: the set of types is open, and a client must not depend on it.
   'chatbotReply',
 ] as const;
 
-/** A contact with a person. A mail that is opened and clicked writes several rows with the same ids. */
+/** Adds a contact with a person. A mail that is opened and clicked writes several rows with the same ids. */
 export function addActivity(context: LifeContext, person: number, over?: Partial<ActivityFacts>): number {
   const { world, roll } = context;
   let first = -1;
@@ -56,7 +56,7 @@ export function addActivity(context: LifeContext, person: number, over?: Partial
   return first;
 }
 
-/** An activity copied in from elsewhere: new in the list, long ago in its date. */
+/** An imported activity: a new row with an old date. */
 export function importActivity(context: LifeContext, person: number): number {
   return addActivity(context, person, {
     type: 'meeting',
@@ -81,7 +81,7 @@ export function addHistory(context: LifeContext, deal: number, over?: Partial<Hi
   return row;
 }
 
-/** A deal appears: counters move, and the history gets a burst of rows within a second. */
+/** Creates a deal: counters change, and the history gets several rows within a second. */
 export function createDeal(context: LifeContext, person: number): void {
   const { world, roll } = context;
   world.change('create-deal', context.now(), (draft) => {
@@ -106,14 +106,14 @@ const NEXT: Readonly<Record<DealFacts['status'], readonly [DealFacts['status'], 
   won: ['running'],
   lost: ['running'],
 };
-const SAID: Readonly<Record<DealFacts['status'], string>> = {
+const STATUS_TEXT: Readonly<Record<DealFacts['status'], string>> = {
   lead: '리드',
   running: '진행중',
   won: '성사',
   lost: '실패',
 };
 
-/** A deal is won, lost or taken up again: counters of its person and organization move without a stamp. */
+/** A deal is won, lost or reopened: counters of its person and organization change, their change timestamps do not. */
 export function moveDeal(context: LifeContext, deal: number): void {
   const { world, roll } = context;
   world.change('move-deal', context.now(), (draft) => {
@@ -145,11 +145,11 @@ function statusRow(draft: Draft, deal: number, { owner, user, status }: Move): H
     organization: null,
     owner,
     fieldName: '상태',
-    fieldValue: SAID[status],
+    fieldValue: STATUS_TEXT[status],
   };
 }
 
-/** A deal of somebody; null when nobody found has one. */
+/** A random deal; null when no person with a deal was found. */
 export function pickDeal(context: LifeContext): number | null {
   const { world } = context;
   const person = pick(context, 'people', (_facts, index) => world.children('unlistedDeal', 'people', index).length > 0);

@@ -1,4 +1,4 @@
-/** What happens to memos and todos. */
+/** Mutations of memos and todos. */
 import { customValues, editCustom } from '../world/custom.js';
 import { DIRECTORY_SIZES } from '../world/directory.js';
 import { teamsOf } from '../world/base-contacts.js';
@@ -10,8 +10,8 @@ import { another, bornNow, pick, trailing, type LifeContext } from './context.js
 
 const MINUTE_MS = 60_000;
 
-/** Somebody to write about: mostly a person with their organization, sometimes an organization alone. */
-function someone(context: LifeContext): Links {
+/** What a new memo or todo is about: mostly a person and their organization, sometimes only an organization. */
+function subjectOf(context: LifeContext): Links {
   const { roll, world } = context;
   if (roll.chance(0.12)) return { person: null, organization: pick(context, 'organization') };
   const person = pick(context, 'people');
@@ -25,7 +25,7 @@ export function createMemo(context: LifeContext, over?: Partial<MemoFacts>): num
   world.change('create-memo', context.now(), (draft) => {
     const facts: MemoFacts = {
       ...bornNow(draft.at),
-      ...someone(context),
+      ...subjectOf(context),
       updatedAt: trailing(draft.at, roll),
       text: memoText(roll),
       deal: null,
@@ -53,7 +53,7 @@ export function editMemo(context: LifeContext, index: number, over?: Partial<Mem
   });
 }
 
-/** Replies under it stand alone then, and the person's latest note is the one before. */
+/** Its replies lose their parent, and the person's latest note is the previous one. */
 export function deleteMemo({ world, now }: LifeContext, index: number): void {
   world.change('delete-memo', now(), (draft) => {
     for (const reply of world.children('memo', 'memo', index)) draft.edit('memo', reply, () => ({ parent: null }));
@@ -65,11 +65,11 @@ export function createTodo(context: LifeContext, over?: Partial<TodoFacts>): num
   const { world, roll } = context;
   let created = -1;
   world.change('create-todo', context.now(), (draft) => {
-    // Some are due within minutes, so that a short run sees todos become overdue.
+    // Some are due within minutes, so that todos become overdue in a short run.
     const startAt = toMinute(draft.at) + roll.below(roll.chance(0.5) ? 60 : 7 * 24 * 60) * MINUTE_MS;
     const facts: TodoFacts = {
       ...bornNow(draft.at),
-      ...someone(context),
+      ...subjectOf(context),
       updatedAt: trailing(draft.at, roll),
       content: todoContent(roll),
       type: roll.pick(TODO_TYPES),
@@ -100,7 +100,7 @@ function changeTodo(
   });
 }
 
-/** 완료 날짜 is the moment of completion, and the stamp with it. */
+/** Sets 완료 날짜 and the change timestamp to the moment of completion. */
 export function completeTodo(context: LifeContext, index: number): void {
   changeTodo(context, 'complete-todo', index, (_facts, at) => ({ doneAt: at, updatedAt: at }));
 }
@@ -123,7 +123,7 @@ export function reassignTodo(context: LifeContext, index: number): void {
   }));
 }
 
-/** The todo turns out to be about somebody else: counters move on both. */
+/** Links the todo to another person: the counters of both change. */
 export function relinkTodo(context: LifeContext, index: number): void {
   const person = pick(context, 'people', (_facts, each) => each !== context.world.facts('todo', index)?.person);
   changeTodo(context, 'relink-todo', index, () => ({ person }));

@@ -1,7 +1,7 @@
-/** Makes life go on by itself: so many mutations per second, by the clock. */
+/** Makes mutations at a steady rate. */
 import type { Clock } from '../../runtime/clock.js';
 
-// Short enough for life to look even, long enough to cost nothing.
+// Short enough for an even rate, long enough to cost nothing.
 const TICK_MS = 50;
 
 export class Pace {
@@ -9,7 +9,7 @@ export class Pace {
   readonly #step: (count: number) => void;
   #stopping: AbortController | null = null;
   #running: Promise<void> = Promise.resolve();
-  /** Mutations per second; 0 stands still. */
+  /** Mutations per second; 0 for none. */
   rate: number;
 
   constructor(clock: Clock, rate: number, step: (count: number) => void) {
@@ -37,7 +37,7 @@ export class Pace {
       await this.#clock.sleep(TICK_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       const now = this.#clock.now();
-      // After a long sleep of the machine life goes on where it was: it does not catch up.
+      // After the machine slept, missed mutations are not made up for.
       owed += Math.min(1_000, now - last) * (this.rate / 1_000);
       last = now;
       if (owed >= 1) this.#step(Math.floor(owed));

@@ -1,8 +1,8 @@
-/** How often what happens: one table, so that a stranger sees at a glance what a sandbox's life is made of. */
+/** The seeded stream of mutations: one table of what happens and how often. */
 
 import type { FurtherName } from '../world/lists.js';
 
-/** What the stream asks of life: each verb without an id chooses its record by the seeded dice. */
+/** The mutations of the stream. Without an id, each chooses its record at random. */
 export interface Verbs {
   createPerson(): unknown;
   editPerson(): unknown;
@@ -37,7 +37,7 @@ export type LifeVerb = keyof Verbs;
 
 export interface Act {
   readonly verb: LifeVerb;
-  /** Out of the sum of all weights. */
+  /** Relative to the sum of all weights. */
   readonly weight: number;
   readonly run: (life: Verbs) => unknown;
 }
@@ -75,7 +75,7 @@ export const STREAM: readonly Act[] = [
   act('mergePeople', 1, (life) => life.mergePeople()),
 ];
 
-/** What happens to one further list. */
+/** The mutations of one further list. */
 export function furtherActs(list: FurtherName): Act[] {
   return [
     act('editIn', 12, (life) => life.editIn(list)),

@@ -1,15 +1,15 @@
-/** The styles of cursor seen or feared: what each one says of a place in a list, and what it makes of one that comes back. */
+/** The styles of cursor: how each encodes a position in a list, and how it is read when a client sends it back. */
 import type { SandboxListName } from '../world/lists.js';
 import type { PagingRules } from '../faults/behaviour.js';
 import { fixedUuid } from '../world/ids.js';
 
-/** Where the next page begins, said in every way a style may need. */
+/** Where the next page begins, in all the forms that the styles need. */
 export interface PagePosition {
   readonly list: SandboxListName;
-  /** Id of the last row shown. */
+  /** Id of the last row of the page. */
   readonly lastId: string;
   readonly position: number;
-  /** The snapshot being read, where the style has one. */
+  /** The snapshot that the walk reads; null for other styles. */
   readonly snapshot: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface CursorOptions {
 
 type Style = PagingRules['cursor'];
 const BAD: Resumed = { by: 'nothing' };
-// Cursors of a style that is kept on the server: enough for any walk, bounded for any client.
+// Single-use cursors are kept on the server: enough for any walk, bounded because clients may never use them.
 const KEPT = 200_000;
 
 export class Cursors {
@@ -38,7 +38,7 @@ export class Cursors {
     this.#options = options;
   }
 
-  /** The cursor for the page that begins here. */
+  /** The cursor for the page that begins at this position. */
   write(style: Style, { list, lastId, position, snapshot }: PagePosition): string {
     const { now, seed } = this.#options;
     switch (style) {

@@ -1,6 +1,6 @@
 /**
- * Serialised pages of the live world, kept as long as every record on them is what it was: serving a still list costs
- * no more than sending bytes. Bounded by bytes; the page unused for longest goes first.
+ * A cache of serialised pages, valid as long as no record on them changes: serving an unchanged list costs no more than
+ * sending bytes. Limited by size; the least recently used page is dropped first.
  */
 import type { SandboxListName } from '../world/lists.js';
 import { pageTail, type NextCursor } from '../../server/read-api/envelope.js';
@@ -12,12 +12,12 @@ export interface RowVersion {
 
 interface Entry {
   readonly rows: readonly RowVersion[];
-  /** The whole body, with the tail it had last. */
+  /** The whole body, with the latest tail. */
   whole: Buffer;
-  /** Where the tail begins: everything before it depends on the records alone. */
+  /** Where the tail begins. Everything before it depends only on the records. */
   readonly headBytes: number;
   tail: string;
-  /** Up to this version of the list the entry is known to hold. */
+  /** The latest version of the list for which the entry is known to be valid. */
   checkedAt: number;
 }
 
@@ -28,7 +28,7 @@ export interface KeptPage {
 
 export interface PageKey {
   readonly list: SandboxListName;
-  /** All that decides what the page looks like besides its records. */
+  /** Everything besides its records that the page depends on. */
   readonly form: string;
   readonly listVersion: number;
   readonly indexes: readonly number[];
@@ -49,9 +49,9 @@ export class PageCache {
     return this.#bytes;
   }
 
-  /** The page as kept, or as `draw` makes it. */
+  /** The cached page, or the one that `draw` makes. */
   page(key: PageKey, draw: (rows: readonly RowVersion[]) => Buffer): KeptPage {
-    // The first row and the count name the page; which rows follow is checked against the list.
+    // The first row and the count identify the page. Whether the other rows still match is checked below.
     const name = `${key.list}:${key.form}:${key.indexes[0] ?? -1}:${key.indexes.length}`;
     const tail = pageTail(key.nextCursor);
     const kept = this.#pages.get(name);

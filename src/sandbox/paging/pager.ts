@@ -1,4 +1,4 @@
-/** Pages of the synthetic world as a source of the read API: which rows, from which view, with which cursor. */
+/** Serves pages of the synthetic workspace: which rows, from which view, with which cursor. */
 import type { SandboxList, SandboxListName } from '../world/lists.js';
 import { pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
 import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
@@ -11,15 +11,15 @@ import { rowsOf, type Rows } from './rows.js';
 import { Snapshots } from './snapshots.js';
 import { liveView, type View } from './view.js';
 
-/** What a page showed, once it got through whole. */
+/** What a completely delivered page showed. */
 export interface PageShown {
   readonly list: SandboxListName;
   readonly rows: readonly RowVersion[];
-  /** Would this row, now gone, have stood on this page? */
+  /** Whether this row, now removed, would have been on this page. */
   readonly covers: (row: number) => boolean;
-  /** When the page was asked for; ms. */
+  /** Time of the request; ms. */
   readonly askedAt: number;
-  /** The list ended here. */
+  /** True for the last page of the list. */
   readonly end: boolean;
   readonly view: View;
   readonly cursor: string | null;
@@ -31,10 +31,10 @@ export interface PagerOptions {
   behaviour: () => Behaviour;
   now: () => number;
   seed: number;
-  /** Serialised pages are kept up to so many bytes. */
+  /** Size of the page cache in bytes. */
   cacheBytes: number;
   shown: (page: PageShown) => void;
-  /** Asked once per page for each fault that lies in paging. */
+  /** Whether a fault of paging occurs in this request. */
   happens: (fault: 'stale' | 'repeated-cursor') => boolean;
 }
 
@@ -76,7 +76,7 @@ export class Pager implements Source {
     );
   }
 
-  /** Bytes of serialised pages kept. */
+  /** Current size of the page cache in bytes. */
   get cachedBytes(): number {
     return this.#cache.bytes;
   }
@@ -136,7 +136,7 @@ export class Pager implements Source {
     const indexes = rows.slice(from, from + behaviour.pageSize);
     const position = from + indexes.length;
     const last = indexes.at(-1);
-    // An empty page has nothing to point behind: it always ends the list.
+    // An empty page has no last row for a cursor, so it always ends the list.
     const goesOn = last !== undefined && (position < rows.length || behaviour.end === 'empty-page');
     const nextCursor = goesOn
       ? this.#nextCursor(cursor, { list: list.name, last, position, snapshot }, behaviour)
@@ -201,7 +201,7 @@ interface Drawing {
 
 function coverage({ rows, after }: Selection, last: number | null, end: boolean): (row: number) => boolean {
   const { isBefore } = rows;
-  // In an order that does not last, only the end of a walk says that a row is nowhere.
+  // If the order is not stable, only the end of a walk proves that a row is missing.
   if (isBefore === null) return () => end;
   return (row) => (after === null || isBefore(after, row)) && (end || (last !== null && !isBefore(last, row)));
 }
@@ -213,7 +213,7 @@ const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
   'empty-page': null,
 };
 
-/** All that decides how a page looks besides its records, in one word. */
+/** Everything besides the records that the rendering of a page depends on, as a cache key. */
 function formOf({ order, todoNames, extras, stamps, drift, historySource, empties }: Behaviour): string {
   return [order, todoNames, extras, stamps, drift, historySource, empties].join();
 }

@@ -1,4 +1,4 @@
-/** The rows of one request: a list in an order of the world, or shuffled for this request alone. */
+/** The rows of one request: a list in a fixed order, or shuffled for this request only. */
 import type { SandboxListName } from '../world/lists.js';
 import { dice } from '../world/random.js';
 import type { PagingRules } from '../faults/behaviour.js';
@@ -8,14 +8,14 @@ export interface Rows {
   readonly length: number;
   slice(from: number, to: number): number[];
   at(position: number): number | undefined;
-  /** Where the page after this row begins, whether or not the row is still there. */
+  /** Where the page after this row begins, whether or not the row still exists. */
   positionAfter(row: number): number;
   has(row: number): boolean;
-  /** Null where nothing can be said of two rows: their order does not last. */
+  /** Null if the order is not stable, so that two rows cannot be compared. */
   readonly isBefore: ((a: number, b: number) => boolean) | null;
 }
 
-/** @param request a number that is another for every request */
+/** @param request a number that is different for every request */
 export function rowsOf(view: View, list: SandboxListName, order: PagingRules['order'], request: number): Rows {
   if (order === 'shuffled') return shuffled(view, list, request);
   const rows = view.order(list, order);

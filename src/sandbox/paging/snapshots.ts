@@ -1,4 +1,4 @@
-/** Frozen views of the world: for cursors that read one moment throughout, and for a replica that lags behind. */
+/** Frozen views of the workspace, for snapshot cursors and for a replica that lags behind. */
 import type { SandboxListName } from '../world/lists.js';
 import type { PagingRules } from '../faults/behaviour.js';
 import type { World } from '../world/world.js';
@@ -9,7 +9,7 @@ interface Opened {
   readonly expiresAt: number;
 }
 
-// Each costs a copy of a list's order: the oldest goes when a client opens more without finishing.
+// Each holds a copy of a list's order. The oldest is closed when a client opens more without finishing.
 const MOST = 32;
 
 export class Snapshots {
@@ -33,7 +33,7 @@ export class Snapshots {
     return { name, view };
   }
 
-  /** Null when it is unknown or too old. */
+  /** Null for an unknown or expired snapshot. */
   get(name: string): FrozenView | null {
     const opened = this.#open.get(name);
     if (opened === undefined) return null;
@@ -42,7 +42,7 @@ export class Snapshots {
     return null;
   }
 
-  /** A replica that was true at some moment within the last `lagMs`. */
+  /** The state of the workspace at some moment within the last `lagMs`. */
   lagging(order: PagingRules['order'], lagMs: number): FrozenView {
     const name = order === 'shuffled' ? 'creation' : order;
     if (this.#replica === null || this.#now() - this.#replica.takenAt >= lagMs) {

@@ -1,4 +1,4 @@
-/** What a page is cut from: the world as it is now, or as it was when a snapshot was taken. */
+/** What pages are read from: the workspace as it is now, or as it was when a snapshot was taken. */
 import type { SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { Order } from '../world/order.js';
@@ -6,9 +6,9 @@ import type { OrderName } from '../world/orders.js';
 import type { Mutation, World } from '../world/world.js';
 
 export interface View {
-  /** The number of the last mutation that shows in it. */
+  /** The number of the last mutation that it includes. */
   readonly mutations: number;
-  /** A live view's pages may be kept; those of a frozen one are asked for once. */
+  /** True for the current state. Only its pages are cached; those of a frozen view are read once. */
   readonly live: boolean;
   order(list: SandboxListName, name: OrderName): Order;
   image(list: SandboxListName, index: number): CrmRecord | null;
@@ -30,11 +30,11 @@ export function liveView(world: World): View {
 export interface FrozenView extends View {
   /** ms */
   readonly takenAt: number;
-  /** Lets go of what it keeps. */
+  /** Frees its memory. */
   close(): void;
 }
 
-/** Copies the order of these lists, and keeps a record's old image only once the record changes. */
+/** Copies the order of these lists. A record's old image is copied only when the record changes. */
 export function freeze(world: World, lists: readonly SandboxListName[], name: OrderName, takenAt: number): FrozenView {
   const orders = new Map(lists.map((list) => [list, world.order(list, name).frozen()]));
   const kept = new Map<string, { image: CrmRecord | null; version: number }>();

@@ -1,4 +1,4 @@
-/** Memos, todos and deals as the seed has them: what hangs on people and organizations. */
+/** Memos, todos and deals of the initial workspace: the children of people and organizations. */
 import { DIRECTORY_SIZES } from './directory.js';
 import type { BaseContext } from './base-context.js';
 import type { DealFacts, DealStatus, MemoFacts, TodoFacts } from './facts.js';
@@ -18,14 +18,14 @@ export function baseMemo(index: number, context: BaseContext): MemoFacts {
     ...links,
     bornAt,
     createdAt: bornAt,
-    // A row just written trails its own creation by some ms, as seen in the wild.
+    // The change timestamp of a new row is some ms after its creation, as in real answers.
     updatedAt: roll.chance(0.8) ? bornAt + 1 + roll.below(70) : context.later(bornAt, roll),
     text: memoText(roll),
     deal: links.person !== null && roll.chance(0.2) ? dealOf(links.person, context) : null,
     productId: roll.chance(0.05) ? fixedUuid(context.seed, 201, roll.below(50)) : null,
     quoteId: roll.chance(0.05) ? fixedUuid(context.seed, 202, index) : null,
     todo: null,
-    // Replies stand under an earlier memo.
+    // A reply has an earlier memo as its parent.
     parent: roll.chance(0.08) ? baseMemoBefore(index, context.sizes) : null,
     owner: roll.below(DIRECTORY_SIZES.user),
   };

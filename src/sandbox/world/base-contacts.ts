@@ -1,4 +1,4 @@
-/** People and organizations as the seed has them. */
+/** People and organizations of the initial workspace. */
 import { DIRECTORY_SIZES } from './directory.js';
 import type { BaseContext } from './base-context.js';
 import type { Enrolment, OrganizationFacts, PersonFacts, Submission } from './facts.js';

@@ -1,9 +1,9 @@
-/** What deriving a record from the seed needs: sizes, dice, and the time at which each record was born. */
+/** What is needed to derive an initial record from the seed: sizes, random numbers, and the record's time of creation. */
 import type { Directory } from './directory.js';
 import { numberOf, type Kind, type Sizes } from './facts.js';
 import { dice, hash32, type Dice } from './random.js';
 
-/** The seed's records were written in these two years: fixed, so that the same seed gives the same bytes on any day. */
+/** The initial records are from these two years. The dates are fixed, so that a seed gives the same bytes on any day. */
 const FROM = Date.UTC(2024, 0, 2);
 const UNTIL = Date.UTC(2026, 0, 1);
 
@@ -11,11 +11,11 @@ export interface BaseContext {
   readonly seed: number;
   readonly sizes: Sizes;
   readonly directory: Directory;
-  /** Dice of one record; `salt` gives a second set. */
+  /** The random numbers of one record; another `salt` gives others. */
   dice(kind: Kind, index: number, salt?: number): Dice;
-  /** Grows with the index: the order of a list is that of creation. */
+  /** Grows with the index: lists are in order of creation. */
   bornAt(kind: Kind, index: number): number;
-  /** A time of last change for something born at `bornAt`. */
+  /** A time of last change for a record created at `bornAt`. */
   later(bornAt: number, roll: Dice): number;
 }
 

@@ -1,4 +1,4 @@
-/** Records of the further lists as the seed has them. */
+/** Initial records of the further lists, and the values for new and edited ones. */
 import type { BaseContext } from './base-context.js';
 import { teamsOf } from './base-contacts.js';
 import { DIRECTORY_SIZES } from './directory.js';

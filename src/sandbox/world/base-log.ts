@@ -1,4 +1,4 @@
-/** History and activity as the seed has them: the lists that only grow. */
+/** Initial rows of history and activity, the two lists that only grow. */
 import { DIRECTORY_SIZES } from './directory.js';
 import type { BaseContext } from './base-context.js';
 import type { Directory } from './directory.js';
@@ -7,7 +7,7 @@ import { fixedUuid } from './ids.js';
 import { baseLinks } from './layout.js';
 import type { Dice } from './random.js';
 
-// A deal's creation writes this many rows within a second.
+// The creation of a deal writes this many rows within a second.
 export const BURST = 4;
 const STAGES = ['신규', '상담', '제안', '협상', '계약'] as const;
 
@@ -16,7 +16,7 @@ export function baseHistory(index: number, context: BaseContext): HistoryFacts {
   const group = Math.floor(index / BURST);
   const deals = Math.max(1, context.sizes.unlistedDeal);
   const created = Math.floor(group / 2);
-  // Every other group of rows is the birth of one deal; between them stand edits of deals born before.
+  // Every second group of rows is the creation of one deal. The groups between are edits of earlier deals.
   const isBirth = group % 2 === 0 && created < deals;
   const deal = isBirth ? created : roll.below(Math.min(deals, created + 1));
   const bornAt = isBirth
@@ -28,7 +28,7 @@ export function baseHistory(index: number, context: BaseContext): HistoryFacts {
   return { bornAt, createdAt: bornAt, deal, ...change, ...connected };
 }
 
-/** Another person or organization was put on the deal. */
+/** The deal was connected to another person or organization. */
 export function connection({ person, organization }: Links): Partial<HistoryFacts> {
   const type = person === null ? 'editOrganizationConnect' : 'editPeopleConnection';
   return { type, person, organization: person === null ? organization : null, fieldName: null, fieldValue: null };
@@ -36,7 +36,7 @@ export function connection({ person, organization }: Links): Partial<HistoryFact
 
 type Change = Omit<HistoryFacts, 'bornAt' | 'createdAt' | 'deal'>;
 
-/** What a row says. `nth` is its place in the burst of a creation; null for a later edit. */
+/** The content of a row. `nth` is its number among the rows of a creation; null for a later edit. */
 export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<BaseContext, 'directory'>): Change {
   const user = roll.below(DIRECTORY_SIZES.user);
   const owner = directory.ref('user', user);
@@ -75,7 +75,7 @@ export function baseActivity(index: number, context: BaseContext): ActivityFacts
   return writing(index, bornAt, context) ?? contact(index, bornAt, context);
 }
 
-/** The row of a memo or todo being written, where this place in the list is one. */
+/** The row about the creation of a memo or todo; null if this index has no such row. */
 function writing(index: number, bornAt: number, context: BaseContext): ActivityFacts | null {
   const { activity, memo, todo } = context.sizes;
   const place = spread(index, memo + todo, activity);
@@ -91,8 +91,8 @@ function writing(index: number, bornAt: number, context: BaseContext): ActivityF
 }
 
 /**
- * Lays `count` things evenly over `places`: the thing at this place, or null where none is. With fewer places than
- * things only the newest have one.
+ * Distributes `count` items evenly over `places`. Returns the item at this place, or null. If there are fewer places than
+ * items, only the newest items get one.
  */
 function spread(place: number, count: number, places: number): number | null {
   if (count >= places) return count - places + place;
@@ -112,7 +112,7 @@ const CONTACTS = [
 ] as const;
 
 function contact(index: number, bornAt: number, context: BaseContext): ActivityFacts {
-  // Several rows of one mail share its ids: they follow from the mail, not from the row.
+  // Several rows of one mail share its ids, so the ids are derived from the mail and not from the row.
   const { seed, sizes } = context;
   const mail = Math.floor(index / 3);
   const roll = context.dice('activity', mail);

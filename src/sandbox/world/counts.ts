@@ -1,4 +1,4 @@
-/** What follows for a person or an organization from what hangs on them: pure, so that a counter is what it counts. */
+/** The counters, latest note and next todo of a person or organization, computed from their children. */
 import type { DealFacts, MemoFacts, TodoFacts } from './facts.js';
 
 export interface Hanging {
@@ -15,7 +15,7 @@ export interface Counts {
   readonly todos: number;
   readonly done: number;
   readonly latestMemo: MemoFacts | null;
-  /** The open todo that ends first. */
+  /** The open todo with the earliest end. */
   readonly nextTodo: TodoFacts | null;
 }
 
@@ -34,7 +34,7 @@ export function countsOf({ deals, memos, todos }: Hanging): Counts {
   };
 }
 
-/** The first of the best. */
+/** The first one if several are equally good. */
 function best<T>(values: readonly T[], isBetter: (value: T, than: T) => boolean): T | null {
   return values.reduce<T | null>((so, value) => (so === null || isBetter(value, so) ? value : so), null);
 }

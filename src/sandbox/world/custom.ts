@@ -1,10 +1,10 @@
-/** The workspace's own fields, of every type seen in the wild; keys with spaces, brackets, slashes and signs on purpose. */
+/** Custom fields of every type that real workspaces have. Keys contain spaces, brackets and slashes on purpose. */
 import { meaningOf } from '../../crm/canonical.js';
 import type { Directory } from './directory.js';
 import type { Dice } from './random.js';
 
 const DAY_MS = 86_400_000;
-// A date without a time is Korean midnight, said in UTC.
+// A date without a time is midnight in Korea, in UTC.
 const KST_MS = 9 * 3_600_000;
 
 type Values = Readonly<Record<string, unknown>>;
@@ -61,13 +61,13 @@ const FIELDS = {
 } as const satisfies Record<string, Readonly<Record<string, Maker>>>;
 export type CustomKind = keyof typeof FIELDS;
 
-/** Of a record's facts, what its own fields follow from. */
+/** The part of a record's facts that its custom fields depend on. */
 export interface Customised {
   readonly bornAt: number;
   readonly custom: Values | null;
 }
 
-/** A field computed by the workspace from another one: no person edits it. */
+/** Adds a field that the workspace computes from another one. Users do not edit it. */
 function withFormulas(kind: CustomKind, values: Values): Values {
   if (kind !== 'people') return values;
   const amount = values['예상 금액'];
@@ -83,14 +83,14 @@ export function customValues(kind: CustomKind, roll: Dice, now: number, director
   return withFormulas(kind, Object.fromEntries(values) as Values);
 }
 
-/** The same values but for one, which is another now. Null and an empty list are the same: no detector can see that edit. */
+/** Changes one value. Null and an empty list are equal, because no detector can see that edit. */
 export function editCustom(kind: CustomKind, values: Values, roll: Dice, now: number, directory: Directory): Values {
   const makers: Readonly<Record<string, Maker>> = FIELDS[kind];
   const names = Object.keys(makers);
   const name = names[roll.below(names.length)] ?? '';
   const before = meaningOf(values[name]);
   let value = makers[name]?.(roll, now, directory);
-  // A die may show the old value again: three throws, then it is emptied. What is empty already is thrown until it is not.
+  // The new value may equal the old one: after three attempts the field becomes null. An empty field is tried until it is not.
   for (let again = 0; (again < 3 || before === null) && meaningOf(value) === before; again++)
     value = makers[name]?.(roll, now, directory);
   return withFormulas(kind, { ...values, [name]: meaningOf(value) === before ? null : value });

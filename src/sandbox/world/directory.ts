@@ -1,4 +1,4 @@
-/** The small things of a workspace that records refer to and no endpoint lists: users, teams, web forms, sequences, products. */
+/** What records refer to and no endpoint lists: users, teams, web forms, sequences and products. */
 import { fixedUuid } from './ids.js';
 
 export interface Ref {
@@ -40,7 +40,7 @@ export class Directory {
     return indexes.flatMap((index) => this.ref(kind, index) ?? []);
   }
 
-  /** @returns the ref before and after; null when there is no such one */
+  /** @returns the reference before and after; null if it does not exist */
   rename(kind: RefKind, index: number, name: string): { before: Ref; after: Ref } | null {
     const before = this.ref(kind, index);
     if (before === null) return null;

@@ -1,4 +1,4 @@
-/** A mutation being put together: what it will write, before anything is written. */
+/** Collects the writes of a mutation before any of them is applied. */
 import type { FactsOf, Kind } from './facts.js';
 import type { Tables } from './base.js';
 
@@ -21,7 +21,7 @@ export class Draft {
     this.#tables = tables;
   }
 
-  /** As it will be after what has been put so far. */
+  /** The facts with the writes collected so far. */
   get<K extends Kind>(kind: K, index: number): FactsOf[K] | null {
     const write = this.#writes.get(`${kind}:${index}`) as Write<K> | undefined;
     return write === undefined ? this.#tables.of(kind).get(index) : write.facts;
@@ -31,7 +31,7 @@ export class Draft {
     this.#writes.set(`${kind}:${index}`, { kind, index, facts });
   }
 
-  /** Puts what `edit` makes of the record; nothing when there is no such record. */
+  /** Writes the result of `edit`; does nothing if the record does not exist. */
   edit<K extends Kind>(kind: K, index: number, edit: (facts: FactsOf[K]) => Partial<FactsOf[K]>): void {
     const facts = this.get(kind, index);
     if (facts !== null) this.put(kind, index, { ...facts, ...edit(facts) });

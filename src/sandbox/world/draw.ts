@@ -1,4 +1,4 @@
-/** From facts to a record as the interface spells it (section 2), key by key in its order. */
+/** Builds records from facts, with the field names and the order of section 2 of the interface. */
 import type { CrmRecord } from '../../crm/record.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { Counts } from './counts.js';
@@ -19,7 +19,7 @@ import type {
 import { isFurther, type FurtherName, type SandboxListName } from './lists.js';
 import { NO_TODO } from './words.js';
 
-/** What drawing needs to know beyond the facts of the record itself. */
+/** What a record depends on besides its own facts. */
 export interface Surroundings {
   readonly directory: Directory;
   idOf(kind: Kind, index: number): string;
@@ -207,7 +207,7 @@ const DRAW = {
   activity: drawActivity,
 } as const;
 
-/** How the records of a list are drawn. */
+/** The function that builds the records of a list. */
 export function drawOf<K extends SandboxListName>(list: K): Draw<FactsOf[K]> {
   const name: SandboxListName = list;
   return (isFurther(name) ? drawFurther(name) : DRAW[name]) as Draw<FactsOf[K]>;

@@ -1,7 +1,6 @@
 /**
- * What is true of each thing in the synthetic workspace, without anything that follows from something else: counters,
- * latest notes and next todos are worked out when a record is drawn (`draw/`), so they cannot disagree with it.
- * Things name each other by index; indexes become ids when drawn.
+ * The facts about each record, without derived values: counters, latest notes and next todos are computed when a record is
+ * built (`draw.ts`), so they are always consistent. Facts refer to other records by index; `draw.ts` turns indexes into ids.
  */
 
 import type { Ref } from './directory.js';
@@ -12,13 +11,13 @@ const FIXED_KINDS = ['people', 'organization', 'memo', 'todo', 'history', 'activ
 /** Records of the six lists and of the further ones, and the deals that counters and history refer to: no endpoint lists those. */
 export type Kind = (typeof FIXED_KINDS)[number] | FurtherName;
 
-/** A number of its own for every kind, so that no two kinds share an id or a draw of the dice. */
+/** A different number for every kind, so that no two kinds share ids or random numbers. */
 export function numberOf(kind: Kind): number {
   const nth = (FIXED_KINDS as readonly string[]).indexOf(kind);
   return nth >= 0 ? nth : hash32(0xf0, ...Buffer.from(kind));
 }
 
-/** Times are ms since the epoch. `bornAt` is part of the id; `createdAt` is what a person may edit. */
+/** Times are ms since the epoch. `bornAt` is part of the id and never changes. */
 interface Born {
   readonly bornAt: number;
   readonly createdAt: number;
@@ -45,7 +44,7 @@ interface Contact extends Born {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly submissions: readonly Submission[];
-  /** The workspace's own fields; null: still as the seed has them, to be derived only when drawn. */
+  /** Custom fields; null: still the initial ones, which are derived when the record is built. */
   readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
@@ -53,16 +52,16 @@ export interface PersonFacts extends Contact {
   readonly organization: number | null;
   readonly position: string | null;
   readonly enrolments: readonly Enrolment[];
-  /** Null: wants to hear from us. */
+  /** Null: accepts mail. */
   readonly refusal: { readonly reason: string | null } | null;
 }
 
 export interface OrganizationFacts extends Contact {
-  /** The sequences its people were put on are listed here as the workspace keeps them. */
+  /** The sequences in its field 등록된 시퀀스 목록. */
   readonly sequences: readonly number[];
 }
 
-/** What hangs on a person or an organization, and is counted there. */
+/** The parents of a record. They count it. */
 export interface Links {
   readonly person: number | null;
   readonly organization: number | null;
@@ -90,7 +89,7 @@ export interface TodoFacts extends Born, Links {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly deal: number | null;
-  /** The workspace's own fields; null: still as the seed has them, to be derived only when drawn. */
+  /** Custom fields; null: still the initial ones, which are derived when the record is built. */
   readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
@@ -104,7 +103,7 @@ export interface DealFacts extends Born, Links {
 export interface HistoryFacts extends Born {
   readonly deal: number;
   readonly type: string;
-  /** As named when the row was written: a log is not written anew when somebody is renamed. */
+  /** With the name at the time of writing: a later rename does not change it. */
   readonly source: { readonly type: string; readonly id: string | null; readonly name: string | null };
   readonly person: number | null;
   readonly organization: number | null;
@@ -116,7 +115,7 @@ export interface HistoryFacts extends Born {
 
 export interface ActivityFacts extends Born {
   readonly type: string;
-  /** When it happened; may lie long before the row appeared. */
+  /** When it happened; may be long before the row appeared. */
   readonly date: number;
   readonly person: number;
   readonly memo: number | null;

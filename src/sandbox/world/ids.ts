@@ -1,6 +1,6 @@
 /**
- * Ids as seen in the wild: UUIDv7, UUIDv4 and 24 hex digits side by side in one list, so that the order of ids is not
- * the order of creation. Each carries its record's index in scrambled form: no table leads from an id back to a record.
+ * Ids as in real answers: UUIDv7, UUIDv4 and 24 hex digits in the same list, so the order of ids is not the order of
+ * creation. Each id contains its record's index in scrambled form, so no table from id to record is needed.
  */
 import { hash32 } from './random.js';
 
@@ -16,7 +16,7 @@ export class Ids {
 
   constructor(
     seed: number,
-    /** One number per kind, so that no two kinds share an id. */
+    /** The number of the kind, so that no two kinds share an id. */
     kind: number,
   ) {
     this.#seed = hash32(seed, kind);
@@ -39,7 +39,7 @@ export class Ids {
     }
   }
 
-  /** The index an id would carry; the caller checks that this record really has this id. Null for any other text. */
+  /** The index in an id; null for other text. The caller must check that the record at this index has this id. */
   indexOf(id: string): number | null {
     const hidden = hiddenIn(id);
     if (hidden === null) return null;
@@ -66,14 +66,14 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0');
 }
 
-/** By Newton: each round doubles the number of right bits. */
+/** Newton's method: each round doubles the number of correct bits. */
 function inverseOf(odd: number): number {
   let inverse = odd;
   for (let round = 0; round < 5; round++) inverse = Math.imul(inverse, 2 - Math.imul(odd, inverse));
   return inverse;
 }
 
-/** A fixed UUIDv4 for things that are never listed: users, teams, forms, products. */
+/** A fixed UUIDv4 for what is never listed: users, teams, forms, products. */
 export function fixedUuid(...parts: readonly number[]): string {
   const [a, b, c, d] = [1, 2, 3, 4].map((salt) => hex(hash32(...parts, salt), 8)) as [string, string, string, string];
   return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;

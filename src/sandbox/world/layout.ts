@@ -1,18 +1,18 @@
 /**
- * Who belongs to whom in the world the seed gives, as arithmetic in both directions: from a todo to its person, and
- * from a person to all their todos, without a table. Some people have many, some none.
+ * The links between initial records, as arithmetic in both directions: from a todo to its person, and from a person to all
+ * their todos, without a table. Some people have many children, some none.
  */
 import type { Links, Sizes } from './facts.js';
 
 export type ChildKind = 'memo' | 'todo' | 'unlistedDeal';
 export const CHILD_KINDS = ['memo', 'todo', 'unlistedDeal'] as const satisfies readonly ChildKind[];
 
-// Eight children go to four people in shares of 3, 2, 1 and 1; the eighth goes to an organization alone.
+// Of eight children, four people get 3, 2, 1 and 1. The eighth belongs only to an organization.
 const SHARES = [0, 0, 0, 1, 1, 2, 3] as const;
 const GROUP = 8;
 const BLOCK = 4;
 
-/** In the base world every seventh person has no organization. */
+/** Every seventh initial person has no organization. */
 export function baseOrganizationOf(person: number, { organization }: Sizes): number | null {
   return organization === 0 || person % 7 === 6 ? null : person % organization;
 }
@@ -33,7 +33,7 @@ export function baseLinks(child: number, sizes: Sizes): Links {
       organization: sizes.organization === 0 ? null : Math.floor(child / GROUP) % sizes.organization,
     };
   }
-  // Not everything said of a person is also filed under their organization.
+  // Not every child of a person is also a child of their organization.
   return { person, organization: child % 2 === 0 ? baseOrganizationOf(person, sizes) : null };
 }
 
@@ -67,17 +67,17 @@ function personOf(child: number, { people }: Sizes): number | null {
   const share = SHARES[child % GROUP];
   if (people === 0 || share === undefined) return null;
   const first = (Math.floor(child / GROUP) % Math.ceil(people / BLOCK)) * BLOCK;
-  // The last block may be short: its first person takes what the others would have had.
+  // The last block may have fewer people: its first person gets the children of the missing ones.
   return first + share < people ? first + share : first;
 }
 
-/** The memo of the same person that came before this one, which a reply answers; null for a person's first. */
+/** The previous memo of the same person, which a reply answers; null for the first one. */
 export function baseMemoBefore(memo: number, { people }: Sizes): number | null {
   const before = memo - GROUP * Math.ceil(people / BLOCK);
   return people === 0 || memo % GROUP >= SHARES.length || before < 0 ? null : before;
 }
 
-/** The other way round: the one memo that may be a reply to this one. */
+/** The inverse: the one memo that may be a reply to this one. */
 export function baseMemoAfter(memo: number, { memo: memos, people }: Sizes): number | null {
   const after = memo + GROUP * Math.ceil(people / BLOCK);
   return people === 0 || memo % GROUP >= SHARES.length || after >= memos ? null : after;

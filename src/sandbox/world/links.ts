@@ -1,4 +1,4 @@
-/** From a record to what hangs on it: by arithmetic for what the seed says, by an index for what has changed since. */
+/** From a record to its children: by arithmetic for initial records, by an index for changed ones. */
 import type { FactsOf, Kind, Sizes } from './facts.js';
 import {
   baseChildrenOfOrganization,
@@ -13,7 +13,7 @@ import type { Tables } from './base.js';
 export type ParentKind = 'people' | 'organization' | 'memo' | 'todo';
 type Parent = readonly [kind: ParentKind, index: number];
 
-/** What a record hangs on; whoever is named here may look different when the record changes. */
+/** The parents of a record. A parent's record may change when this record changes. */
 export function parentsOf<K extends Kind>(kind: K, facts: FactsOf[K]): Parent[] {
   const parents: (readonly [ParentKind, number | null | undefined])[] = [];
   if (kind === 'people') parents.push(['organization', (facts as FactsOf['people']).organization]);
@@ -37,7 +37,7 @@ function isChildKind(kind: Kind): kind is ChildKind {
 export class Links {
   readonly #tables: Tables;
   readonly #sizes: Sizes;
-  /** Children that were created or changed, under their present parents. */
+  /** Created and changed children, by their current parents. */
   readonly #moved = new Map<string, Set<number>>();
 
   constructor(tables: Tables, sizes: Sizes) {
@@ -45,7 +45,7 @@ export class Links {
     this.#sizes = sizes;
   }
 
-  /** Indexes of the children there are, ascending. */
+  /** Indexes of the existing children, ascending. */
   children(child: Kind, parent: ParentKind, index: number): number[] {
     const table = this.#tables.of(child);
     const untouched = this.#baseChildren(child, parent, index).filter((each) => !table.isChanged(each));
@@ -54,7 +54,7 @@ export class Links {
     return [...untouched, ...moved].sort((a, b) => a - b);
   }
 
-  /** To be called with every change of a record, after it is in its table. */
+  /** Must be called for every change of a record, after the change is in its table. */
   move<K extends Kind>(kind: K, index: number, before: FactsOf[K] | null, after: FactsOf[K] | null): void {
     for (const [parent, at] of before === null ? [] : parentsOf(kind, before)) {
       const key = keyOf(kind, parent, at);

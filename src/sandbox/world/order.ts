@@ -1,13 +1,13 @@
-/** A list's rows in one order, kept while the world lives: what a page is cut from. */
+/** The rows of a list in one order. Pages are slices of it. */
 
-/** Negative when the first row stands before the second; never 0 for two different rows. */
+/** Negative when the first row comes before the second; never 0 for two different rows. */
 export type Compare = (a: number, b: number) => number;
 
 export class Order {
   readonly #compare: Compare;
   readonly #rows: number[];
 
-  /** @param rows in order already */
+  /** @param rows must be in order */
   constructor(rows: number[], compare: Compare) {
     this.#rows = rows;
     this.#compare = compare;
@@ -29,7 +29,7 @@ export class Order {
     return this.#rows.slice(from, to);
   }
 
-  /** The first position whose row does not stand before this one, which need not be in the list any more. */
+  /** The first position whose row does not come before this row. The row need not be in the list. */
   positionOf(row: number): number {
     let low = 0;
     let high = this.#rows.length;
@@ -51,13 +51,13 @@ export class Order {
     else if (this.#rows[position] !== row) this.#rows.splice(position, 0, row);
   }
 
-  /** To be called while the row still compares as it did when it was put in. */
+  /** Must be called while the row still compares as it did when it was inserted. */
   remove(row: number): void {
     const position = this.positionOf(row);
     if (this.#rows[position] === row) this.#rows.splice(position, 1);
   }
 
-  /** The rows as they stand now, untouched by what comes. */
+  /** A copy that later changes do not affect. */
   frozen(): Order {
     return new Order([...this.#rows], this.#compare);
   }

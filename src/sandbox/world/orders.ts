@@ -1,16 +1,16 @@
-/** The orders a list may be served in, built when first asked for. */
+/** The orders in which a list can be served. Each is built when it is first used. */
 import type { SandboxListName } from './lists.js';
 import { Order, type Compare } from './order.js';
 
-/** `shuffled` is no order of its own: whoever pages draws a new one per request. */
+/** `shuffled` is not among them: paging makes a new order for each request. */
 export const ORDER_NAMES = ['creation', 'id', 'last-change'] as const;
 export type OrderName = (typeof ORDER_NAMES)[number];
 
 export interface OrderKeys {
-  /** Indexes of a list's records from the start. */
+  /** Number of a list's initial records. */
   baseCount(list: SandboxListName): number;
   idOf(list: SandboxListName, index: number): string;
-  /** The stamp of the last change a person made, in ms. */
+  /** The change timestamp of a record, in ms. */
   changedAt(list: SandboxListName, index: number): number;
 }
 
@@ -34,7 +34,7 @@ export class Orders {
     return made;
   }
 
-  /** Takes a row out of all orders; the world changes it then, and puts it back unless it is gone. */
+  /** Removes a row from all orders. The caller then changes the row and puts it back, unless it was removed. */
   take(list: SandboxListName, row: number): void {
     for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.remove(row);
   }

@@ -1,6 +1,6 @@
 /**
- * Randomness as a function of its place: the same seed, record and question give the same answer in any order of
- * asking. That is what lets a million records be derived when they are asked for instead of being kept.
+ * Random numbers as a function of the seed and the record, independent of the order in which records are read. This makes it
+ * possible to derive a million records on demand instead of keeping them in memory.
  */
 
 /** 32 bits from any numbers (murmur3's mixing). */
@@ -19,7 +19,7 @@ export function hash32(...parts: readonly number[]): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Answers for one record: each call is the next question. */
+/** The random numbers of one record: each call gives the next. */
 export interface Dice {
   /** An integer in [0, below). */
   below(below: number): number;
@@ -30,7 +30,7 @@ export interface Dice {
   fraction(): number;
 }
 
-/** Dice whose answers depend on nothing but `parts` and the order of questions. */
+/** Random numbers that depend only on `parts` and the order of calls. */
 export function dice(...parts: readonly number[]): Dice {
   return new Rolling(hash32(...parts));
 }
@@ -56,7 +56,7 @@ class Rolling implements Dice {
     return values[this.below(values.length)] ?? values[0];
   }
 
-  /** One step of murmur3's finaliser per question. */
+  /** One step of murmur3's finaliser per call. */
   fraction(): number {
     this.#state = (this.#state + 0x9e3779b9) | 0;
     let h = Math.imul(this.#state ^ (this.#state >>> 16), 0x85ebca6b);

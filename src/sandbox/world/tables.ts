@@ -1,8 +1,8 @@
-/** The records of one kind: derived from the seed until changed, kept from then on. Memory grows with change alone. */
+/** The records of one kind: derived from the seed until they change, stored from then on. Memory grows only with changes. */
 
 export class Table<Facts> {
   readonly #derive: (index: number) => Facts;
-  /** Records that differ from what the seed says; null for removed ones. */
+  /** Records that differ from the initial ones; null for removed ones. */
   readonly #changed = new Map<number, Facts | null>();
   #next: number;
 
@@ -21,7 +21,7 @@ export class Table<Facts> {
     return index >= 0 && index < this.baseCount ? this.#derive(index) : null;
   }
 
-  /** As the seed says, whatever has happened since. */
+  /** The initial record, whatever has changed since. */
   base(index: number): Facts | null {
     return index >= 0 && index < this.baseCount ? this.#derive(index) : null;
   }
@@ -34,12 +34,12 @@ export class Table<Facts> {
     this.#changed.set(index, facts);
   }
 
-  /** The index of a record about to be created. Never given out twice. */
+  /** The index for a new record. Never returned twice. */
   reserve(): number {
     return this.#next++;
   }
 
-  /** No record has an index as high as this. */
+  /** All indexes are below this. */
   get end(): number {
     return this.#next;
   }

@@ -1,4 +1,4 @@
-/** What the synthetic workspace says: invented names, companies and sentences, none of them anyone's. */
+/** Invented names, companies and sentences. None of them is real. */
 import type { Dice } from './random.js';
 
 const SURNAMES = [

@@ -1,7 +1,7 @@
 /**
- * The synthetic workspace: what the seed says plus what has happened since. Every change goes through `change`, which
- * draws all records it touches before and after: so whatever follows from a change (a counter, a latest note) is part
- * of the same mutation, and nothing can change unseen.
+ * The synthetic workspace: the initial records from the seed plus all changes since. Every change goes through `change`, which
+ * builds all affected records before and after it. So derived values (a counter, a latest note) change in the same mutation,
+ * and no record can change without being journalled.
  */
 import type { CrmRecord } from '../../crm/record.js';
 import { Tables } from './base.js';
@@ -23,13 +23,13 @@ export interface RecordChange {
   readonly list: SandboxListName;
   readonly index: number;
   readonly id: string;
-  /** Null: was not there. */
+  /** Null: the record did not exist. */
   readonly before: CrmRecord | null;
-  /** Null: is gone. */
+  /** Null: the record was removed. */
   readonly after: CrmRecord | null;
-  /** False for what only follows: a counter, a latest note. */
+  /** False if only derived values changed: a counter, a latest note. */
   readonly direct: boolean;
-  /** The number of the mutation that made `before`; 0 for what the seed says. */
+  /** The number of the mutation that led to `before`; 0 for an initial record. */
   readonly previous: number;
 }
 
@@ -50,7 +50,7 @@ export interface Rename {
 }
 
 export interface WorldListener {
-  /** After the fact; `before` images let a frozen view go on showing what was. */
+  /** Called after a mutation. A frozen view keeps the `before` images. */
   mutated?(mutation: Mutation): void;
   renamed?(rename: Rename): void;
 }
@@ -63,7 +63,7 @@ export interface WorldOptions {
 }
 
 export class World {
-  /** What it serves: the six lists, then the further ones. */
+  /** All lists: the six, then the further ones. */
   readonly lists: readonly SandboxList[];
   readonly further: readonly FurtherName[];
   readonly sizes: Sizes;
@@ -74,14 +74,14 @@ export class World {
   readonly #orders: Orders;
   readonly #seed: number;
   readonly #ids = new Map<Kind, Ids>();
-  /** When records that the seed does not know were born: their ids need it, even after they are gone. */
+  /** Creation times of records that are not initial. Their ids depend on them, even after removal. */
   readonly #births = new Map<string, number>();
   readonly #versions = new Map<string, number>();
   readonly #listVersions = new Map<SandboxListName, number>();
   readonly #listeners = new Set<WorldListener>();
   #mutations = 0;
   #generation = 0;
-  /** Do counters and latest notes move a record's change stamp? In the wild they do not. */
+  /** Whether counters and latest notes move a record's change timestamp. In the real service they do not. */
   stampsFollow = false;
 
   constructor({ seed, sizes, further = [] }: WorldOptions) {
@@ -90,7 +90,7 @@ export class World {
     this.further = further;
     this.#seed = seed;
     this.directory = new Directory(seed);
-    // A directory of its own: what the seed wrote does not change when somebody is renamed later.
+    // A separate directory: a later rename must not change the initial records of the history.
     this.context = baseContext(seed, sizes, new Directory(seed));
     this.#tables = new Tables(this.context, further);
     this.#links = new Links(this.#tables, sizes);
@@ -104,7 +104,7 @@ export class World {
     );
   }
 
-  /** @returns what ends the listening */
+  /** @returns a function that removes the listener */
   listen(listener: WorldListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -127,7 +127,7 @@ export class World {
     return this.#idsOf(kind).idOf(index, bornAt);
   }
 
-  /** Also finds what is gone: `image` tells. Null for an id that never was. */
+  /** Also finds removed records, for which `image` returns null. Null for an unknown id. */
   indexOf(kind: Kind, id: string): number | null {
     const index = this.#idsOf(kind).indexOf(id);
     return index !== null && index < this.#tables.of(kind).end && this.idOf(kind, index) === id ? index : null;
@@ -146,23 +146,23 @@ export class World {
     return this.lists.find((list) => list.name === name) ?? null;
   }
 
-  /** The record as it is now; null when it is gone. */
+  /** The current record; null if it was removed. */
   image(list: SandboxListName, index: number): CrmRecord | null {
     const facts = this.#tables.of(list).get(index);
     return facts === null ? null : drawOf(list)(index, facts, this);
   }
 
-  /** The number of the mutation that made the record what it is; 0 for what the seed says. */
+  /** The number of the record's last mutation; 0 for an initial record. */
   versionOf(list: SandboxListName, index: number): number {
     return this.#versions.get(`${list}:${index}`) ?? 0;
   }
 
-  /** Grows with every mutation that touches the list. */
+  /** Grows with every mutation of the list. */
   listVersion(list: SandboxListName): number {
     return this.#listVersions.get(list) ?? 0;
   }
 
-  /** Grows with what changes records without a mutation: a rename. */
+  /** Grows with every change of records that is no mutation: a rename. */
   get generation(): number {
     return this.#generation;
   }
@@ -171,7 +171,7 @@ export class World {
     return this.#mutations;
   }
 
-  /** The workspace's own fields of a record. */
+  /** The custom fields of a record. */
   customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
     return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.context.directory);
   }
@@ -182,7 +182,7 @@ export class World {
     return countsOf({ deals: hanging('unlistedDeal'), memos: hanging('memo'), todos: hanging('todo') });
   }
 
-  /** The one place where anything changes. */
+  /** Makes one mutation. All changes of records happen here. */
   change(kind: string, at: number, compose: (draft: Draft) => void): Mutation {
     const draft = new Draft(this.#tables, at);
     compose(draft);
@@ -220,7 +220,7 @@ export class World {
     return mutation;
   }
 
-  /** A user, team, form … gets another name: every record that names it shows it, and no stamp moves. */
+  /** Renames a user, team, form …: every record that names it shows the new name, and no change timestamp moves. */
   rename(kind: RefKind, index: number, name: string, at: number): void {
     const renamed = this.directory.rename(kind, index, name);
     if (renamed === null) return;
