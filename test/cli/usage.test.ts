@@ -153,7 +153,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
     expect(run).toEqual({
       code: 2,
       stdout: '',
-      stderr: `changefeed: --port: ${port} is taken by another program. Name a free one, or 0 for any. [CF_USAGE]\n`,
+      stderr: `changefeed: --port: ${port} is in use by another program. Choose another port, or 0 for any free one. [CF_USAGE]\n`,
     });
   });
 

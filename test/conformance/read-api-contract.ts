@@ -1,6 +1,6 @@
 /**
- * What any server of the read API must do, as one table of requests: run against the sandbox, against whatever else
- * serves the interface, and against a server named by the environment.
+ * The contract of the read API as a table of requests. It runs against the sandbox, the mirror, and a server named by the
+ * environment.
  */
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -10,9 +10,9 @@ import { openApiDocument } from '../../src/server/read-api/openapi.js';
 import { get, readPage, walk, type Fields, type Got, type Target } from '../support/read-api.js';
 
 export interface ContractOptions {
-  /** Called once; the target must hold at least one record in each list, and stand still. */
+  /** Called once. The target must have at least one record in each list and must not change. */
   open: () => Promise<Target>;
-  /** Ours answer every open point in a known way; of a foreign server only what is written is asked. */
+  /** True for our own servers, which answer every open point in a known way; false tests only what the interface says. */
   strict: boolean;
   /** @defaultValue the six lists */
   lists?: readonly ServedList[];
@@ -31,7 +31,7 @@ export function readApiContract(
   { open, strict, lists = Object.values(SIX_LISTS) }: ContractOptions,
 ): void {
   const requests = strict ? [...writtenFor(lists), ...openPointsFor(lists)] : writtenFor(lists);
-  describe(`${name} serves the read API`, () => {
+  describe(`read API contract: ${name}`, () => {
     let target: Target;
     beforeAll(async () => {
       target = await open();
@@ -78,7 +78,7 @@ export function readApiContract(
   });
 }
 
-/** What the interface writes of every list. */
+/** What the interface says about every list. */
 const writtenFor = (lists: readonly ServedList[]): Asked[] =>
   lists.flatMap((list): Asked[] => [
     {
@@ -104,7 +104,7 @@ const writtenFor = (lists: readonly ServedList[]): Asked[] =>
     },
   ]);
 
-/** How our own servers answer where the interface is silent. */
+/** How our own servers answer where the interface does not say. */
 const openPointsFor = (lists: readonly ServedList[]): Asked[] => [
   ...lists.map((list): Asked => ({
     name: `GET ${list.path}: an empty cursor is the first page`,
@@ -166,7 +166,7 @@ function failure({ status, text }: Got): { status: number; success: unknown; mes
   return { status, ...body };
 }
 
-/** Section 7 writes the body for people and organizations only. */
+/** Section 7 defines the failure body only for people and organizations. */
 function isRefused(list: ServedList) {
   return (got: Got): void => {
     expect(got.text).not.toContain(`"${list.key}"`);

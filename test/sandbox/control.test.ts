@@ -43,7 +43,7 @@ async function controlled(): Promise<Controlled> {
   };
 }
 
-test('the control API has a port and a token of its own', async () => {
+test('sandbox control: the API has its own port and token', async () => {
   const { target, pull } = await controlled();
   expect(target.control?.url).not.toBe(target.url);
   expect((await pull('GET', '/', undefined, 'sandbox')).status).toBe(401);
@@ -80,7 +80,7 @@ test('sandbox control: every switch works over HTTP as it does in code', async (
   expect((await get(target, 'v2/people')).status).toBe(401);
 });
 
-test('what is wrong is refused and named, and nothing is switched', async () => {
+test('sandbox control: an invalid request is refused with its reason and changes nothing', async () => {
   const { sandbox, pull } = await controlled();
   const before = sandbox.behaviour;
   const wrong = [
@@ -96,7 +96,7 @@ test('what is wrong is refused and named, and nothing is switched', async () => 
   expect(sandbox.behaviour).toBe(before);
 });
 
-test('the truth can be looked at: a record as it is, the journal, the tables of faults and profiles', async () => {
+test('sandbox control: records, the journal, faults and profiles can be read', async () => {
   const { sandbox, pull } = await controlled();
   const id = sandbox.life.editPerson(undefined, { position: '고문' });
   expect((await pull('GET', `/records/people/${id}`)).body).toMatchObject({ id, 포지션: '고문' });
@@ -112,7 +112,7 @@ test('the truth can be looked at: a record as it is, the journal, the tables of 
   );
 });
 
-test('the journal in a file says what the one in memory says', async () => {
+test('sandbox journal: the file has the same mutations as the memory', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'changefeed-'));
   directories.push(directory);
   const journal = join(directory, 'truth.ndjson');

@@ -27,17 +27,17 @@ async function served(behaviour: Partial<Behaviour> = {}, options: SandboxOption
 const idsOf = (records: Fields[]): string[] => records.map(({ id }) => id);
 const always = { every: 1 };
 
-describe('paging', () => {
+describe('sandbox paging', () => {
   test.each([
     ['null', null],
     ['missing', undefined],
     ['empty-text', ''],
-  ] as const)('a list that ends with "%s" says so on its last page', async (end, said) => {
+  ] as const)('the last page is marked with "%s"', async (end, said) => {
     const { target } = await served({ end, pageSize: 100 });
     expect((await readPage(target, 'people')).nextCursor).toBe(said);
   });
 
-  test('a filled cursor leads to an empty page, which ends the list', async () => {
+  test('with "empty-page" the last cursor leads to an empty page', async () => {
     const { target } = await served({ end: 'empty-page', pageSize: 100 });
     const first = await readPage(target, 'people');
     expect(await readPage(target, 'people', first.nextCursor)).toEqual({ records: [], nextCursor: null });
@@ -48,7 +48,7 @@ describe('paging', () => {
     expect(await readPage(target, 'memo')).toEqual({ records: [], nextCursor: null });
   });
 
-  test('a cursor is the id of the last record, and goes on after it though it is gone', async () => {
+  test('a last-id cursor stays valid when its record is gone, unless the switch says otherwise', async () => {
     const { sandbox, target } = await served();
     const all = idsOf(await walk(target, 'people'));
     const first = await readPage(target, 'people');
@@ -59,7 +59,7 @@ describe('paging', () => {
     expect((await get(target, `v2/people?cursor=${all[9] ?? ''}`)).status).toBe(400);
   });
 
-  test('under an offset cursor a removal makes the next page skip a record', async () => {
+  test('with an offset cursor, a removal makes the next page skip a record', async () => {
     const { sandbox, target } = await served({ cursor: 'offset' });
     const all = idsOf(await walk(target, 'people'));
     const first = await readPage(target, 'people');
@@ -67,7 +67,7 @@ describe('paging', () => {
     expect(idsOf((await readPage(target, 'people', first.nextCursor)).records)[0]).toBe(all[11]);
   });
 
-  test('a snapshot cursor reads the moment of its first page throughout, and the next walk the present', async () => {
+  test('a walk with a snapshot cursor shows the state at its first page, the next walk the current state', async () => {
     const { sandbox, target } = await served({ cursor: 'snapshot' });
     const all = await walk(target, 'people');
     const first = await readPage(target, 'people');
@@ -85,7 +85,7 @@ describe('paging', () => {
     ]);
   });
 
-  test('a single-use cursor is refused the second time, an expired one once its time is up', async () => {
+  test('a single-use cursor is refused the second time, an expiring one after its lifetime', async () => {
     const once = await served({ cursor: 'single-use' });
     const { nextCursor } = await readPage(once.target, 'people');
     await readPage(once.target, 'people', nextCursor);
@@ -95,7 +95,7 @@ describe('paging', () => {
     await expect(readPage(expiring.target, 'people', late)).rejects.toThrow('400');
   });
 
-  test('a cursor of one list is a bad cursor in another', async () => {
+  test('a cursor of one list is invalid in another', async () => {
     for (const cursor of ['last-id', 'offset', 'expiring', 'snapshot', 'single-use'] as const) {
       const { target } = await served({ cursor });
       const { nextCursor } = await readPage(target, 'people');
@@ -103,20 +103,20 @@ describe('paging', () => {
     }
   });
 
-  test('a bad cursor gets what the switch says', async () => {
+  test('an invalid cursor gets the answer that the switch sets', async () => {
     const { sandbox, target } = await served();
     const first = await readPage(target, 'people');
-    const bad = 'v2/people?cursor=nobody-gave-this-out';
+    const bad = 'v2/people?cursor=no-such-cursor';
     expect(JSON.parse((await get(target, bad)).text)).toMatchObject({ success: false, message: 'Bad Request' });
     sandbox.behave({ badCursor: 'refuse-empty' });
     expect(await get(target, bad)).toMatchObject({ status: 400, text: '' });
     sandbox.behave({ badCursor: 'first-page' });
-    expect(await readPage(target, 'people', 'nobody-gave-this-out')).toEqual(first);
+    expect(await readPage(target, 'people', 'no-such-cursor')).toEqual(first);
     sandbox.behave({ badCursor: 'empty-page' });
-    expect(await readPage(target, 'people', 'nobody-gave-this-out')).toEqual({ records: [], nextCursor: null });
+    expect(await readPage(target, 'people', 'no-such-cursor')).toEqual({ records: [], nextCursor: null });
   });
 
-  test('lists come in the order of the switch', async () => {
+  test('lists have the order that the switch sets', async () => {
     const { sandbox, target } = await served({ pageSize: 100 });
     const byCreation = await walk(target, 'people');
     expect(byCreation.map((record) => String(record['생성 날짜']))).toEqual(
@@ -135,7 +135,7 @@ describe('paging', () => {
     expect([...one].sort()).toEqual(byId);
   });
 
-  test('overlapping pages repeat, and a repeated cursor leads nowhere', async () => {
+  test('overlapping pages repeat records, and a repeated cursor leads to the same page', async () => {
     const { sandbox, target } = await served({ overlap: 3 });
     const first = await readPage(target, 'people');
     expect(idsOf((await readPage(target, 'people', first.nextCursor)).records).slice(0, 3)).toEqual(
@@ -145,7 +145,7 @@ describe('paging', () => {
     expect((await readPage(target, 'people', first.nextCursor)).nextCursor).toBe(first.nextCursor);
   });
 
-  test('a stale replica shows what was, and what it shows does not count as visible', async () => {
+  test('a stale replica shows old records, and they do not count as visible', async () => {
     const { sandbox, target } = await served({ pageSize: 100, schedules: { stale: always }, staleMs: 60_000 });
     const before = await walk(target, 'people');
     sandbox.life.editPerson(before[0]?.id, { position: '고문' });
@@ -155,7 +155,7 @@ describe('paging', () => {
     expect((await walk(target, 'people'))[0]?.['포지션']).toBe('고문');
   });
 
-  test('the world changes after every page, and the record a cursor names goes', async () => {
+  test('records change after every page, and the record that a cursor names is deleted', async () => {
     const { sandbox, target } = await served({ churn: 2 });
     await readPage(target, 'people');
     await expect.poll(() => sandbox.world.mutations).toBe(2);
@@ -166,7 +166,7 @@ describe('paging', () => {
   });
 });
 
-describe('limits', () => {
+describe('sandbox rate limit', () => {
   test.each([
     ['reason', { reason: '0.316초 후 재시도해주세요.' }],
     ['message', { message: 'Too Many Requests: 0.316초 후 재시도해주세요.' }],
@@ -180,7 +180,7 @@ describe('limits', () => {
     expect(JSON.parse(text)).toMatchObject(said);
   });
 
-  test('a 429 with Retry-After, without a body, as a page', async () => {
+  test('a 429 can have Retry-After, no body, or an HTML page', async () => {
     const { sandbox, target } = await served({ limitHint: 'header', schedules: { 'rate-limited': always } });
     expect((await get(target, 'v2/people')).headers.get('retry-after')).toBe('1');
     sandbox.behave({ limitHint: 'empty' });
@@ -189,7 +189,7 @@ describe('limits', () => {
     expect((await get(target, 'v2/people')).text).toMatch(/^<!DOCTYPE html>/);
   });
 
-  test('with another client in the same window, requests that were within the limit alone are refused', () => {
+  test('another client uses part of the limit', () => {
     const admitted = (foreignPerSecond: number): number => {
       const window = new SlidingWindow();
       const times = Array.from({ length: 160 }, (_, nth) => nth * 125);
@@ -199,7 +199,7 @@ describe('limits', () => {
     expect(admitted(6)).toBeLessThan(120);
   });
 
-  test('the window slides: no ten seconds ever hold more than the limit', () => {
+  test('no window of time contains more requests than the limit', () => {
     const window = new SlidingWindow();
     const rules = { ...composed([], {}), limitRequests: 5, limitWindowMs: 1_000 };
     const admitted = Array.from({ length: 600 }, (_, tick) => tick * 10).filter((at) => window.take(at, rules) === 0);
@@ -210,7 +210,7 @@ describe('limits', () => {
   });
 });
 
-describe('answers', () => {
+describe('sandbox faults', () => {
   test.each([
     ['unauthorised', 401, 'Unauthorized'],
     ['forbidden', 403, '203.0.113.7'],
@@ -219,14 +219,14 @@ describe('answers', () => {
     ['json-500', 500, '"success":false'],
     ['refused-200', 200, '"success":false'],
     ['listless-200', 200, '{"success":true,"data":{}}'],
-  ] as const)('"%s" takes the place of the page', async (fault, status, said) => {
+  ] as const)('"%s" replaces the page', async (fault, status, said) => {
     const { target } = await served({ schedules: { [fault]: always } });
     const got = await get(target, 'v2/people');
     expect(got.status).toBe(status);
     expect(got.text).toContain(said);
   });
 
-  test('an empty 400, half a body, a cut connection', async () => {
+  test('an answer can be an empty 400, half a body, or a closed connection', async () => {
     const { sandbox, target } = await served({ schedules: { 'empty-400': always } });
     expect(await get(target, 'v2/people')).toMatchObject({ status: 400, text: '' });
     sandbox.behave({ schedules: { truncated: always } });
@@ -236,14 +236,14 @@ describe('answers', () => {
     await expect(get(target, 'v2/people')).rejects.toThrow();
   });
 
-  test('half a body shows nothing: the journal does not count it as visible', async () => {
+  test('the records of half a body do not count as visible', async () => {
     const { sandbox, target } = await served({ pageSize: 100, schedules: { truncated: always } });
     sandbox.life.editPerson();
     await get(target, 'v2/people');
     expect(sandbox.journal.lines()).toMatchObject([{ line: 'mutation', visibleAt: null }]);
   });
 
-  test('a stalled body comes in the end, an oversized one is padded, a compressed one says so', async () => {
+  test('a stalled body arrives later, an oversized one is padded, a compressed one has its header', async () => {
     const { sandbox, target } = await served({ schedules: { stalled: always }, stallMs: 40, oversizedBytes: 200_000 });
     const started = performance.now();
     const page = await readPage(target, 'people');
@@ -259,21 +259,21 @@ describe('answers', () => {
     expect(JSON.parse(compressed.text)).toMatchObject({ data: { nextCursor: page.nextCursor } });
   });
 
-  test('a token made anew kills the old one at once', async () => {
+  test('a new token replaces the old one at once', async () => {
     const { sandbox, target } = await served();
     sandbox.reissueToken('second');
     expect((await get(target, 'v2/people')).status).toBe(401);
     expect((await get({ ...target, token: 'second' }, 'v2/people')).status).toBe(200);
   });
 
-  test('a schedule strikes as often as it says and no more', async () => {
+  test('a scheduled fault occurs as often as its schedule says', async () => {
     const { target } = await served({ schedules: { 'json-500': { every: 3, after: 3, times: 2 } } });
     const statuses: number[] = [];
     for (let request = 1; request <= 13; request++) statuses.push((await get(target, 'v2/people')).status);
     expect(statuses.flatMap((status, nth) => (status === 500 ? [nth + 1] : []))).toEqual([6, 9]);
   });
 
-  test('a stalled answer does not hold up the end', async () => {
+  test('a stalled answer does not delay the stop', async () => {
     const { sandbox, target } = await served({ schedules: { stalled: always }, stallMs: 600_000 });
     const waiting = get(target, 'v2/people').then(
       () => 'answered',
@@ -285,7 +285,7 @@ describe('answers', () => {
   });
 });
 
-test('every fault switches something, under a name of its own', () => {
+test('sandbox faults: every fault changes a switch and has a unique name', () => {
   const calm = composed([], {});
   for (const { behaviour } of Object.values(FAULTS)) expect(composed([], behaviour)).not.toEqual(calm);
   expect(new Set(PROFILES.map(({ name }) => name)).size).toBe(PROFILES.length);

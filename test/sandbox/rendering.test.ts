@@ -17,7 +17,7 @@ async function served(behaviour: Partial<Behaviour> = {}): Promise<{ sandbox: Sa
 
 const firstOf = (records: Fields[]): Fields => records[0]!;
 
-test('a todo carries the names as written, as seen in the wild, or both', async () => {
+test('rendering: a todo has the documented field names, those of real answers, or both', async () => {
   const { sandbox, target } = await served();
   const written = firstOf(await walk(target, 'todo'));
   sandbox.behave({ todoNames: 'both' });
@@ -34,7 +34,7 @@ test('a todo carries the names as written, as seen in the wild, or both', async 
   expect(Object.keys(wild)).not.toContain('마지막 날짜');
 });
 
-test('stamps can be cut to the minute, or never move', async () => {
+test('rendering: timestamps can be cut to the minute, or never move', async () => {
   const { sandbox, target } = await served({ stamps: 'minute' });
   for (const person of await walk(target, 'people')) expect(person['수정 날짜']).toMatch(/:00\.000Z$/);
   sandbox.behave({ stamps: 'still' });
@@ -46,7 +46,7 @@ test.each([
   ['mixed empties', { empties: 'mixed' }],
   ['reordered keys and refs', { sequence: 'reordered' }],
   ['signed pictures', { pictures: 'signed' }],
-] as const)('with %s every request has other bytes and the same meaning', async (_what, behaviour) => {
+] as const)('rendering: with %s, every request has different bytes and equal records', async (_what, behaviour) => {
   const { target } = await served(behaviour);
   const [first, second] = [await get(target, 'v2/people'), await get(target, 'v2/people')];
   expect(second.text).not.toBe(first.text);
@@ -61,16 +61,19 @@ test.each([
   ['added', (now: Fields, before: Fields) => expect(now).toEqual({ ...before, recordVersion: 1 })],
   ['removed', (now: Fields, before: Fields) => expect({ ...now, 포지션: before['포지션'] }).toEqual(before)],
   ['reshaped', (now: Fields, before: Fields) => expect(now).toEqual({ ...before, 포지션: [before['포지션']] })],
-] as const)('a key %s on all records is a change of rules in the journal, and of no record', async (drift, check) => {
-  const { sandbox, target } = await served();
-  const before = await walk(target, 'people');
-  sandbox.behave({ drift });
-  (await walk(target, 'people')).forEach((record, nth) => check(record, before[nth]!));
-  const lines = sandbox.journal.lines().filter(({ line }) => line !== 'walk');
-  expect(lines).toMatchObject([{ line: 'rules', rules: { drift } }]);
-});
+] as const)(
+  'rendering: a field %s on all records is a change of rules in the journal, not of records',
+  async (drift, check) => {
+    const { sandbox, target } = await served();
+    const before = await walk(target, 'people');
+    sandbox.behave({ drift });
+    (await walk(target, 'people')).forEach((record, nth) => check(record, before[nth]!));
+    const lines = sandbox.journal.lines().filter(({ line }) => line !== 'walk');
+    expect(lines).toMatchObject([{ line: 'rules', rules: { drift } }]);
+  },
+);
 
-test('a renamed user shows on every record that names them, no stamp moves and no record changes', async () => {
+test('rendering: a renamed user shows on all their records, and no change timestamp moves', async () => {
   const { sandbox, target } = await served();
   const before = await walk(target, 'people');
   sandbox.life.rename('user', 2, '새이름');
@@ -83,7 +86,7 @@ test('a renamed user shows on every record that names them, no stamp moves and n
   ]);
 });
 
-test('the change stamp moves with counters only when it is told to', async () => {
+test('rendering: the change timestamp moves with counters only with stampsFollow', async () => {
   const { sandbox, target } = await served();
   const stampOf = async (id: unknown): Promise<unknown> =>
     (await walk(target, 'people')).find((person) => person.id === id)?.['수정 날짜'];
@@ -96,7 +99,7 @@ test('the change stamp moves with counters only when it is told to', async () =>
   expect(await stampOf(todo['peopleId'])).not.toBe(before);
 });
 
-test('empty fields can be left out, older history rows can have no source, and further fields can be there', async () => {
+test('rendering: empty fields can be absent, older history rows without source, and extra fields present', async () => {
   const { target } = await served({ empties: 'absent', historySource: 'older-absent', extras: true });
   const people = await walk(target, 'people');
   expect(people.flatMap((person) => Object.values(person))).not.toContain(null);

@@ -16,7 +16,7 @@ async function sandboxOf(options: SandboxOptions = {}): Promise<{ sandbox: Sandb
   return { sandbox, target: await sandbox.start() };
 }
 
-test('a walk of each list shows as many records as the workspace has, none twice', async () => {
+test('sandbox: a walk of each list shows every record exactly once', async () => {
   const { sandbox, target } = await sandboxOf();
   const lists = await walkAll(target);
   for (const list of LIST_NAMES) {
@@ -33,7 +33,7 @@ test('a walk of each list shows as many records as the workspace has, none twice
   });
 });
 
-test('every field of the table is on every record', async () => {
+test('sandbox: every record has every field of its list', async () => {
   const { target } = await sandboxOf();
   const lists = await walkAll(target);
   for (const list of LIST_NAMES) {
@@ -42,7 +42,7 @@ test('every field of the table is on every record', async () => {
   }
 });
 
-test('the same seed gives the same bytes, another seed others', async () => {
+test('sandbox: the same seed gives the same bytes, another seed gives others', async () => {
   const options = { people: 30, seed: 7 };
   const bytes = async (seed: number): Promise<string> =>
     (await get((await sandboxOf({ ...options, seed })).target, 'v2/people')).text;
@@ -51,7 +51,7 @@ test('the same seed gives the same bytes, another seed others', async () => {
   expect(other).not.toBe(first);
 });
 
-test('an edit is on the next page that is read, and in the journal as visible from then on', async () => {
+test('sandbox: an edit is on the next page, and the journal marks it as visible from then on', async () => {
   const { sandbox, target } = await sandboxOf();
   const id = sandbox.life.editPerson(undefined, { position: '고문' });
   const before = sandbox.journal.lines().filter((line) => line.line === 'mutation');
@@ -71,7 +71,7 @@ test('an edit is on the next page that is read, and in the journal as visible fr
   ]);
 });
 
-test('a completed todo takes its person and its organization along', async () => {
+test('sandbox: completing a todo updates the counters of its person', async () => {
   const { sandbox, target } = await sandboxOf();
   const todo = (await walk(target, 'todo')).find((each) => each['완료'] === false && each['peopleId'] !== null);
   const personBefore = (await walk(target, 'people')).find(({ id }) => id === todo?.['peopleId']);
@@ -82,7 +82,7 @@ test('a completed todo takes its person and its organization along', async () =>
   expect(person?.['수정 날짜']).toBe(personBefore?.['수정 날짜']);
 });
 
-test('the request over the limit is refused and told in seconds when to come back', async () => {
+test('sandbox: a request over the rate limit is refused and says in how many seconds to retry', async () => {
   const { target } = await sandboxOf({ limit: { requests: 3, perMs: 10_000 } });
   for (let request = 0; request < 3; request++) await readPage(target, 'people');
   const { status, text } = await get(target, 'v2/people');
@@ -94,12 +94,12 @@ test('the request over the limit is refused and told in seconds when to come bac
   });
 });
 
-test('life goes on by itself at the asked rate', async () => {
+test('sandbox: mutations are made at the given rate', async () => {
   const { sandbox } = await sandboxOf({ rate: 200 });
   await expect.poll(() => sandbox.world.mutations).toBeGreaterThan(20);
 });
 
-test('a hundred steps of the seeded stream make the same mutations every time', () => {
+test('sandbox: the seeded stream makes the same mutations in every run', () => {
   const clock = { now: () => Date.UTC(2026, 1, 1), sleep: () => Promise.resolve() };
   const lives = [1, 2].map(() => {
     const sandbox = createSandbox({ people: 120, clock });

@@ -1,4 +1,4 @@
-/** Is the judge fair? A plain detector that loses and invents nothing must score full marks; one with a flaw must not. */
+/** Is the score right? A correct plain detector must get a perfect score; one with a flaw must not. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
@@ -51,7 +51,7 @@ test.each([
   'end-empty-page',
   'minute-stamps',
   'still-stamps',
-])('under "%s" a plain detector has full recall and invents nothing', async (profile) => {
+])('verify: under "%s" a correct detector has full recall and no false events', async (profile) => {
   await fc.assert(
     fc.asyncProperty(runs, async (run) => {
       const score = await scoreOf(run, profile);
@@ -71,14 +71,14 @@ test.each([
 
 const run: Run = { seed: 3, steps: [15, 15] };
 
-test('a detector that loses changes is found out', async () => {
+test('verify: a detector that misses changes gets a lower recall (control)', async () => {
   const score = await scoreOf(run, 'calm', { losesEvery: 10 });
   expect(score.recall).toBeLessThan(1);
   expect(score.recall).toBeGreaterThan(0.7);
   expect(score.missed.length).toBe(score.expected - score.found);
 });
 
-test('a detector that takes noise for changes is found out', async () => {
+test('verify: a detector that reports noise gets false events (control)', async () => {
   const score = await scoreOf(run, 'restless', { hasty: true });
   expect(score.falseEvents).toBeGreaterThan(20);
   expect(score.inventions.every(({ reason }) => reason === 'nothing-changed' || reason === 'unknown-record')).toBe(
@@ -86,7 +86,7 @@ test('a detector that takes noise for changes is found out', async () => {
   );
 });
 
-test('a hasty detector on shifting pages invents removals, and is found out', async () => {
+test('verify: a detector that reports removals too early on shifting pages gets false events (control)', async () => {
   const sandbox = createSandbox({ people: 40, limit: null, behaviour: { pageSize: 5, cursor: 'offset', churn: 6 } });
   try {
     const target = await sandbox.start();

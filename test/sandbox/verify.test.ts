@@ -8,7 +8,7 @@ const A = { 이름: 'A' };
 const B = { 이름: 'B' };
 const C = { 이름: 'C' };
 
-test('a change that was seen and told of is found, with its delay from change and from sight', () => {
+test('verify: a reported change is found, with its delay since the change and since it was visible', () => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 12 })];
   const score = scoreEvents({ journal, events: [claimed({ before: A, after: B, second: 13 })] });
   expect(score).toMatchObject({ expected: 1, found: 1, recall: 1, falseEvents: 0, missed: [] });
@@ -16,7 +16,7 @@ test('a change that was seen and told of is found, with its delay from change an
   expect(score.delaySinceVisible.max).toBe(1_000);
 });
 
-test('a change that was seen and not told of is missed, and named', () => {
+test('verify: a visible change without an event is missed and listed', () => {
   const score = scoreEvents({
     journal: [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 12 })],
     events: [],
@@ -29,7 +29,7 @@ test('a change that was seen and not told of is missed, and named', () => {
   });
 });
 
-test('what was overwritten before anyone looked is not expected, and the event across both is true', () => {
+test('verify: a change that was overwritten unseen is not expected, and one event over both changes is true', () => {
   const journal = [
     walk(0, 1),
     mutation({ before: A, after: B, second: 10, seen: null }),
@@ -39,7 +39,7 @@ test('what was overwritten before anyone looked is not expected, and the event a
   expect(score).toMatchObject({ expected: 1, found: 1, falseEvents: 0 });
 });
 
-test('what was undone before anyone looked is not expected, and an event about it is not false', () => {
+test('verify: a change that was undone unseen is not expected, and an event about it is not false', () => {
   const journal = [
     walk(0, 1),
     mutation({ before: A, after: B, second: 10, seen: null }),
@@ -51,7 +51,7 @@ test('what was undone before anyone looked is not expected, and an event about i
   });
 });
 
-test('an event that skips a state which was shown still tells of it: a crash may have coalesced them', () => {
+test('verify: an event over several visible states reports all of them, because a crash may merge them', () => {
   const journal = [
     walk(0, 1),
     mutation({ before: A, after: B, second: 10, seen: 11 }),
@@ -64,7 +64,7 @@ test('an event that skips a state which was shown still tells of it: a crash may
   });
 });
 
-test('a state that comes back is told of twice, each time at its own place', () => {
+test('verify: a state that occurs twice is matched to its own time', () => {
   const journal = [
     walk(0, 1),
     mutation({ before: A, after: B, second: 10, seen: 11 }),
@@ -79,7 +79,7 @@ test('a state that comes back is told of twice, each time at its own place', () 
   expect(scoreEvents({ journal, events })).toMatchObject({ expected: 3, found: 3, repeated: 0, delay: { max: 1_000 } });
 });
 
-test('a state that comes back within a millisecond or two, or is told of by a clock that is behind, is found at its own place', () => {
+test('verify: a state that returns within milliseconds, or is reported with a slow clock, is matched to its own time', () => {
   const journal = (...seen: (number | null)[]): JournalLine[] => [
     walk(0, 1),
     mutation({ before: A, after: B, second: 10, seen: seen[0] ?? null }),
@@ -97,7 +97,7 @@ test('a state that comes back within a millisecond or two, or is told of by a cl
   expect(unseenAtFirst).toMatchObject({ expected: 1, found: 1, repeated: 0 });
 });
 
-test('a stale answer taken for a change is a false event: history does not run backwards', () => {
+test('verify: an event from a stale answer is false, because it reverses the order of states', () => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
   const events = [
     claimed({ before: A, after: B, second: 11 }),
@@ -113,7 +113,7 @@ test('a stale answer taken for a change is a false event: history does not run b
 test.each([
   ['key order', { b: 1, a: 2 }, { a: 2, b: 1 }],
   [
-    'refs in another order',
+    'references in another order',
     {
       팀: [
         { id: '1', name: 'x' },
@@ -130,13 +130,13 @@ test.each([
   ['null against absent', { a: 1, b: null }, { a: 1 }],
   ['a new signature on a picture', { '프로필 사진': 'https://i/1?s=1' }, { '프로필 사진': 'https://i/1?s=2' }],
   ['the change stamp alone', { a: 1, '수정 날짜': at(1) }, { a: 1, '수정 날짜': at(2) }],
-])('an update that differs only in %s is a false event', (_what, before, after) => {
+])('verify: an update that differs only in %s is a false event', (_what, before, after) => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
   const score = scoreEvents({ journal, events: [claimed({ before, after, second: 12 })] });
   expect(score).toMatchObject({ falseEvents: 1, inventions: [{ reason: 'nothing-changed' }] });
 });
 
-test('an update that only shows a new name of something renamed is neither found nor false', () => {
+test('verify: an update that only shows a rename is neither found nor false', () => {
   const renamed: JournalLine = { line: 'rename', at: at(5), id: 'u1', before: '김', after: '이' };
   const [before, after] = [{ 담당자: { id: 'u1', name: '김' } }, { 담당자: { id: 'u1', name: '이' } }];
   const events = [claimed({ before, after, second: 6 })];
@@ -144,7 +144,7 @@ test('an update that only shows a new name of something renamed is neither found
   expect(scoreEvents({ journal: [walk(0, 1)], events })).toMatchObject({ falseEvents: 1, renames: 0 });
 });
 
-test('an event about a record that never changed is false', () => {
+test('verify: an event about a record that never changed is false', () => {
   const score = scoreEvents({
     journal: [walk(0, 1)],
     events: [claimed({ type: 'crm.person.deleted', before: A, after: null, second: 3 })],
@@ -152,7 +152,7 @@ test('an event about a record that never changed is false', () => {
   expect(score.inventions).toMatchObject([{ reason: 'unknown-record' }]);
 });
 
-test('what was first seen in the baseline is not expected', () => {
+test('verify: a change that became visible during the baseline is not expected', () => {
   const journal = [mutation({ before: null, after: A, second: 1, seen: 2 }), walk(0, 3)];
   expect(scoreEvents({ journal, events: [] })).toMatchObject({ expected: 0 });
   expect(scoreEvents({ journal, events: [], since: 0 })).toMatchObject({
@@ -161,7 +161,7 @@ test('what was first seen in the baseline is not expected', () => {
   });
 });
 
-test('of a list that was never walked to its end nothing is expected, though others were', () => {
+test('verify: nothing is expected of a list that was never walked to its end', () => {
   const changed = mutation({ before: A, after: B, second: 2, seen: 3 });
   expect(scoreEvents({ journal: [changed, walk(0, 1, 'memo')], events: [] }).expected).toBe(0);
   expect(scoreEvents({ journal: [changed, walk(0, 1)], events: [] }).expected).toBe(1);
@@ -169,7 +169,7 @@ test('of a list that was never walked to its end nothing is expected, though oth
   expect(scoreEvents({ journal: [changed], events: [] }).expected).toBe(1);
 });
 
-test('a removal is expected once two walks have begun and ended after it', () => {
+test('verify: a removal is expected after two complete walks', () => {
   const gone = mutation({ before: A, after: null, second: 10, seen: 12 });
   const once = [walk(0, 1), gone, walk(11, 12)];
   const twice = [...once, walk(13, 14)];
@@ -181,7 +181,7 @@ test('a removal is expected once two walks have begun and ended after it', () =>
   expect(scoreEvents({ journal: once, events })).toMatchObject({ expected: 0, falseEvents: 0 });
 });
 
-test('deliveries repeated, numbers out of order and numbers that never came are counted', () => {
+test('verify: repeated deliveries, sequences out of order and gaps are counted', () => {
   const journal = [
     walk(0, 1),
     mutation({ before: A, after: B, second: 10, seen: 11 }),
@@ -202,7 +202,7 @@ test('deliveries repeated, numbers out of order and numbers that never came are 
   expect(scoreEvents({ journal, events: [first, second, again] })).toMatchObject({ repeated: 1, falseEvents: 0 });
 });
 
-test('snapshots and derived events are not judged', () => {
+test('verify: snapshots and derived events are not scored', () => {
   const events = [
     claimed({ type: 'crm.person.snapshot', before: null, after: A, second: 2 }),
     claimed({ type: 'crm.todo.overdue', before: A, after: A, second: 2, id: 'evt_derived' }),
@@ -210,20 +210,20 @@ test('snapshots and derived events are not judged', () => {
   expect(scoreEvents({ journal: [walk(0, 1)], events })).toMatchObject({ unjudged: 2, falseEvents: 0, recall: 1 });
 });
 
-test('a journal read from a file learns what was visible from the lines that follow', () => {
+test('verify: a journal file gets visibility from the lines that follow a mutation', () => {
   const changed = mutation({ before: A, after: B, second: 10, seen: null });
   const seen = { line: 'visible', mutation: changed.mutation, list: 'people', id: 'p1', at: at(12) };
   const text = [walk(0, 1), changed, seen].map((line) => JSON.stringify(line)).join('\n');
   expect(scoreEvents({ journal: parseJournal(`${text}\n{"line":"mut`), events: [] })).toMatchObject({ expected: 1 });
 });
 
-test('events are read one per line, wrapped as logged, or in batches', () => {
+test('verify: events are read one per line, as log entries, or in batches', () => {
   const event = claimed({ before: A, after: B, second: 11 });
   const text = [event, { logId: '1-0', event }, [event, event]].map((line) => JSON.stringify(line)).join('\n');
   expect(parseEvents(text)).toMatchObject([event, event, event, event]);
 });
 
-test('a line that is none is named by its number, and its contents are not repeated', () => {
+test('verify: an invalid line is named by its number, without its contents', () => {
   expect(() => parseEvents('\n{"secret":1}\n{}')).toThrow(/^Line 2 of the stream of events has an unexpected form/);
   expect(() => parseJournal('{"line":"walk"}\nnot json\n{}')).toThrow(/^Line 2 of the journal is not JSON/);
 });

@@ -6,7 +6,7 @@ import { PROFILES, type Profile } from '../../src/sandbox/faults/profiles.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { get, type Fields, type Target } from '../support/read-api.js';
 
-// What makes a profile slow is not what is asked here; what makes the world change is asked below.
+// Without the parts of a profile that only make it slow.
 const QUICK = { stallMs: 5, oversizedBytes: 10_000, latencyMs: 0, limitRequests: 0, foreignPerSecond: 0 };
 
 interface Page {
@@ -14,7 +14,7 @@ interface Page {
   nextCursor: string | null;
 }
 
-/** The page, however often it takes to get one whole; what is not a page says so in one way or another. */
+/** Repeats the request until it gets a complete page. */
 async function stubbornPage(target: Target, list: ListName, cursor: string | null): Promise<Page> {
   const path = cursor === null ? PATH_OF[list] : `${PATH_OF[list]}?cursor=${encodeURIComponent(cursor)}`;
   for (let attempt = 0; attempt < 12; attempt++) {
@@ -54,7 +54,7 @@ const sound = PROFILES.filter(({ sound: is }) => is);
 beforeAll(() => expect(sound.length).toBeGreaterThan(40));
 
 test.each(sound.map(({ name }) => name))(
-  'under "%s" a walk shows each record that was there throughout exactly once',
+  'sandbox walk: under "%s" a walk shows every record that existed throughout exactly once',
   async (profile) => {
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 3, max: 9 }), async (world, pageSize) => {
@@ -80,9 +80,9 @@ test.each(sound.map(({ name }) => name))(
   },
 );
 
-/** The control: the same check finds what is not sound. */
+/** The control: the same check fails under unsound faults. */
 test.each(['cursor-offset', 'order-last-change', 'order-shuffled', 'overlapping-pages'])(
-  'under "%s" the same check fails',
+  'sandbox walk: under "%s" the same check fails (control)',
   async (profile) => {
     const sandbox = createSandbox({ people: 60, profile, behaviour: { ...QUICK, pageSize: 5, churn: 15 } });
     try {
@@ -105,7 +105,7 @@ function idsOf(world: ReturnType<typeof createSandbox>['world'], list: ListName)
     .map((index) => world.idOf(list, index));
 }
 
-test('a profile is sound exactly when all its faults are', () => {
+test('sandbox profiles: a profile is sound exactly when all its faults are', () => {
   const byName = new Map(PROFILES.map((profile) => [profile.name, profile]));
   const parts = ({ faults }: Profile): boolean[] => faults.map((fault) => byName.get(fault)?.sound ?? false);
   for (const profile of PROFILES)

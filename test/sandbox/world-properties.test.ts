@@ -57,7 +57,7 @@ const newest = (records: CrmRecord[], stamp: string): string | null =>
     .sort()
     .at(-1) ?? null;
 
-test('in any world, after any life, todo counters equal what they count and the next todo is the open one that ends first', () => {
+test('sandbox world: todo counters equal the todos, and the next todo is the open one with the earliest end', () => {
   holds((lists) => {
     for (const [list, link] of [
       ['people', 'peopleId'],
@@ -79,7 +79,7 @@ test('in any world, after any life, todo counters equal what they count and the 
   });
 });
 
-test('in any world, after any life, the latest note is the newest memo', () => {
+test('sandbox world: the latest note is the newest memo', () => {
   holds((lists) => {
     for (const [list, link] of [
       ['people', 'peopleId'],
@@ -96,13 +96,13 @@ test('in any world, after any life, the latest note is the newest memo', () => {
   });
 });
 
-test('in any world, after any life, a todo has a completion date exactly when it is complete', () => {
+test('sandbox world: a todo has a completion date exactly when it is complete', () => {
   holds(({ todo }) => {
     for (const each of todo) expect(each['완료 날짜'] !== null).toBe(each['완료']);
   });
 });
 
-test('in any world, after any life, deal counters add up and ids lead to records that are there', () => {
+test('sandbox world: deal counters add up, and ids refer to existing records', () => {
   holds((lists) => {
     const ids = Object.fromEntries(
       LIST_NAMES.map((list) => [list, new Set(lists[list].map(({ id }) => id))]),
@@ -127,7 +127,7 @@ test('in any world, after any life, deal counters add up and ids lead to records
   });
 });
 
-test('in any world, every activity that tells of a memo or todo has its date, and each written about a person has one', () => {
+test('sandbox world: an activity about a memo or todo has its date, and each memo or todo of a person has one activity', () => {
   holds((lists, { world }) => {
     const told = lists.activity.filter(({ type }) => type === 'memoCreate' || type === 'todoCreate');
     const dates = new Map(
@@ -144,7 +144,7 @@ test('in any world, every activity that tells of a memo or todo has its date, an
   });
 });
 
-test('the journal, replayed on the first images, gives the last ones', () => {
+test('sandbox journal: replayed on the initial records, it gives the current ones', () => {
   fc.assert(
     fc.property(worlds, ({ sizes: given, steps }) => {
       const sandbox = createSandbox({ ...given, clock });

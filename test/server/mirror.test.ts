@@ -45,7 +45,7 @@ describe('the mirror', () => {
     return [answer.status, answer.headers.get('retry-after'), success, message, reason];
   };
 
-  it('mirror: says when to ask again only while a sweep is under way that completes the list', async () => {
+  it('mirror: sends retry-after only while a sweep runs that completes the list', async () => {
     const { get } = await open(await chain());
     expect(await refusal(await get('/v2/people'))).toEqual([
       503,
@@ -64,7 +64,7 @@ describe('the mirror', () => {
     ]);
   });
 
-  it('mirror: refuses a list it never has in words, and a client does not ask again', async () => {
+  it('mirror: refuses a list that it never serves with the reason, and a client does not retry', async () => {
     const upstream = await chain();
     const near = await open(upstream, redis.keys.prefix, { memo: { enabled: false }, todo: { images: false } });
     const swept = await near.feed.sweep();
@@ -84,7 +84,7 @@ describe('the mirror', () => {
     expect(error).not.toContain('Given up after');
   });
 
-  it('shows the same records as upstream, key for key, and tells how fresh they are', async () => {
+  it('mirror: serves the same records as upstream, and reports how fresh they are', async () => {
     const upstream = await chain();
     const { feed, get, address } = await open(upstream);
     await sweep(feed);
@@ -95,7 +95,7 @@ describe('the mirror', () => {
     expect((await get('/v2/people', 'wrong-token')).status).toBe(401);
   });
 
-  it('keeps a cursor good while records come and go', async () => {
+  it('mirror: a cursor stays valid while records are created and removed', async () => {
     const upstream = await chain({ sandbox: { people: 120 } });
     const { feed, get } = await open(upstream);
     await sweep(feed);
@@ -107,7 +107,7 @@ describe('the mirror', () => {
     expect(second.records.map(({ id }) => id).filter((id) => first.records.some((one) => one.id === id))).toEqual([]);
   });
 
-  it('offers, apart from the written interface, ids, updated_since and single records', async () => {
+  it('mirror: offers ids, updated_since and single records as extensions', async () => {
     const upstream = await chain();
     const { feed, get } = await open(upstream);
     await sweep(feed);
@@ -126,7 +126,7 @@ describe('the mirror', () => {
     expect((await get('/v2/people?updated_since=yesterday')).status).toBe(400);
   });
 
-  it('is good enough for another detector: the same records, and the same later changes', async () => {
+  it('mirror: another detector gets the same records and the same changes from it', async () => {
     const upstream: Chain = await chain();
     const near = await open(upstream);
     await sweep(near.feed);

@@ -1,4 +1,4 @@
-/** Lines of a journal and events, as short as a test of the judge can say them. */
+/** Short ways to write journal lines and events in the tests of `verify`. */
 import type { ListName } from '../../src/events/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';

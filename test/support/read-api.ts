@@ -1,4 +1,4 @@
-/** The plainest client of the read API there can be: what a test asks of a server, without ours in between. */
+/** A minimal client of the read API for tests, independent of `src/api`. */
 import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
 import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
 

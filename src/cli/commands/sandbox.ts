@@ -67,16 +67,17 @@ async function startOrExplain<T>(starting: Promise<T>, port: number | undefined)
   try {
     return await starting;
   } catch (cause) {
-    const message = complaintOf(cause, port);
+    const message = portProblem(cause, port);
     throw message === undefined ? cause : new ChangefeedError('CF_USAGE', { cause, message });
   }
 }
 
-function complaintOf(cause: unknown, port: number | undefined): string | undefined {
+function portProblem(cause: unknown, port: number | undefined): string | undefined {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'EADDRINUSE') return `--port: ${port} is taken by another program. Name a free one, or 0 for any.`;
-  if (code === 'EACCES') return `--port: ${port} may not be listened on by this user. Name one above 1023.`;
+  if (code === 'EADDRINUSE')
+    return `--port: ${port} is in use by another program. Choose another port, or 0 for any free one.`;
+  if (code === 'EACCES') return `--port: ${port} requires more privileges. Choose a port above 1023.`;
   if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-    return '--host: this machine has no such address. Name one of its own.';
+    return '--host: this machine does not have this address. Choose one of its own.';
   return undefined;
 }

@@ -12,10 +12,10 @@ export interface VerifyOptions {
   json?: boolean;
 }
 
-/** `changefeed verify`: the score of a stream of events against the truth; 1 when it is not perfect. */
+/** `changefeed verify`: scores a stream of events against a sandbox's journal. Exit code 1 if the score is not perfect. */
 export async function verify({ journal, events, json = false }: VerifyOptions, io: Io): Promise<number> {
-  const [truth, told] = await Promise.all([read(journal, '--journal'), read(events, '--events')]);
-  const score = scoreEvents({ journal: parseJournal(truth), events: parseEvents(told) });
+  const [truth, stream] = await Promise.all([read(journal, '--journal'), read(events, '--events')]);
+  const score = scoreEvents({ journal: parseJournal(truth), events: parseEvents(stream) });
   io.out(json ? JSON.stringify(score) : scoreText(score, io.colours.out));
   return isPerfect(score) ? 0 : 1;
 }
