@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openChangefeed } from '../../../src/app/changefeed.js';
 import type { ListInput } from '../../../src/config/input.js';
 import { parseConfig } from '../../../src/config/parse.js';
-import { LIST_NAMES, OBJECT_OF } from '../../../src/events/lists.js';
+import { LIST_NAMES, OBJECT_OF, type ListName } from '../../../src/events/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { JournalLine, MutationLine } from '../../../src/sandbox/journal/lines.js';
 import { createSandbox } from '../../../src/sandbox/sandbox.js';
-import { essence } from '../../../src/sandbox/verify/same.js';
+import { contentText } from '../../../src/sandbox/verify/equality.js';
 import { fastClock } from '../../support/fast-clock.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -30,12 +30,16 @@ const told = (events: readonly ChangeEvent[]): string[] =>
 /** The same for what really changed in the sandbox. */
 function changedIn(lines: readonly JournalLine[]): string[] {
   const says = (image: MutationLine['before']): string | null =>
-    essence(image, { ignore: new Set(), refNames: 'ignored' });
+    contentText(image, { ignore: new Set(), refNames: 'ignored' });
   const changed = lines
     .filter((line) => line.line === 'mutation')
     .filter(({ before, after }) => says(before) !== says(after));
   return [
-    ...new Set(changed.map(({ list, id, before }) => `${OBJECT_OF[list]} ${id} ${before === null ? 'new' : 'known'}`)),
+    ...new Set(
+      changed.map(
+        ({ list, id, before }) => `${OBJECT_OF[list as ListName]} ${id} ${before === null ? 'new' : 'known'}`,
+      ),
+    ),
   ].sort();
 }
 
