@@ -4,12 +4,14 @@ const mayImport = {
   errors: [],
   runtime: ['errors'],
   events: ['errors'],
+  // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
+  'schema-kit': ['errors', 'runtime', 'events'],
   // The CRM's vocabulary and what makes two values equal: a leaf, so that all who compare compare alike.
   crm: ['errors', 'events'],
   api: leaves,
-  handlers: leaves,
+  handlers: ['schema-kit', ...leaves],
   detect: ['crm', 'events', 'errors'],
-  config: [...leaves, 'handlers'],
+  config: ['schema-kit', 'handlers', 'detect', ...leaves],
   sweep: ['api', 'detect', ...leaves],
   todos: ['crm', 'detect', ...leaves],
   dispatch: ['crm', 'handlers', ...leaves],
@@ -21,6 +23,7 @@ const mayImport = {
   // The wiring knows every folder but the command line and the sandbox.
   app: [
     'config',
+    'schema-kit',
     'api',
     'sweep',
     'detect',
@@ -32,7 +35,7 @@ const mayImport = {
     'observability',
     ...leaves,
   ],
-  cli: ['app', 'sandbox', 'server', 'config', 'observability', ...leaves],
+  cli: ['schema-kit', 'app', 'sandbox', 'server', 'config', 'observability', ...leaves],
 };
 // Inside the wiring, imports go one way: entry (process, changefeed) → reload → roles → workspaces → context. A role imports no other role.
 const appMayImport = {

@@ -35,12 +35,11 @@ export type {
 } from './app/changefeed.js';
 
 // Configuring it.
-export { defineConfig } from './config/define.js';
-export type { ConfigInput } from './config/input.js';
 export { loadConfig } from './config/load.js';
 export type { LoadedConfig, LoadOptions } from './config/load.js';
 export { parseConfig } from './config/parse.js';
-export type { Config, ListConfig, WorkspaceConfig } from './config/schema.js';
+export { defineConfig } from './config/schema.js';
+export type { Config, ConfigInput, ListConfig, WorkspaceConfig } from './config/schema.js';
 
 // Handling events.
 export { bullmq } from './handlers/bullmq/bullmq.js';

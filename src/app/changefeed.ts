@@ -1,6 +1,6 @@
 /** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
 import { join } from 'node:path';
-import { WORKSPACE_NAME, type Config } from '../config/schema.js';
+import type { Config } from '../config/schema.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
@@ -12,6 +12,7 @@ import { createPresence } from '../observability/presence.js';
 import { problemsOf } from '../observability/problems.js';
 import type { Status } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
+import { NAME } from '../schema-kit/fields.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
 import { createLifecycle, type Lifecycle, type Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
@@ -236,7 +237,7 @@ function reportedTodos({ name, config: { timeZone }, lists, todos: { store } }: 
 }
 
 async function forget({ redis, keys, connect, log, clock }: AppContext, workspace: string): Promise<Forgotten> {
-  if (!WORKSPACE_NAME.test(workspace))
+  if (!NAME.test(workspace))
     throw new ChangefeedError('CF_USAGE', {
       message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
     });

@@ -4,7 +4,7 @@ import { EVENT_TYPES, NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType } from '../even
 import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
 import { compileTypePattern } from '../events/pattern.js';
 import { parseDuration } from '../runtime/duration.js';
-import { nearest } from '../runtime/nearest.js';
+import { nearest } from '../schema-kit/did-you-mean.js';
 
 export type Read<T> = (text: string) => T;
 /** An option that may be given several times. */

@@ -1,6 +1,6 @@
 /** The part of a configuration that comes from the environment. An empty variable counts as not set. */
 import type { Config } from './schema.js';
-import { pathText } from './issues.js';
+import { pathText } from '../schema-kit/explain.js';
 import { parseConfig } from './parse.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,13 @@
 /** From what a file or the environment says to a Config. */
-import { ChangefeedError, describe } from '../errors.js';
+import { ChangefeedError } from '../errors.js';
 import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
-import { isDerivation, type Derivation } from '../handlers/derive.js';
-import { didYouMean } from '../handlers/explain.js';
+import type { Derivation } from '../handlers/derive.js';
+import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
-import { invalidConfig, sentenceOf, type IssueContext } from './issues.js';
+import { sentenceOf, type Explained } from '../schema-kit/explain.js';
+import { invalidConfig } from './issues.js';
 import { configSchema, type Config, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
@@ -14,24 +15,21 @@ export interface ParseOptions {
   source: string;
   /** `REDIS_URL`: wins over the configuration. */
   redisUrl?: string | undefined;
-  remedyOf?: IssueContext['remedyOf'];
+  remedyOf?: Explained['remedyOf'];
 }
 
 /**
  * Checks a whole configuration and fills in its defaults.
  * @throws ChangefeedError CF_CONFIG_INVALID with every problem found, one per line (and as `facts.problems`)
  */
-export function parseConfig(given: unknown, { source, redisUrl, remedyOf = remedyInFile }: ParseOptions): Config {
-  const raw = spellOut(given);
+export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyInFile }: ParseOptions): Config {
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);
-  const { derive, problems: misplaced } = readDerivations(raw);
-  problems.push(...misplaced);
   if (!result.success) {
     const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
     throw invalidConfig(source, [...sentences, ...problems]);
   }
-  const { workspaces, redis, log, deadLetters, serve } = result.data;
+  const { workspaces, derive, redis, log, deadLetters, serve } = result.data;
   // Derive functions run as subscriptions: their names name queues.
   problems.push(...repeated(placed(workspaces, 'workspaces')));
   problems.push(...repeated([...placed(subscriptions, 'subscriptions'), ...placed(derive, 'derive')]));
@@ -44,17 +42,11 @@ export function parseConfig(given: unknown, { source, redisUrl, remedyOf = remed
     workspaces,
     subscriptions,
     derive,
-    redis: { url: redisUrl ?? redis.url, prefix: redis.prefix, allowEviction: redis.allowEviction },
-    log: { retention: { ageMs: log.retention.age, events: log.retention.events } },
+    redis: { ...redis, url: redisUrl ?? redis.url },
+    log,
+    deadLetters,
     serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
-    deadLetters: { retention: { ageMs: deadLetters.retention.age, count: deadLetters.retention.count } },
   };
-}
-
-/** `redis: '…'` is short for `redis: { url: '…' }`. */
-function spellOut(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || !('redis' in given)) return given;
-  return typeof given.redis === 'string' ? { ...given, redis: { url: given.redis } } : given;
 }
 
 function remedyInFile(path: string): string | undefined {
@@ -79,17 +71,6 @@ function buildSubscriptions(raw: unknown): Built {
     }
   }
   return built;
-}
-
-function readDerivations(raw: unknown): { derive: Derivation[]; problems: string[] } {
-  const given: unknown = typeof raw === 'object' && raw !== null && 'derive' in raw ? raw.derive : [];
-  const entries = Array.isArray(given) ? (given as unknown[]) : [];
-  const problems = entries.flatMap((entry, index) =>
-    isDerivation(entry)
-      ? []
-      : [`derive[${index}]: found ${describe(entry)}; allowed: in code, what defineDerive returns.`],
-  );
-  return { derive: entries.filter(isDerivation), problems };
 }
 
 interface Placed {

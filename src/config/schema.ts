@@ -1,213 +1,292 @@
-/** What a configuration may say, and what the rest of the product gets of it. Subscriptions are the handlers' to check. */
+/**
+ * The configuration, declared once: the zod schema checks what a user writes, `ConfigInput` and `Config` are inferred from
+ * it, and docs/configuration.md and the editor show the comments of its properties. The handlers check their own options.
+ */
 import { z } from 'zod';
-import { LIST_NAMES, PATH_OF, parseListName, type ListName } from '../events/lists.js';
-import { didYouMean, strictOptions } from '../handlers/explain.js';
-import type { Derivation } from '../handlers/derive.js';
+import { DEFAULT_CREATIONS } from '../detect/creation.js';
+import { DEFAULT_REMOVALS } from '../detect/removal.js';
+import { LIST_NAMES, parseListName, type ListName } from '../events/lists.js';
+import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
+import type { SubscriptionOptions } from '../handlers/options.js';
+import { apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
 import {
-  DEFAULT_BUDGET,
-  DEFAULT_CREATIONS,
-  DEFAULT_DEAD_LETTER_RETENTION,
-  DEFAULT_DUE_SOON_MS,
-  DEFAULT_INTERVAL_MS,
-  DEFAULT_LOG_RETENTION,
-  DEFAULT_REMOVALS,
-  DEFAULT_SERVE,
   DEFAULT_TIME_ZONE,
-} from './defaults.js';
-import { checked, duration, fieldPatterns, matching, wholeNumber, yesOrNo } from './fields.js';
+  duration,
+  matching,
+  name,
+  share,
+  strictOptions,
+  time,
+  timeZone,
+  wholeNumber,
+  yesOrNo,
+} from '../schema-kit/fields.js';
+import { A_LIST, meantList } from '../schema-kit/list-name.js';
 
-/** A configuration, checked and with its defaults. */
-export interface Config {
-  readonly workspaces: readonly WorkspaceConfig[];
-  readonly subscriptions: readonly Subscription[];
-  /** Functions that make events of events. */
-  readonly derive: readonly Derivation[];
-  /** `url` is undefined where no Redis was named. */
-  readonly redis: { readonly url: string | undefined; readonly prefix: string; readonly allowEviction: boolean };
-  readonly log: { readonly retention: { readonly ageMs: number; readonly events: number } };
-  /** Null where nothing is served. Every workspace has a token of its own. */
-  readonly serve: { readonly host: string; readonly port: number; readonly tokens: ReadonlyMap<string, string> } | null;
-  /** `count` is null where their number is not limited. */
-  readonly deadLetters: { readonly retention: { readonly ageMs: number; readonly count: number | null } };
-}
+/** Of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
+export const DEFAULT_BUDGET = { requests: 80, perSeconds: 10 };
 
-export type WorkspaceConfig = Omit<z.output<typeof workspaceSchema>, 'lists'> & {
-  /** Every list, the disabled ones included. */
-  readonly lists: Readonly<Record<ListName, ListConfig>>;
+/**
+ * Time between two sweeps of a list. The sum over all lists of pages divided by interval must stay below the budget of
+ * 8 requests a second, or sweeps would wait for each other without end. For a large workspace, in pages of 50:
+ *
+ *   list           records  pages  interval  requests/s
+ *   todo            10,000    200     2 min       1.67    the list whose changes are most urgent
+ *   people          10,000    200     5 min       0.67
+ *   organization     3,000     60     5 min       0.20
+ *   memo            10,000    200     5 min       0.67
+ *   history         50,000  1,000    10 min       1.67    only grows
+ *   activity        50,000  1,000    10 min       1.67
+ *   total                                         6.53    of 8
+ *
+ * An interval that is too long does less harm than one that is too short: a small workspace can configure shorter ones.
+ */
+export const DEFAULT_INTERVAL_MS: Readonly<Record<ListName, number>> = {
+  todo: 2 * 60_000,
+  people: 5 * 60_000,
+  organization: 5 * 60_000,
+  memo: 5 * 60_000,
+  history: 10 * 60_000,
+  activity: 10 * 60_000,
 };
 
-export interface ListConfig {
-  readonly enabled: boolean;
-  readonly intervalMs: number;
-  readonly ignore: readonly string[];
-  /** Undefined: all fields. */
-  readonly only: readonly string[] | undefined;
-  readonly refreshed: readonly string[];
-  /** `since`: ISO 8601. */
-  readonly baseline: 'quiet' | 'emit' | { readonly since: string };
-  readonly images: boolean;
-  readonly removals: { readonly confirm: number; readonly maxShare: number; readonly maxCount: number };
-  readonly creations: { readonly maxShare: number; readonly maxCount: number };
-  readonly nullIsAbsent: boolean;
-  readonly touch: boolean;
-  readonly collapse: boolean;
-}
+// An age is compared, not waited for; the upper bound of ten years only catches typing errors.
+const LONGEST_AGE = '3650d';
+const MOST_RECORDS = 1_000_000_000;
 
-const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
-const LIST_WORDS = [...LIST_NAMES, ...LIST_NAMES.map((list) => PATH_OF[list].slice('v2/'.length))];
-const A_URL = 'an http or https URL, what stands before /v2, such as https://crm.example/api';
-const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
-const A_REDIS_URL = 'a URL such as redis://:password@host:6379/0 or rediss://…';
+const budgetOptions = strictOptions({
+  /** Requests in any window of `perSeconds`. The API is known to allow 100 in 10 s to all integrations together. @defaultValue 80 */
+  requests: wholeNumber(1, 100_000).default(DEFAULT_BUDGET.requests),
+  /** Length of the window, in seconds. @defaultValue 10 */
+  perSeconds: wholeNumber(1, 3_600).default(DEFAULT_BUDGET.perSeconds),
+});
 
-const A_MIRROR_TOKEN = 'a token of 8 or more characters without spaces, or an object with one per workspace';
-const mirrorToken = z.string({ error: A_MIRROR_TOKEN }).regex(/^[\x21-\x7e]{8,}$/, { error: A_MIRROR_TOKEN });
+const todosOptions = strictOptions({
+  /** False: no `crm.todo.completed`, `crm.todo.overdue` and other events of the monitor. @defaultValue true */
+  watch: yesOrNo.default(true),
+  /** A todo is due soon when it is due within this time. @defaultValue '24h' */
+  dueSoon: duration({ from: '1m', to: LONGEST_AGE }).prefault('24h'),
+});
 
-const A_TIME = 'a time such as 2026-03-01T00:00:00Z';
-const A_BASELINE = `'quiet', 'emit' or { since: ${A_TIME} }`;
-const A_SHARE = 'a number from 0 to 1';
-const share = z.number({ error: A_SHARE }).min(0, { error: A_SHARE }).max(1, { error: A_SHARE });
+const removalOptions = strictOptions({
+  /** Number of complete sweeps in a row that must miss the record. @defaultValue 2 */
+  confirm: wholeNumber(1, 100).default(DEFAULT_REMOVALS.confirm),
+  /** Removals wait for a decision when more than this share of the list is missing … @defaultValue 0.2 */
+  maxShare: share.default(DEFAULT_REMOVALS.maxShare),
+  /** … and more than this many records. @defaultValue 10 */
+  maxCount: wholeNumber(0, MOST_RECORDS).default(DEFAULT_REMOVALS.maxCount),
+});
 
-const listSchema = strictOptions({
+const creationOptions = strictOptions({
+  /** New records wait for a decision when they are more than this share of the records seen (1: never) … @defaultValue 0.5 */
+  maxShare: share.default(DEFAULT_CREATIONS.maxShare),
+  /**
+   * … and more than this many; in `history` and `activity`, only when known rows are missing as well. When hardly any known
+   * record is seen again, they wait whatever their number. @defaultValue 100
+   */
+  maxCount: wholeNumber(0, MOST_RECORDS).default(DEFAULT_CREATIONS.maxCount),
+});
+
+const A_PATTERN = 'a field name, or a pattern with *';
+const fieldPatterns = (error: string, least: number): z.ZodReadonly<z.ZodArray<z.ZodString>> =>
+  z
+    .array(z.string({ error: A_PATTERN }).min(1, { error: A_PATTERN }), { error })
+    .min(least, { error })
+    .readonly();
+const FIELD_PATTERNS = 'field names or patterns with *';
+
+const listOptions = strictOptions({
+  /** False: the list is not swept. @defaultValue true */
   enabled: yesOrNo.default(true),
-  interval: duration({ least: '1s' }).optional(),
-  ignore: fieldPatterns.default([]),
-  only: fieldPatterns.min(1, { error: 'an array of one or more field names or patterns with *' }).optional(),
-  refreshed: fieldPatterns.default([]),
+  /** Time from the start of one sweep to the start of the next. @defaultValue per list, from '2m' to '10m' */
+  interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
+  /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */
+  ignore: fieldPatterns(`an array of ${FIELD_PATTERNS}`, 0).default([]),
+  /** Field patterns: only changes of these fields make an event. @defaultValue all fields */
+  only: fieldPatterns(`an array of one or more ${FIELD_PATTERNS}`, 1).optional(),
+  /** Field patterns that count as kept by the system, in addition to the known ones. @defaultValue none */
+  refreshed: fieldPatterns(`an array of ${FIELD_PATTERNS}`, 0).default([]),
+  /**
+   * What the first complete sweep does: store the records without events, emit a `snapshot` event per record, or emit
+   * `created` and `updated` for records newer than a time. @defaultValue 'quiet'
+   */
   baseline: z
-    .union([z.literal(['quiet', 'emit']), strictOptions({ since: checked(A_TIME, timeFault) })], { error: A_BASELINE })
+    .union([z.literal(['quiet', 'emit']), strictOptions({ since: time }).readonly()], {
+      error: `'quiet', 'emit' or { since: a time such as 2026-03-01T00:00:00Z }`,
+    })
     .default('quiet'),
+  /** False: only digests are stored; no personal data in Redis, and events name fields without their old values. @defaultValue true */
   images: yesOrNo.default(true),
-  removals: strictOptions({
-    confirm: wholeNumber(1, 100).default(DEFAULT_REMOVALS.confirm),
-    maxShare: share.default(DEFAULT_REMOVALS.maxShare),
-    maxCount: wholeNumber(0, 1_000_000_000).default(DEFAULT_REMOVALS.maxCount),
-  }).prefault({}),
-  creations: strictOptions({
-    maxShare: share.default(DEFAULT_CREATIONS.maxShare),
-    maxCount: wholeNumber(0, 1_000_000_000).default(DEFAULT_CREATIONS.maxCount),
-  }).prefault({}),
+  /** When a record that is no longer shown counts as removed. */
+  removals: removalOptions.prefault({}),
+  /** When there are too many new records at once to report them without a decision. */
+  creations: creationOptions.prefault({}),
+  /** Null, absent and an empty list mean the same. @defaultValue true */
   nullIsAbsent: yesOrNo.default(true),
+  /** A record whose timestamp changes while its content stays makes an `updated` event without changes. @defaultValue false */
   touch: yesOrNo.default(false),
+  /** A key that appears, vanishes or changes its value type on nearly all rows is one schema event. @defaultValue true */
   collapse: yesOrNo.default(true),
 });
 
-const listsSchema = z
-  .record(z.string(), listSchema, { error: `an object whose keys are ${A_LIST}` })
+/** Every list is present in the result, with its default interval where none is given. */
+const lists = z
+  .record(z.string(), listOptions, { error: `an object whose keys are ${A_LIST}` })
   .transform((given, context) => {
-    const named = new Map<ListName, z.output<typeof listSchema>>();
+    const named = new Map<ListName, z.output<typeof listOptions>>();
     for (const [key, options] of Object.entries(given)) {
       const list = parseListName(key);
-      const problem =
-        list === undefined
-          ? `there is no such list${didYouMean(key, LIST_WORDS)}; allowed: ${A_LIST}`
-          : `the list "${list}" is named twice; keep one of them`;
-      if (list === undefined || named.has(list)) {
-        context.addIssue({ code: 'custom', path: [key], message: problem, params: { whole: true } });
-      } else {
+      if (list !== undefined && !named.has(list)) {
         named.set(list, options);
+        continue;
       }
+      const message =
+        list === undefined
+          ? `there is no such list${meantList(key)}; allowed: ${A_LIST}`
+          : `the list "${list}" is named twice; keep one of them`;
+      context.addIssue({ code: 'custom', path: [key], message, params: { whole: true } });
     }
-    return completeLists(named);
+    const complete = LIST_NAMES.map((list) => {
+      const { interval = DEFAULT_INTERVAL_MS[list], ...options } = named.get(list) ?? listOptions.parse({});
+      return [list, { ...options, intervalMs: interval }] as const;
+    });
+    return Object.fromEntries(complete) as Readonly<Record<ListName, ListConfig>>;
   });
 
-/** Stands in Redis keys: nothing in it may mean anything there. */
-export const WORKSPACE_NAME = /^[\w.-]{1,64}$/;
-
-export const workspaceSchema = strictOptions({
-  name: matching(WORKSPACE_NAME, "letters, digits, '-', '_' and '.', 1 to 64 characters"),
-  baseUrl: checked(A_URL, urlFault),
-  token: z
-    .string({ error: A_TOKEN })
-    .trim()
-    .regex(/^(?!bearer$)[\x21-\x7e]+$/i, { error: A_TOKEN }),
-  budget: strictOptions({
-    requests: wholeNumber(1, 100_000).default(DEFAULT_BUDGET.requests),
-    perSeconds: wholeNumber(1, 3_600).default(DEFAULT_BUDGET.perSeconds),
-  }).prefault({}),
-  timeZone: checked(`the IANA name of a time zone, such as '${DEFAULT_TIME_ZONE}'`, timeZoneFault).default(
-    DEFAULT_TIME_ZONE,
-  ),
-  todos: strictOptions({
-    watch: yesOrNo.default(true),
-    dueSoon: duration({ least: '1m' }).default(DEFAULT_DUE_SOON_MS),
-  }).prefault({}),
-  lists: listsSchema.prefault({}),
+const workspaceOptions = strictOptions({
+  /** Unique; part of event sources and Redis keys. Letters, digits, `-`, `_`, `.`; at most 64. */
+  name,
+  /** The part of the API's address before `/v2`: `https://crm.example/api`. */
+  baseUrl,
+  /** The API token, without "Bearer". */
+  token: apiToken,
+  /** The part of the API's rate limit that Changefeed uses: `requests` in any `perSeconds`, all processes together. */
+  budget: budgetOptions.prefault({}),
+  /** The workspace's time zone, an IANA name. It decides when a day begins. @defaultValue 'Asia/Seoul' */
+  timeZone: timeZone.default(DEFAULT_TIME_ZONE),
+  /** The todo monitor: events derived from changes of todos and from their due dates. */
+  todos: todosOptions.prefault({}),
+  /** Options per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). */
+  lists: lists.prefault({}),
 });
 
-const redisSchema = strictOptions({
-  url: checked(A_REDIS_URL, redisUrlFault).optional(),
+const redisOptions = strictOptions({
+  /** `redis://:password@host:6379/0` or `rediss://…`. The variable `REDIS_URL` wins over it. @defaultValue a private Redis in the state directory */
+  url: redisUrl.optional(),
+  /** Prefix of every key. Letters, digits, `-`, `_`, `.`, `:`. @defaultValue 'changefeed' */
   prefix: matching(/^[\w.:-]{1,64}$/, "letters, digits, '-', '_', '.' and ':', 1 to 64 characters").default(
     'changefeed',
   ),
+  /** Run although `maxmemory-policy` is not `noeviction`: when memory is full, state is lost (see redis.md). @defaultValue false */
   allowEviction: yesOrNo.default(false),
 });
 
-/** Everything but what the handlers check; a bare Redis URL has become `{ url }` by then. */
-export const configSchema = strictOptions({
-  workspaces: z
-    .array(workspaceSchema, { error: 'an array of one or more workspaces' })
-    .min(1, { error: 'an array of one or more workspaces' }),
-  subscriptions: z.array(z.unknown(), { error: 'an array of subscriptions' }).default([]),
-  derive: z.array(z.unknown(), { error: 'an array of what defineDerive returns' }).default([]),
-  redis: redisSchema.prefault({}),
-  log: strictOptions({
-    retention: strictOptions({
-      age: duration({ least: '1m' }).default(DEFAULT_LOG_RETENTION.ageMs),
-      events: wholeNumber(1, 1_000_000_000).default(DEFAULT_LOG_RETENTION.events),
-    }).prefault({}),
-  }).prefault({}),
-  serve: strictOptions({
-    host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default(DEFAULT_SERVE.host),
-    port: wholeNumber(0, 65_535).default(DEFAULT_SERVE.port),
-    token: z.union([mirrorToken, z.record(z.string(), mirrorToken, { error: A_MIRROR_TOKEN })], {
-      error: A_MIRROR_TOKEN,
-    }),
-  }).optional(),
-  deadLetters: strictOptions({
-    retention: strictOptions({
-      age: duration({ least: '1m' }).default(DEFAULT_DEAD_LETTER_RETENTION.ageMs),
-      count: wholeNumber(1, 1_000_000_000).nullable().default(DEFAULT_DEAD_LETTER_RETENTION.count),
-    }).prefault({}),
-  }).prefault({}),
+const logRetentionOptions = strictOptions({
+  /** Older events are deleted. @defaultValue '7d' */
+  // A week: a consumer that breaks on Friday can still be repaired and replayed on Monday.
+  age: duration({ from: '1m', to: LONGEST_AGE }).prefault('7d'),
+  /** Only this many of each workspace's newest events are kept. @defaultValue 100000 */
+  // At 4 kB an event this is 400 MB at worst.
+  events: wholeNumber(1, MOST_RECORDS).default(100_000),
 });
 
-function completeLists(
-  given: ReadonlyMap<ListName, z.output<typeof listSchema>>,
-): Readonly<Record<ListName, ListConfig>> {
-  const complete = (list: ListName): ListConfig => {
-    const { interval, ...options } = given.get(list) ?? listSchema.parse({});
-    return { ...options, only: options.only, intervalMs: interval ?? DEFAULT_INTERVAL_MS[list] };
-  };
-  return Object.fromEntries(LIST_NAMES.map((list) => [list, complete(list)])) as Record<ListName, ListConfig>;
+const logOptions = strictOptions({
+  /**
+   * How long events are kept. Events that a subscription has not read yet are always kept, unless no configuration has named
+   * the subscription for a week.
+   */
+  retention: logRetentionOptions.transform(({ age, events }) => ({ ageMs: age, events })).prefault({}),
+});
+
+const deadLetterRetentionOptions = strictOptions({
+  /** Older dead letters are deleted. @defaultValue '30d' */
+  age: duration({ from: '1m', to: LONGEST_AGE }).prefault('30d'),
+  /** Only this many of each subscription's newest dead letters are kept; null keeps all. @defaultValue null */
+  // A dead letter is an event not yet handled: it waits for a person, so by default the number is not limited.
+  count: wholeNumber(1, MOST_RECORDS).nullable().default(null),
+});
+
+const deadLettersOptions = strictOptions({
+  /** How long events that could not be handled are kept. */
+  retention: deadLetterRetentionOptions.transform(({ age, count }) => ({ ageMs: age, count })).prefault({}),
+});
+
+const A_MIRROR_TOKEN = 'a token of 8 or more characters without spaces, or an object with one per workspace';
+const mirrorToken = matching(/^[\x21-\x7e]{8,}$/, A_MIRROR_TOKEN);
+
+const serveOptions = strictOptions({
+  /** The address to listen on. @defaultValue '127.0.0.1' */
+  // The loopback interface: the mirror serves personal data, so opening it to a network must be a decision.
+  host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default('127.0.0.1'),
+  /** The port; 0 takes any free port. @defaultValue 4020 */
+  port: wholeNumber(0, 65_535).default(4020),
+  /** The bearer token of the workspace; with several workspaces, an object with one token for each name. */
+  token: z.union([mirrorToken, z.record(z.string(), mirrorToken, { error: A_MIRROR_TOKEN })], {
+    error: A_MIRROR_TOKEN,
+  }),
+});
+
+const WORKSPACES = 'an array of one or more workspaces';
+
+/** `redis: '…'` is short for `redis: { url: '…' }`. */
+const redis = z.preprocess(
+  (given: string | z.input<typeof redisOptions>) => (typeof given === 'string' ? { url: given } : given),
+  redisOptions,
+);
+
+export const configSchema = strictOptions({
+  /** One or more workspaces of the CRM. */
+  workspaces: z.array(workspaceOptions, { error: WORKSPACES }).min(1, { error: WORKSPACES }).readonly(),
+  /** What receives the events: the results of `defineHandler`, `webhook`, `ndjson` … @defaultValue none */
+  subscriptions: z
+    .array(z.custom<Subscription | SubscriptionData>(), { error: 'an array of subscriptions' })
+    .readonly()
+    .default([]),
+  /** In code, functions that make further events from events: the results of `defineDerive`. @defaultValue none */
+  derive: z
+    .array(z.custom<Derivation>(isDerivation, { error: 'in code, what defineDerive returns' }), {
+      error: 'an array of what defineDerive returns',
+    })
+    .readonly()
+    .default([]),
+  /** A Redis URL, or an object with the URL and the prefix of all keys. @defaultValue a private Redis in the state directory */
+  redis: redis.prefault({}),
+  /** The log of events. */
+  log: logOptions.prefault({}),
+  /** Events whose attempts are used up. */
+  deadLetters: deadLettersOptions.prefault({}),
+  /** The mirror: serves the six lists from the stored records. @defaultValue nothing is served */
+  serve: serveOptions.optional(),
+});
+
+/** A built-in handler as data, as in `changefeed.config.json`. */
+export interface SubscriptionData extends SubscriptionOptions {
+  /** `webhook`, `ndjson` … */
+  handler: string;
+  /** The handler's own options. */
+  [option: string]: unknown;
 }
 
-function timeFault(text: string): string | undefined {
-  return Number.isNaN(Date.parse(text)) ? 'this is not a time' : undefined;
+/** The configuration as a user writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
+export type ConfigInput = z.input<typeof configSchema>;
+
+export type ListInput = z.input<typeof listOptions>;
+
+/** A list's options, checked and with their defaults. */
+export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval'>> & { readonly intervalMs: number };
+
+/** A workspace, checked and with its defaults. `lists` has every list, the disabled ones included. */
+export type WorkspaceConfig = z.output<typeof workspaceOptions>;
+
+/** A configuration, checked and with its defaults. */
+export interface Config extends Readonly<Omit<z.output<typeof configSchema>, 'subscriptions' | 'serve'>> {
+  readonly subscriptions: readonly Subscription[];
+  /** Null where nothing is served. Every workspace has its own token. */
+  readonly serve: { readonly host: string; readonly port: number; readonly tokens: ReadonlyMap<string, string> } | null;
 }
 
-function urlFault(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'this is not a URL';
-  const { protocol, username, password, pathname } = new URL(text);
-  if (protocol !== 'https:' && protocol !== 'http:') return `this begins with ${protocol}`;
-  if (username !== '' || password !== '') return 'this holds a user name or password';
-  if (/[?#]/.test(text)) return 'this holds a query or a fragment';
-  return /\/v2\/*$/.test(pathname) ? 'this already ends in /v2' : undefined;
-}
-
-function redisUrlFault(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'this is not a URL';
-  const { protocol, hostname, pathname } = new URL(text);
-  if (protocol !== 'redis:' && protocol !== 'rediss:') return `this begins with ${protocol}`;
-  if (hostname === '') return 'this names no host';
-  return /^\/?\d*$/.test(pathname) ? undefined : 'its database is not a number';
-}
-
-function timeZoneFault(text: string): string | undefined {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return undefined;
-  } catch {
-    return 'this machine knows no such zone';
-  }
+/** Gives a configuration its types where it is written. It checks nothing; loading does. */
+export function defineConfig(input: ConfigInput): ConfigInput {
+  return input;
 }

@@ -1,11 +1,7 @@
-/**
- * Explains invalid options in one sentence: where (path and subscription), what was found, what is allowed. The schemas in this folder
- * have the "allowed" part as their error text; this file adds the rest. It shows short plain values, because
- * "found 'recrod'" helps, but never a value that may be a secret.
- */
-import { z } from 'zod';
-import { ChangefeedError, describe } from '../errors.js';
-import { nearest } from '../runtime/nearest.js';
+/** Checks the options of a handler; the error names the path and the subscription, what was found and what is allowed. */
+import type { z } from 'zod';
+import { ChangefeedError } from '../errors.js';
+import { isShowable, sentenceOf } from '../schema-kit/explain.js';
 
 export interface OptionsPlace {
   /** Path of the options: `subscriptions[0]`, or empty for a call in code. */
@@ -21,79 +17,23 @@ export interface OptionsPlace {
 export function parseOptions<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
-  place: OptionsPlace,
+  { where, kind }: OptionsPlace,
 ): z.output<Schema> {
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  // A misspelled key often explains why another one is missing: report it first.
+  // A misspelled key is the likely reason for another one missing, so it comes first.
   const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
-  const problems = issues.map((issue) => sentenceOf(issue, raw, place));
-  const others = problems.length === 1 ? '' : ` (${problems.length - 1} more to correct after this one.)`;
+  const problems = issues.map((issue) => sentenceOf(issue, { raw, where, owner: ownerOf(raw, kind) }));
+  const others = problems.length === 1 ? '' : ` (${problems.length - 1} more after this one.)`;
   throw new ChangefeedError('CF_CONFIG_INVALID', { message: `${problems[0] ?? ''}${others}`, problems });
-}
-
-/** An object with exactly these options; the error for an unknown one suggests a similar name. */
-export function strictOptions<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
-  const allowed = Object.keys(shape);
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? unknownOption(issue.keys[0] ?? '', allowed)
-        : `an object with ${allowed.join(', ')}`,
-  });
-}
-
-/** `, did you mean "x"?` or nothing. */
-export function didYouMean(text: string, candidates: readonly string[]): string {
-  const candidate = nearest(text, candidates);
-  return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
-}
-
-function unknownOption(key: string, allowed: readonly string[]): string {
-  return `there is no such option${didYouMean(key, allowed)}; allowed: ${allowed.join(', ')}`;
 }
 
 function rank(issue: z.core.$ZodIssue): number {
   return issue.code === 'unrecognized_keys' ? 0 : 1;
 }
 
-function sentenceOf(issue: z.core.$ZodIssue, raw: unknown, place: OptionsPlace): string {
-  const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const path = pathText([place.where, ...issue.path, ...unknownKey]);
-  const start = `${path === '' ? '' : `${path} of `}${ownerOf(raw, place)}`;
-  if (unknownKey.length > 0) return `${start}: ${issue.message}.`;
-  return `${start}: found ${show(valueAt(raw, issue.path), issue.path)}; allowed: ${issue.message}.`;
-}
-
-function ownerOf(raw: unknown, { kind }: OptionsPlace): string {
-  const name = valueAt(raw, ['name']);
+function ownerOf(raw: unknown, kind: string): string {
+  const name: unknown = typeof raw === 'object' && raw !== null && 'name' in raw ? raw.name : undefined;
   if (typeof name !== 'string' || name === '') return `${kind} without a name`;
   return isShowable(name) ? `${kind} ${JSON.stringify(name)}` : `${kind} with an unusable name`;
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\.+/, '');
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, step) => {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
-    return (at as Record<PropertyKey, unknown>)[step];
-  }, value);
-}
-
-// URLs, variables and connections often contain keys or passwords.
-const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set(['url', 'secret', 'env', 'connection', 'redis', 'payload']);
-
-function show(value: unknown, path: readonly PropertyKey[]): string {
-  if (path.some((step) => NEVER_SHOWN.has(step))) return describe(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
-  return typeof value === 'string' && isShowable(value) ? JSON.stringify(value) : describe(value);
-}
-
-function isShowable(text: string): boolean {
-  return text !== '' && text.length <= 64 && !text.includes('whsec_');
 }

@@ -1,158 +1,123 @@
-/** The options every subscription shares, whatever its handler does: their schema, their defaults, their sentences. */
+/** The options every subscription has, whatever its handler does: their schema, defaults and messages. */
 import { z } from 'zod';
 import { EVENT_TYPES, NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
-import { LIST_NAMES, OBJECT_OF, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import { LIST_NAMES, OBJECT_OF, parseListName } from '../events/lists.js';
 import { parseBeginning } from '../events/log-id.js';
-import type { ChangeClass } from '../events/types.js';
-import { parseDuration } from '../runtime/duration.js';
 import { ChangefeedError } from '../errors.js';
-import { didYouMean, strictOptions } from './explain.js';
+import { didYouMean } from '../schema-kit/did-you-mean.js';
+import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
+import { listName } from '../schema-kit/list-name.js';
 import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
 import { compileTypePattern } from '../events/pattern.js';
-import { compileWhere, whereSchema, type Conditions, type Predicate } from './where.js';
-
-/** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
-export interface SubscriptionOptions {
-  /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
-  name: string;
-  /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
-  on?: readonly string[] | undefined;
-  /** Names of workspaces. @defaultValue all */
-  workspaces?: readonly string[] | undefined;
-  /** Lists, by name (`activity`) or path (`people/activity`). @defaultValue all */
-  lists?: readonly string[] | undefined;
-  /** Only changes by people and integrations (`edited`), or only of fields the system keeps (`refreshed`). @defaultValue both */
-  class?: ChangeClass | undefined;
-  /** Field patterns: an updated event must have changed one of them. @defaultValue all */
-  fields?: readonly string[] | undefined;
-  /** Conditions on what the event carries (see docs/fan-out.md), or in code a function `(event) => boolean`. @defaultValue all */
-  where?: Conditions | Predicate | undefined;
-  /** In code: reshapes the event before the handler gets it. Its id stays as it is. @defaultValue as it is */
-  transform?: Transform | undefined;
-  /** `record`: one event of a record at a time, in sequence. `none`: as they come. @defaultValue 'record' */
-  order?: 'record' | 'none' | undefined;
-  /** Events (with `batch`: batches) handled at the same time by one process, 1 to 1000. @defaultValue 10 */
-  concurrency?: number | undefined;
-  /** How often a failed event is tried, and when. */
-  retry?: RetryOptions | undefined;
-  /**
-   * What a dead letter does to its record's later events: `release` lets them go on; `hold` keeps them waiting until it is
-   * retried or dropped (only with `order: 'record'`). @defaultValue 'release'
-   */
-  whenDead?: 'release' | 'hold' | undefined;
-  /** A try that takes longer is aborted and counts as failed. @defaultValue '30s' */
-  timeout?: string | undefined;
-  /**
-   * Where a new subscription starts: `now`, `beginning` (of the log), `snapshot` (what every record is now, then what
-   * changes), a time (`2026-03-01T09:00:00+09:00`) or a log id (that event first). It does not move one that has begun;
-   * `changefeed replay` does. @defaultValue 'now'
-   */
-  start?: 'now' | 'beginning' | 'snapshot' | (string & {}) | undefined;
-  /**
-   * The outcome instead of each keystroke: consecutive changes of a record are merged until it has been still for so long,
-   * but no longer than ten times that from the first; `{ still, atMost }` names both. @defaultValue each change by itself
-   */
-  settle?: string | SettleOptions | undefined;
-  /** Many events at once, for handlers that can take them so: `defineHandler` with `handleBatch`, `webhook`, `postgres`, `ndjson`. */
-  batch?: BatchOptions | undefined;
-}
-
-export interface SettleOptions {
-  /** Without a further change of the record. */
-  still: string;
-  /** From the first change on, however many follow. @defaultValue ten times `still` */
-  atMost?: string | undefined;
-}
-
-export interface BatchOptions {
-  /** Events in one batch at most, 1 to 1000. @defaultValue 100 */
-  size?: number | undefined;
-  /** How long the first one waits for others. @defaultValue '1s' */
-  linger?: string | undefined;
-}
-
-/** Durations are `'250ms'`, `'30s'`, `'15m'`, `'4h'`, `'7d'`. */
-export interface RetryOptions {
-  /** Tries in all, the first included. @defaultValue 10; webhook 15 */
-  attempts?: number | undefined;
-  /** Wait before the second try; doubles from there, with jitter. @defaultValue '1s'; webhook '5s' */
-  delay?: string | undefined;
-  /** No wait is longer. @defaultValue '1h'; webhook '4h' */
-  maxDelay?: string | undefined;
-}
+import { compileWhere, whereSchema } from './where.js';
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };
+export const DEFAULT_BATCH = { size: 100, linger: 1_000 };
 
-// The longest wait a timer of the platform can hold is 24.8 days; beyond it, it would fire at once.
-const LONGEST_MS = 24 * 86_400_000;
-const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)`;
-const A_NAME = "letters, digits, '-', '_' and '.', 1 to 64 characters";
+// A timer of the platform holds at most 24.8 days; a longer one would fire at once.
+export const LONGEST_WAIT = '24d';
 const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
 const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}; of todos also ${TODO_VERBS.join(', ')}`;
 const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
-const A_TRANSFORM = 'in code, a function (event) => event';
-const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
-const retry = strictOptions({
+const retryOptions = strictOptions({
+  /** Number of attempts, the first included. @defaultValue 10; webhook 15 */
   attempts: wholeNumber(1, 100).optional(),
-  delay: duration(0).optional(),
-  maxDelay: duration(0).optional(),
-}).refine((value) => value.delay === undefined || value.maxDelay === undefined || value.delay <= value.maxDelay, {
-  path: ['maxDelay'],
-  error: 'a duration that is not shorter than retry.delay',
+  /** Wait before the second attempt; it doubles after each attempt, with jitter. @defaultValue '1s'; webhook '5s' */
+  delay: duration({ from: '0ms', to: LONGEST_WAIT }).optional(),
+  /** Upper bound of the wait. @defaultValue '1h'; webhook '4h' */
+  maxDelay: duration({ from: '0ms', to: LONGEST_WAIT }).optional(),
 });
 
-const settleOptions = strictOptions({ still: duration(1), atMost: duration(1).optional() }).refine(
-  ({ still, atMost = still }) => atMost >= still,
-  { path: ['atMost'], error: 'a duration that is not shorter than still' },
+const settleOptions = strictOptions(
+  {
+    /** How long the record must be without a further change. */
+    still: duration({ from: '1ms', to: LONGEST_WAIT }),
+    /** How long after the first change the merged event is sent at the latest. @defaultValue ten times `still` */
+    atMost: duration({ from: '1ms', to: LONGEST_WAIT }).optional(),
+  },
+  { orAlone: A_DURATION },
 );
 
 /** `settle: '30s'` is short for `settle: { still: '30s' }`. */
-const settle = z
-  .custom<string | SettleOptions>(() => true)
-  .transform((given: unknown, context): Settling => {
-    if (typeof given !== 'object' || given === null) {
-      const still = duration(1).safeParse(given);
-      if (still.success) return settling({ still: still.data });
-      context.addIssue({ code: 'custom', message: `${A_DURATION}, or { still, atMost }` });
-      return z.NEVER;
-    }
-    const result = settleOptions.safeParse(given);
-    if (result.success) return settling(result.data);
-    context.issues.push(...(result.error.issues as z.core.$ZodRawIssue[]));
-    return z.NEVER;
-  });
+const settle = z.preprocess(
+  (given: string | z.input<typeof settleOptions>) => (typeof given === 'string' ? { still: given } : given),
+  settleOptions
+    .refine(({ still, atMost = still }) => atMost >= still, {
+      path: ['atMost'],
+      error: 'a duration that is not shorter than still',
+    })
+    // Ten times: the events of a record that changes all the time still arrive, at a tenth of the rate.
+    .transform(({ still, atMost = 10 * still }): Settling => ({ stillMs: still, atMostMs: atMost })),
+);
 
-export const DEFAULT_BATCH = { size: 100, linger: 1_000 };
-const batch = strictOptions({
+const batchOptions = strictOptions({
+  /** Maximum number of events in a batch. @defaultValue 100 */
   size: wholeNumber(1, 1_000).default(DEFAULT_BATCH.size),
-  linger: duration(0).default(DEFAULT_BATCH.linger),
+  /** How long the first event waits for others. @defaultValue '1s' */
+  linger: duration({ from: '0ms', to: LONGEST_WAIT }).default(DEFAULT_BATCH.linger),
 });
 
-/** The shared part of every handler's schema: spread it into `strictOptions({ … })`. */
+/** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
-  name: z.string({ error: A_NAME }).regex(/^[\w.-]{1,64}$/, { error: A_NAME }),
+  /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
+  name,
+  /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
   on: listOf(z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern), 'event types').default(['crm.*']),
+  /** Names of workspaces. @defaultValue all */
   workspaces: listOf(text('the name of a workspace'), 'names of workspaces').optional(),
-  lists: listOf(z.string({ error: A_LIST }).transform(toListName), 'lists').optional(),
-  class: z.enum(['edited', 'refreshed'], { error: `'edited' or 'refreshed'` }).optional(),
+  /** Lists, by name (`activity`) or path (`people/activity`). @defaultValue all */
+  lists: listOf(listName, 'lists').optional(),
+  /** Only changes made by people and integrations (`edited`), or only of fields the system keeps (`refreshed`). @defaultValue both */
+  class: oneOf('edited', 'refreshed').optional(),
+  /** Field patterns: an `updated` event must have changed one of these fields. @defaultValue all */
   fields: listOf(text('the name of a field, or a pattern with *'), 'field names').optional(),
+  /** Conditions on the contents of the event (see docs/fan-out.md), or in code a function `(event) => boolean`. @defaultValue all */
   where: whereSchema.optional(),
-  transform: z.custom<Transform>((value) => typeof value === 'function', { error: A_TRANSFORM }).optional(),
-  order: z.enum(['record', 'none'], { error: `'record' or 'none'` }).default('record'),
+  /** In code: changes the event before the handler receives it. The event's id stays the same. @defaultValue the event is not changed */
+  transform: z
+    .custom<Transform>((value) => typeof value === 'function', { error: 'in code, a function (event) => event' })
+    .optional(),
+  /** `record`: one event of a record at a time, in sequence. `none`: in any order. @defaultValue 'record' */
+  order: oneOf('record', 'none').default('record'),
+  /** Number of events (with `batch`: batches) one process handles at the same time. @defaultValue 10 */
   concurrency: wholeNumber(1, 1_000).default(10),
-  retry: retry.optional(),
-  whenDead: z.enum(['release', 'hold'], { error: `'release' or 'hold'` }).default('release'),
-  timeout: duration(1).default(30_000),
-  start: z
-    .string({ error: A_START })
-    .refine((text) => ['now', 'snapshot'].includes(text) || parseBeginning(text) !== undefined, { error: A_START })
-    .default('now'),
+  /** How often a failed event is tried again, and when. */
+  retry: retryOptions
+    .refine(({ delay = 0, maxDelay = delay }) => delay <= maxDelay, {
+      path: ['maxDelay'],
+      error: 'a duration that is not shorter than retry.delay',
+    })
+    .optional(),
+  /**
+   * What a dead letter does to later events of its record: `release` delivers them; `hold` keeps them waiting until the dead
+   * letter is retried or dropped (only with `order: 'record'`). @defaultValue 'release'
+   */
+  whenDead: oneOf('release', 'hold').default('release'),
+  /** An attempt that takes longer is aborted and counts as failed. @defaultValue '30s' */
+  timeout: duration({ from: '1ms', to: LONGEST_WAIT }).prefault('30s'),
+  /**
+   * Where a new subscription starts: `now`, `beginning` (of the log), `snapshot` (every record as it is now, then the changes),
+   * a time (`2026-03-01T09:00:00+09:00`) or a log id (that event first). It does not move a subscription that has begun;
+   * `changefeed replay` does. @defaultValue 'now'
+   */
+  start: z.custom<'now' | 'beginning' | 'snapshot' | (string & {})>(isStart, { error: A_START }).default('now'),
+  /**
+   * Merges quick changes of a record: its consecutive changes become one event once it has not changed for this long, at the
+   * latest after ten times as long. `{ still, atMost }` sets both times. @defaultValue each change is its own event
+   */
   settle: settle.optional(),
-  batch: batch.optional(),
+  /** Many events at once, for handlers that support it: `defineHandler` with `handleBatch`, `webhook`, `postgres`, `ndjson`. */
+  batch: batchOptions.optional(),
 };
 
-export const subscriptionSchema = strictOptions(subscriptionShape) satisfies z.ZodType<unknown, SubscriptionOptions>;
+export const subscriptionSchema = strictOptions(subscriptionShape);
+
+/** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
+export type SubscriptionOptions = z.input<typeof subscriptionSchema>;
+export type RetryOptions = z.input<typeof retryOptions>;
+export type SettleOptions = z.input<typeof settleOptions>;
+export type BatchOptions = z.input<typeof batchOptions>;
 
 /** The shared options after checking: defaults filled in, durations in ms, lists by name. */
 export type SubscriptionSettings = z.output<typeof subscriptionSchema>;
@@ -217,12 +182,7 @@ function refuseTogether({ name, order, settle, batch }: SubscriptionSettings, pa
     refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'`);
 }
 
-/** Ten times: a record under constant change is told of, at a tenth of the pace. */
-function settling({ still, atMost = 10 * still }: { still: number; atMost?: number | undefined }): Settling {
-  return { stillMs: still, atMostMs: atMost };
-}
-
-/** It would hold nothing, and whoever asked for it believes that it does. */
+/** Without an order there are no later events to hold; accepting the option would promise what does not happen. */
 function refuseHoldWithoutOrder({ name, order, whenDead }: SubscriptionSettings, handler: string): void {
   if (order === 'record' || whenDead === 'release') return;
   const owner = handler === 'custom' ? 'defineHandler' : handler;
@@ -237,39 +197,12 @@ function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPoli
   return { attempts: given?.attempts ?? defaults.attempts, delayMs: Math.min(delayMs, maxDelayMs), maxDelayMs };
 }
 
-/** A duration text, read as ms. */
-export function duration(leastMs: number): z.ZodType<number, string> {
-  return z.string({ error: A_DURATION }).transform((value, context) => {
-    const ms = parseDuration(value);
-    if (ms !== undefined && ms >= leastMs && ms <= LONGEST_MS) return ms;
-    context.addIssue({ code: 'custom', message: A_DURATION });
-    return z.NEVER;
-  });
+function isStart(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  return value === 'now' || value === 'snapshot' || parseBeginning(value) !== undefined;
 }
 
-export function wholeNumber(least: number, most: number): z.ZodNumber {
-  const error = `a whole number from ${least} to ${most}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
-}
-
-function text(error: string): z.ZodString {
-  return z.string({ error }).min(1, { error });
-}
-
-function listOf<Item extends z.ZodType>(item: Item, nouns: string): z.ZodArray<Item> {
-  const error = `an array of one or more ${nouns}`;
-  return z.array(item, { error }).min(1, { error });
-}
-
-function toListName(value: string, context: z.RefinementCtx): ListName {
-  const list = parseListName(value);
-  if (list !== undefined) return list;
-  const known = [...LIST_NAMES, ...LIST_NAMES.map((name) => PATH_OF[name].slice('v2/'.length))];
-  context.addIssue({ code: 'custom', message: `${A_LIST}${didYouMean(value, known)}` });
-  return z.NEVER;
-}
-
-/** A pattern that no event can ever match would be a subscription that is silent for ever, without a word. */
+/** A pattern that no event can match would make a subscription that silently receives nothing. */
 function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
   if ([...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern)) || isOwnType(pattern)) return;
   context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantEventType(pattern)}` });

@@ -2,7 +2,7 @@
 import { ChangefeedError, describe } from '../errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
 import { execKind } from './exec/exec.js';
-import { didYouMean } from './explain.js';
+import { didYouMean } from '../schema-kit/did-you-mean.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
 import { messageKind } from './message/message.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BUDGET, DEFAULT_INTERVAL_MS } from '../../src/config/defaults.js';
+import { DEFAULT_BUDGET, DEFAULT_INTERVAL_MS } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { LIST_NAMES } from '../../src/events/lists.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { defineConfig } from '../../src/config/define.js';
+import { defineConfig } from '../../src/config/schema.js';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.js';
 
 class Marker extends Error {}

@@ -103,8 +103,7 @@ describe('subscription options', () => {
 
 const types =
   'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed; of todos also completed, reopened, rescheduled, reassigned, due_soon, overdue';
-const duration =
-  "a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted)";
+const duration = "a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d'";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
   'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
@@ -210,22 +209,22 @@ describe('invalid options: one sentence with path, subscription, what was found 
     [
       'a duration without unit',
       { name: 'a', timeout: 30_000 },
-      `subscriptions[2].timeout of webhook "a": found the number 30000; allowed: ${duration}.`,
+      `subscriptions[2].timeout of webhook "a": found the number 30000; allowed: ${duration}, from '1ms' to '24d'.`,
     ],
     [
       'a duration that is none',
       { name: 'a', timeout: '30 sec' },
-      `subscriptions[2].timeout of webhook "a": found "30 sec"; allowed: ${duration}.`,
+      `subscriptions[2].timeout of webhook "a": found "30 sec"; allowed: ${duration}, from '1ms' to '24d'.`,
     ],
     [
       'a timeout of nothing',
       { name: 'a', timeout: '0s' },
-      `subscriptions[2].timeout of webhook "a": found "0s"; allowed: ${duration}.`,
+      `subscriptions[2].timeout of webhook "a": found "0s"; allowed: ${duration}, from '1ms' to '24d'.`,
     ],
     [
       'more than a timer holds',
       { name: 'a', retry: { maxDelay: '25d' } },
-      `subscriptions[2].retry.maxDelay of webhook "a": found "25d"; allowed: ${duration}.`,
+      `subscriptions[2].retry.maxDelay of webhook "a": found "25d"; allowed: ${duration}, from '0ms' to '24d'.`,
     ],
     [
       'retry as a number',
@@ -260,7 +259,7 @@ describe('invalid options: one sentence with path, subscription, what was found 
     [
       'settle without a unit',
       { name: 'a', settle: 30 },
-      `subscriptions[2].settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '4h' or '7d' (at most '24d'; a bare number is not accepted), or { still, atMost }.`,
+      `subscriptions[2].settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d', or { still, atMost }.`,
     ],
     [
       'settle with a bound below its wait',
@@ -281,7 +280,7 @@ describe('invalid options: one sentence with path, subscription, what was found 
   it('invalid options: reports a misspelled key first, counts the rest and keeps all sentences as facts', () => {
     const error = complaintAbout({ nmae: 'a', concurrency: -1 });
     expect(error.message).toBe(
-      `subscriptions[2].nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more to correct after this one.)`,
+      `subscriptions[2].nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more after this one.)`,
     );
     expect(error.facts['problems']).toHaveLength(3);
   });

@@ -1,8 +1,8 @@
 /**
- * docs/configuration.md, made from what the code says: meaning and default from the docstrings, what is allowed from
- * the sentence with which the very option refuses a wrong value.
+ * docs/configuration.md, generated from the code: meaning and default come from the comments in the schemas, what is allowed
+ * comes from the error message of the option itself.
  */
-import { DEFAULT_INTERVAL_MS } from '../../src/config/defaults.js';
+import { DEFAULT_INTERVAL_MS } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { LIST_NAMES, PATH_OF } from '../../src/events/lists.js';
@@ -17,7 +17,7 @@ interface Section {
   /** Text under the title. */
   text?: string;
   file: string;
-  /** The interface whose members are the options. */
+  /** The schema, or the interface, that declares the options. */
   name: string;
   /** A whole configuration in which these options have these values. */
   around: (options: Json) => Json;
@@ -35,7 +35,7 @@ const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more 
 const subscription = (base: Json, more: Json): Json => whole({ subscriptions: [{ ...base, ...more }] });
 const guard = (option: string, name: string): Section => ({
   title: `\`workspaces[].lists.<list>.${option}\``,
-  file: 'config/input.ts',
+  file: 'config/schema.ts',
   name,
   around: (given) => workspace({ lists: { people: { [option]: given } } }),
 });
@@ -44,57 +44,57 @@ const SUBSCRIPTIONS =
   'Shared by all handlers. In code they stand in `defineHandler({ … })`, `webhook({ … })` and their like; as data beside `"handler": "webhook"`. What each handler promises stands in [handlers.md](handlers.md).';
 
 export const SECTIONS: readonly Section[] = [
-  { title: 'The whole', file: 'config/input.ts', name: 'ConfigInput', around: whole },
-  { title: '`workspaces[]`', file: 'config/input.ts', name: 'WorkspaceInput', around: workspace },
+  { title: 'The whole', file: 'config/schema.ts', name: 'configSchema', around: whole },
+  { title: '`workspaces[]`', file: 'config/schema.ts', name: 'workspaceOptions', around: workspace },
   {
     title: '`workspaces[].budget`',
     text: 'One budget per workspace, shared by all processes. Its burst is a tenth of the limit, and no window ever holds more than the limit.',
-    file: 'config/input.ts',
-    name: 'BudgetInput',
+    file: 'config/schema.ts',
+    name: 'budgetOptions',
     around: (budget) => workspace({ budget }),
   },
   {
     title: '`workspaces[].todos`',
     text: 'What the monitor tells stands in [todos.md](todos.md).',
-    file: 'config/input.ts',
-    name: 'TodosInput',
+    file: 'config/schema.ts',
+    name: 'todosOptions',
     around: (todos) => workspace({ todos }),
   },
   {
     title: '`workspaces[].lists.<list>`',
     text: listsText(),
-    file: 'config/input.ts',
-    name: 'ListInput',
+    file: 'config/schema.ts',
+    name: 'listOptions',
     around: (people) => workspace({ lists: { people } }),
   },
-  guard('removals', 'RemovalsInput'),
-  guard('creations', 'CreationsInput'),
+  guard('removals', 'removalOptions'),
+  guard('creations', 'creationOptions'),
   {
     title: '`subscriptions[]`',
     text: SUBSCRIPTIONS,
     file: 'handlers/options.ts',
-    name: 'SubscriptionOptions',
+    name: 'subscriptionShape',
     around: (more) => subscription(NDJSON, more),
   },
   {
     title: '`subscriptions[].retry`',
     text: 'What a handler throws goes before it: `RetryAfterError` waits as told, `PermanentError` makes a dead letter at once.',
     file: 'handlers/options.ts',
-    name: 'RetryOptions',
+    name: 'retryOptions',
     around: (retry) => subscription(NDJSON, { retry }),
   },
   {
     title: '`subscriptions[].settle`',
     text: 'A duration alone is short for `{ still }`. What is merged with what stands in [fan-out.md](fan-out.md#settle-the-outcome-not-each-keystroke).',
     file: 'handlers/options.ts',
-    name: 'SettleOptions',
+    name: 'settleOptions',
     around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
   },
   {
     title: '`subscriptions[].batch`',
     text: 'For `webhook`, `postgres`, `ndjson`, and `defineHandler` with `handleBatch`.',
     file: 'handlers/options.ts',
-    name: 'BatchOptions',
+    name: 'batchOptions',
     around: (batch) => subscription(NDJSON, { batch }),
   },
   {
@@ -168,27 +168,27 @@ export const SECTIONS: readonly Section[] = [
   {
     title: '`redis`',
     text: 'A bare URL is short for `{ url }`.',
-    file: 'config/input.ts',
-    name: 'RedisInput',
+    file: 'config/schema.ts',
+    name: 'redisOptions',
     around: (redis) => whole({ redis }),
   },
   {
     title: '`log.retention`',
     text: 'What a subscription has not yet read stays in any case.',
-    file: 'config/input.ts',
-    name: 'LogRetentionInput',
+    file: 'config/schema.ts',
+    name: 'logRetentionOptions',
     around: (retention) => whole({ log: { retention } }),
   },
   {
     title: '`serve`',
-    file: 'config/input.ts',
-    name: 'ServeInput',
+    file: 'config/schema.ts',
+    name: 'serveOptions',
     around: (serve) => whole({ serve: { token: 'served-to-others', ...serve } }),
   },
   {
     title: '`deadLetters.retention`',
-    file: 'config/input.ts',
-    name: 'DeadLetterRetentionInput',
+    file: 'config/schema.ts',
+    name: 'deadLetterRetentionOptions',
     around: (retention) => whole({ deadLetters: { retention } }),
   },
 ];
@@ -235,7 +235,7 @@ export function isObject(allowed: string): boolean {
 
 /** Values as code, words as words. */
 function code(text: string): string {
-  return text.replace(/'[^']*'|\['[^']*'\]|\b\d+\b|\b(?:true|false|null)\b/g, (value) => `\`${value}\``);
+  return text.replace(/'[^']*'|\['[^']*'\]|\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b/g, (value) => `\`${value}\``);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -255,7 +255,7 @@ function listsText(): string {
 
 const HEAD = `# Configuration
 
-<!-- Made from the code by test/config/reference.test.ts: change the docstrings, then run \`npx vitest run test/config/reference.test.ts -u\`. -->
+<!-- Generated from the code by test/config/reference.test.ts: change the comments in the schemas, then run \`npx vitest run test/config/reference.test.ts -u\`. -->
 
 \`changefeed.config.ts\` (or \`.mts\`, \`.js\`, \`.mjs\`, \`.json\`) in the working directory; \`--config\` or \`CHANGEFEED_CONFIG\` names
 another file. In code it is \`export default defineConfig({ … })\`; in JSON, \`\${NAME}\` in a string is replaced from the

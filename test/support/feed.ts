@@ -1,7 +1,7 @@
 /** The product as a library, on one workspace of another server of the interface: sweeps, and the events that each adds. */
 import { expect } from 'vitest';
 import { openChangefeed } from '../../src/app/changefeed.js';
-import type { ListInput } from '../../src/config/input.js';
+import type { ListInput } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';

@@ -1,4 +1,4 @@
-/** What the docstrings of an interface say of its options: the source of the reference pages. */
+/** The comments of options where they are declared, in a schema or in an interface: the source of the reference pages. */
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
@@ -6,30 +6,58 @@ export interface OptionDoc {
   name: string;
   required: boolean;
   meaning: string;
-  /** As it stands in `@defaultValue`; empty without one. */
+  /** The text of `@defaultValue`; empty without one. */
   defaultValue: string;
 }
 
-/** The interface's own members, those it extends left out. */
+type Option = ts.PropertySignature | ts.PropertyAssignment | ts.ShorthandPropertyAssignment;
+
+/**
+ * The options declared by `const name = strictOptions({ … })`, `const name = { … }` or `interface name { … }`; without those
+ * that are spread into it or inherited.
+ */
 export function optionDocs(file: string, name: string): OptionDoc[] {
   const url = new URL(`../../src/${file}`, import.meta.url);
   const source = ts.createSourceFile(file, readFileSync(url, 'utf8'), ts.ScriptTarget.Latest, true);
-  const found = source.statements.find((one): one is ts.InterfaceDeclaration => {
-    return ts.isInterfaceDeclaration(one) && one.name.text === name;
-  });
-  if (found === undefined) throw new Error(`${file} has no interface ${name}`);
-  return found.members.filter(ts.isPropertySignature).map(docOf);
+  const found = source.statements.map((statement) => membersOf(statement, name)).find((one) => one !== undefined);
+  if (found === undefined) throw new Error(`${file} declares no options ${name}`);
+  return found.filter(isOption).map(docOf);
 }
 
-function docOf(member: ts.PropertySignature): OptionDoc {
-  const [doc] = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc);
+function membersOf(statement: ts.Statement, name: string): readonly ts.Node[] | undefined {
+  if (ts.isInterfaceDeclaration(statement)) return statement.name.text === name ? statement.members : undefined;
+  if (!ts.isVariableStatement(statement)) return undefined;
+  const declared = statement.declarationList.declarations.find((one) => one.name.getText() === name);
+  return declared?.initializer && firstObject(declared.initializer)?.properties;
+}
+
+function firstObject(node: ts.Node): ts.ObjectLiteralExpression | undefined {
+  return ts.isObjectLiteralExpression(node) ? node : ts.forEachChild(node, firstObject);
+}
+
+function isOption(node: ts.Node): node is Option {
+  return ts.isPropertySignature(node) || ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node);
+}
+
+function docOf(option: Option): OptionDoc {
+  const [doc] = ts.getJSDocCommentsAndTags(option).filter(ts.isJSDoc);
   const tag = doc?.tags?.find(({ tagName }) => tagName.text === 'defaultValue');
   return {
-    name: member.name.getText(),
-    required: member.questionToken === undefined,
+    name: option.name.getText(),
+    required: !isOptional(option),
     meaning: oneLine(ts.getTextOfJSDocComment(doc?.comment)),
     defaultValue: oneLine(ts.getTextOfJSDocComment(tag?.comment)).replaceAll('`', ''),
   };
+}
+
+/** In a schema: the last call says so. */
+function isOptional(option: Option): boolean {
+  if (ts.isPropertySignature(option)) return option.questionToken !== undefined;
+  if (!ts.isPropertyAssignment(option) || !ts.isCallExpression(option.initializer)) return false;
+  const { expression } = option.initializer;
+  return (
+    ts.isPropertyAccessExpression(expression) && ['optional', 'default', 'prefault'].includes(expression.name.text)
+  );
 }
 
 function oneLine(text = ''): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVAL_MS } from '../../src/config/defaults.js';
+import { DEFAULT_INTERVAL_MS } from '../../src/config/schema.js';
 import { LIST_NAMES } from '../../src/events/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
 import { ChangefeedError } from '../../errors.js';
-import { nearest } from '../../runtime/nearest.js';
+import { nearest } from '../../schema-kit/did-you-mean.js';
 import type { Colours } from '../colours.js';
 import type { GlobalOptions, Io } from '../io.js';
 

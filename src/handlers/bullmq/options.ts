@@ -1,7 +1,7 @@
 /** The options of `bullmq`. */
 import { z } from 'zod';
-import { strictOptions } from '../explain.js';
-import { subscriptionShape, wholeNumber, type SubscriptionOptions } from '../options.js';
+import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
+import { subscriptionShape, type SubscriptionOptions } from '../options.js';
 
 export interface BullmqOptions extends SubscriptionOptions {
   /** The name of your queue. */

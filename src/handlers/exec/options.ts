@@ -1,7 +1,7 @@
 /** The options of `exec`. */
 import { z } from 'zod';
-import { strictOptions } from '../explain.js';
-import { duration, subscriptionShape, type SubscriptionOptions } from '../options.js';
+import { duration, strictOptions } from '../../schema-kit/fields.js';
+import { LONGEST_WAIT, subscriptionShape, type SubscriptionOptions } from '../options.js';
 
 export interface ExecOptions extends SubscriptionOptions {
   /** The program: a path, or a name that is looked up on `PATH`. No shell reads it. */
@@ -33,7 +33,7 @@ export const execSchema = strictOptions({
   args: z.array(plain(WORDS), { error: WORDS }).default([]),
   cwd: plain(A_FOLDER).min(1, { error: A_FOLDER }).optional(),
   env: z.record(z.string().regex(/^\w+$/, { error: VARIABLES }), plain(VARIABLES), { error: VARIABLES }).default({}),
-  killAfter: duration(0).default(5_000),
+  killAfter: duration({ from: '0ms', to: LONGEST_WAIT }).default(5_000),
 }) satisfies z.ZodType<unknown, ExecOptions>;
 
 export type ExecSettings = z.output<typeof execSchema>;

@@ -1,7 +1,8 @@
 /** The options of whatever posts to a URL: where to, whom it may reach, how often, until when. */
 import { z } from 'zod';
 import type { Rate } from '../handler.js';
-import { duration, type SubscriptionParts } from '../options.js';
+import { LONGEST_WAIT, type SubscriptionParts } from '../options.js';
+import { duration } from '../../schema-kit/fields.js';
 import { isAllowHost, readAllowHosts, type Allowances } from './address.js';
 import { rateSchema, type RateOptions } from './rate.js';
 import { readTarget, type Target } from './target.js';
@@ -27,7 +28,9 @@ export const endpointShape = {
   url: z.string({ error: A_URL }),
   allowHosts: z.array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), { error: HOSTS }).default([]),
   rate: rateSchema.optional(),
-  disableAfter: z.union([z.literal(false), duration(1)], { error: AN_OUTAGE }).default(5 * 86_400_000),
+  disableAfter: z
+    .union([z.literal(false), duration({ from: '1ms', to: LONGEST_WAIT })], { error: AN_OUTAGE })
+    .default(5 * 86_400_000),
 };
 
 interface Given {

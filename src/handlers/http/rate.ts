@@ -1,8 +1,7 @@
 /** How often one endpoint is sent something, by all processes together. */
 import type { z } from 'zod';
-import { strictOptions } from '../explain.js';
+import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
 import type { Rate } from '../handler.js';
-import { wholeNumber } from '../options.js';
 
 export interface RateOptions {
   /** Requests allowed in every `perSeconds`, 1 to 10000; evenly spread over them, not at once. */

@@ -1,7 +1,7 @@
 /** The options of `message`. */
 import { z } from 'zod';
-import { strictOptions } from '../explain.js';
-import { subscriptionShape, wholeNumber, type SubscriptionOptions } from '../options.js';
+import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
+import { subscriptionShape, type SubscriptionOptions } from '../options.js';
 import { endpointShape, toEndpoint, type EndpointOptions } from '../http/endpoint.js';
 import { DEFAULT_TEMPLATE, readTemplate } from './template.js';
 

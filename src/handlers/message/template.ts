@@ -3,7 +3,7 @@
  * (`{{after.이름}}`, `{{record.담당자.name}}`), with an optional fallback after ` | `. Pure.
  */
 import type { ChangeEvent } from '../../events/types.js';
-import { didYouMean } from '../explain.js';
+import { didYouMean } from '../../schema-kit/did-you-mean.js';
 import { PLAIN_WORDS, RECORD_WORDS, plainWord, recordField, type PlainWord, type RecordWord } from './facts.js';
 import { escapeText } from './mrkdwn.js';
 

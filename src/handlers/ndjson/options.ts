@@ -1,6 +1,6 @@
 /** The options of `ndjson`. */
 import { z } from 'zod';
-import { strictOptions } from '../explain.js';
+import { strictOptions } from '../../schema-kit/fields.js';
 import { subscriptionShape, type SubscriptionOptions } from '../options.js';
 
 export interface NdjsonOptions extends SubscriptionOptions {

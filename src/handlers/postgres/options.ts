@@ -1,7 +1,7 @@
 /** The options of `postgres`. */
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../../events/lists.js';
-import { strictOptions } from '../explain.js';
+import { strictOptions } from '../../schema-kit/fields.js';
 import { subscriptionShape, type SubscriptionOptions } from '../options.js';
 import { readUrl } from './address.js';
 import { A_NAME, isIdentifier } from './identifiers.js';

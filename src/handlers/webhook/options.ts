@@ -1,6 +1,6 @@
 /** The options of `webhook`. */
 import { z } from 'zod';
-import { strictOptions } from '../explain.js';
+import { strictOptions } from '../../schema-kit/fields.js';
 import type { RetryPolicy } from '../handler.js';
 import { subscriptionShape, type SubscriptionOptions } from '../options.js';
 import { endpointShape, toEndpoint, type EndpointOptions } from '../http/endpoint.js';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openChangefeed } from '../../../src/app/changefeed.js';
-import type { ListInput } from '../../../src/config/input.js';
+import type { ListInput } from '../../../src/config/schema.js';
 import { parseConfig } from '../../../src/config/parse.js';
 import { LIST_NAMES, OBJECT_OF, type ListName } from '../../../src/events/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';

@@ -1,6 +1,6 @@
 /** Guarantee 5: a record is deleted only after two complete sweeps without it, and a mass removal waits for a person. */
 import { describe, expect, it } from 'vitest';
-import type { ListInput } from '../../../src/config/input.js';
+import type { ListInput } from '../../../src/config/schema.js';
 import { sweepInNewLives, summaryOf } from '../../support/feed.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openChangefeed } from '../../../src/app/changefeed.js';
-import type { ListInput } from '../../../src/config/input.js';
+import type { ListInput } from '../../../src/config/schema.js';
 import { parseConfig } from '../../../src/config/parse.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { startOtherCrm, type OtherCrm, type OtherRecord } from '../../support/other-crm.js';

@@ -1,6 +1,12 @@
-/** Suggestions for "did you mean …": the candidate with the fewest edits. */
+/** "Did you mean …?": the candidate that takes the fewest edits to reach. */
 
-/** The nearest candidate, or undefined if more than half of it would have to change. */
+/** ` (did you mean "x"?)`, or nothing when no candidate is close. */
+export function didYouMean(text: string, candidates: readonly string[]): string {
+  const candidate = nearest(text, candidates);
+  return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
+}
+
+/** The nearest candidate; undefined when more than half of it would have to change. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
@@ -11,7 +17,7 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   return best.candidate;
 }
 
-/** The Levenshtein distance. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row += 1) {

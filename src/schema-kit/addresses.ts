@@ -1,0 +1,36 @@
+/** Addresses and tokens: what is wrong with one, in words that never repeat it, because it may hold a secret. */
+import { z } from 'zod';
+import { checked } from './fields.js';
+
+export const baseUrl = checked(
+  'an http or https URL, the part before /v2, such as https://crm.example/api',
+  baseUrlFault,
+);
+
+export function baseUrlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'this is not a URL';
+  const { protocol, username, password, pathname } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return `this begins with ${protocol}`;
+  if (username !== '' || password !== '') return 'this holds a user name or password';
+  // The text, not the parsed URL: a bare "?" or "#" parses to an empty query and would still end the path.
+  if (/[?#]/.test(text)) return 'this holds a query or a fragment';
+  return /\/v2\/*$/.test(pathname) ? 'this already ends in /v2' : undefined;
+}
+
+export const redisUrl = checked('a URL such as redis://:password@host:6379/0 or rediss://…', redisUrlFault);
+
+export function redisUrlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'this is not a URL';
+  const { protocol, hostname, pathname } = new URL(text);
+  if (protocol !== 'redis:' && protocol !== 'rediss:') return `this begins with ${protocol}`;
+  if (hostname === '') return 'this names no host';
+  return /^\/?\d*$/.test(pathname) ? undefined : 'its database is not a number';
+}
+
+const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
+
+/** White space around it is dropped: a secret file ends in a line break. */
+export const apiToken = z
+  .string({ error: A_TOKEN })
+  .trim()
+  .regex(/^(?!bearer$)[\x21-\x7e]+$/i, { error: A_TOKEN });

@@ -1,0 +1,65 @@
+/**
+ * Problems of options as sentences: the path, what was found, what is allowed. The schemas carry the "allowed" half as
+ * their error texts. Small plain values are shown, because "found 'recrod'" is what helps; possible secrets never are.
+ */
+import type { z } from 'zod';
+import { describe } from '../errors.js';
+
+export interface Explained {
+  /** What was checked. */
+  raw: unknown;
+  /** Path of the options: `subscriptions[0]`. @defaultValue they are the whole */
+  where?: string;
+  /** What the options belong to: `webhook "ops"`. */
+  owner?: string;
+  /** Says where a missing value should come from, by its path. */
+  remedyOf?: (path: string) => string | undefined;
+}
+
+/** An issue added with `params: { whole: true }` has a message that needs only its path. */
+export function sentenceOf(issue: z.core.$ZodIssue, { raw, where = '', owner, remedyOf }: Explained): string {
+  const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const path = pathText([...(where === '' ? [] : [where]), ...issue.path, ...unknownKey]);
+  const subject = [path, owner].filter((part) => part !== undefined && part !== '').join(' of ') || 'the configuration';
+  if (unknownKey.length > 0 || (issue.code === 'custom' && issue.params?.['whole'] === true))
+    return `${subject}: ${issue.message}.`;
+  const found = valueAt(raw, issue.path);
+  const remedy = found === undefined || found === '' ? remedyOf?.(path) : undefined;
+  const sentence = `${subject}: found ${show(found, issue.path)}; allowed: ${issue.message}.`;
+  return remedy === undefined ? sentence : `${sentence} ${remedy}`;
+}
+
+/** `workspaces[0].lists.people.interval` */
+export function pathText(path: readonly PropertyKey[]): string {
+  const steps = path.map((step, index) => {
+    if (typeof step === 'number') return `[${step}]`;
+    if (index === 0 || /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(String(step))) return `.${String(step)}`;
+    return `[${JSON.stringify(step)}]`;
+  });
+  return steps.join('').replace(/^\./, '');
+}
+
+/** A text may be short for an object with one option: it is what was found at that option's path. */
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, step) => {
+    if (typeof at === 'string') return at;
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    return (at as Record<PropertyKey, unknown>)[step];
+  }, value);
+}
+
+// Fields whose value is never shown. A token in the wrong field is still a token, a URL may carry a password, and people
+// put both into variables, connections and payloads.
+const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set([
+  ...['token', 'baseUrl', 'redis', 'url', 'secret', 'env', 'connection', 'payload'],
+]);
+
+function show(value: unknown, path: readonly PropertyKey[]): string {
+  if (path.some((step) => NEVER_SHOWN.has(step))) return describe(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
+  return typeof value === 'string' && isShowable(value) ? JSON.stringify(value) : describe(value);
+}
+
+export function isShowable(text: string): boolean {
+  return text !== '' && text.length <= 64 && !text.includes('whsec_');
+}

@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { optionDocs } from '../support/option-docs.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What the editor shows for the options of a type: by name, as text. */
+function shownByEditor(program: ts.Program, file: string, typeName: string): Record<string, string> {
+  const source = program.getSourceFile(`${ROOT}src/${file}`)!;
+  const alias = source.statements.find(
+    (one): one is ts.TypeAliasDeclaration => ts.isTypeAliasDeclaration(one) && one.name.text === typeName,
+  )!;
+  const checker = program.getTypeChecker();
+  const options = checker.getTypeAtLocation(alias).getProperties();
+  const textOf = (option: ts.Symbol): string => ts.displayPartsToString(option.getDocumentationComment(checker));
+  return Object.fromEntries(options.map((option) => [option.name, textOf(option).replace(/\s+/g, ' ')]));
+}
+
+describe('configuration: the types of the options', () => {
+  it('keep the comments of the schema, so that the editor shows them', { timeout: 60_000 }, () => {
+    const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object };
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+    const program = ts.createProgram([`${ROOT}src/config/schema.ts`, `${ROOT}src/handlers/options.ts`], options);
+    for (const [file, type, schema] of [
+      ['config/schema.ts', 'ConfigInput', 'configSchema'],
+      ['config/schema.ts', 'ListInput', 'listOptions'],
+      ['handlers/options.ts', 'SubscriptionOptions', 'subscriptionShape'],
+      ['handlers/options.ts', 'RetryOptions', 'retryOptions'],
+    ] as const) {
+      const declared = optionDocs(file, schema).map(({ name, meaning }) => [name, meaning]);
+      expect(shownByEditor(program, file, type)).toEqual(Object.fromEntries(declared));
+    }
+  });
+});
