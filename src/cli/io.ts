@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
-import { coloursFor, type Colours } from './colours.js';
+import { type Colours, coloursFor } from './text.js';
 import { liveLines, type LiveLines } from './live-lines.js';
 
 export interface Io {

@@ -1,7 +1,6 @@
 /** An event as a line a person can read: what changed, from what to what. */
 import type { ChangeEvent, FieldChange } from '../events/types.js';
-import type { Colours } from './colours.js';
-import { widthOf } from './text.js';
+import { type Colours, printable, widthOf } from './text.js';
 
 /** The fields that tell a person which record this is, in this order. */
 const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type'] as const;
@@ -90,11 +89,6 @@ function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(valueText).join(', ');
   if (typeof value === 'object' && 'name' in value && typeof value.name === 'string') return value.name;
   return JSON.stringify(value);
-}
-
-/** Records hold what anybody typed: control characters could drive the terminal. */
-function printable(text: string): string {
-  return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
 function cut(text: string, places: number): string {

@@ -9,9 +9,7 @@ import type {
   WorkspaceStatus,
 } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
-import type { Colours } from './colours.js';
-import { table } from './table.js';
-import { count } from './text.js';
+import { type Colours, count, table } from './text.js';
 
 type HeldCreations = NonNullable<ListStatus['heldCreations']>;
 

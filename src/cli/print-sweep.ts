@@ -3,9 +3,8 @@ import type { ListSweep } from '../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { SubscriptionStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
-import type { Colours } from './colours.js';
+import { type Colours, count } from './text.js';
 import { countsText, heldCreationsText, heldText, silenceText } from './print-status.js';
-import { count } from './text.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
 type Incomplete = Extract<ListSweep, { outcome: 'incomplete' }>;

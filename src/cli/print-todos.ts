@@ -1,8 +1,7 @@
 /** What todos come to, as a page for a terminal. */
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
 import { formatDuration } from '../runtime/duration.js';
-import type { Colours } from './colours.js';
-import { table } from './table.js';
+import { type Colours, printable, table } from './text.js';
 
 const COLUMNS = ['open', 'due today', 'overdue', 'completed', 'rate', 'median'];
 
@@ -19,7 +18,7 @@ function workspaceText(todos: WorkspaceTodos, { since, at }: TodosReport, colour
   return [
     `${bold(`workspace ${workspace}`)}  completed ${days}  ${dim(`as of ${age} ago`)}`,
     table(['', ...COLUMNS], [['all todos', ...cells(total, colours)]], colours),
-    ...groupTable({ title: 'in charge', none: 'nobody' }, people, colours),
+    ...groupTable({ title: 'in charge', none: 'no person' }, people, colours),
     ...groupTable({ title: 'team', none: 'no team' }, teams, colours),
   ].join('\n\n');
 }
@@ -37,8 +36,7 @@ function groupTable(
 
 function nameOf({ id, name }: TodoGroup): string | null {
   if (id === null) return null;
-  // Names are what anybody typed: control characters could drive the terminal.
-  return (name ?? id).replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
+  return printable(name ?? id);
 }
 
 function cells(counts: TodoCounts, { red, yellow }: Colours): string[] {

@@ -1,5 +1,4 @@
-/** A bar per list on a terminal while lists are being read; nothing anywhere else. It goes when the sweep is over. */
-import cliProgress from 'cli-progress';
+/** A bar per list on a terminal while lists are read; no output elsewhere. The bars disappear when the sweep is over. */
 import type { SweepProgress } from '../app/changefeed.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Io } from './io.js';
@@ -11,13 +10,7 @@ export interface ProgressView {
 }
 
 const BAR_WIDTH = 24;
-const BAR = {
-  barsize: BAR_WIDTH,
-  barGlue: '',
-  barCompleteString: '█'.repeat(BAR_WIDTH),
-  barIncompleteString: '░'.repeat(BAR_WIDTH),
-};
-/** Often enough to look alive; a fast server's every page would be too often. */
+/** Often enough for the eye; a fast server answers far more often than that. */
 const REPAINT_MS = 50;
 
 export function progressView(io: Pick<Io, 'interactive' | 'live'>): ProgressView {
@@ -37,14 +30,14 @@ export function progressView(io: Pick<Io, 'interactive' | 'live'>): ProgressView
   };
 }
 
-/** A first sweep's end is unknown: its bar shows what came so far and no share, until it is complete. */
+/** The size of a list is unknown in its first sweep: the bar then moves, without a percentage until the list is complete. */
 export function progressLine({ list, mode, pages, records, expected, done }: SweepProgress): string {
   const known = expected !== null && expected > 0;
   const total = known ? Math.max(expected, records) : records + 50;
   const share = done ? 1 : records / total;
-  // Its own type asks for every option there is; a bar needs these.
-  const bar = cliProgress.Format.BarFormat(share, BAR);
+  const filled = Math.round(share * BAR_WIDTH);
   const percent = done || known ? `, ${Math.floor(share * 100)} %` : '';
   const label = `${mode === 'baseline' ? 'baseline' : 'sweep'.padEnd(8)} ${list.padEnd(12)}`;
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
   return `${label} ${bar} ${count(records, 'record')}, ${count(pages, 'page')}${percent}`;
 }

@@ -186,7 +186,7 @@ describe('what goes wrong while running', () => {
       folder.run(['tail', '--workspace', 'acne', '--no-follow']),
     ]);
     const sentence =
-      /^changefeed: --workspace: there is no workspace "acne" \(did you mean acme\?\)\..*\[CF_USAGE\]\n$/;
+      /^changefeed: --workspace: there is no workspace "acne" \(did you mean "acme"\?\)\..*\[CF_USAGE\]\n$/;
     expect([swept.code, tailed.code]).toEqual([2, 2]);
     expect([swept.stderr, tailed.stderr]).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
   });

@@ -1,11 +1,9 @@
 import pc from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { coloursFor, noColours } from '../../src/cli/colours.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { statusText } from '../../src/cli/print-status.js';
 import { progressLine } from '../../src/cli/progress.js';
-import { table } from '../../src/cli/table.js';
-import { widthOf } from '../../src/cli/text.js';
+import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/observability/status.js';
 import { changeEvent } from '../support/fan-out.js';

@@ -47,7 +47,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
       'an option without its value': { args: ['tail', '--from'], says: /argument missing/ },
       'an unknown list': {
         args: ['sweep', 'peoples'],
-        says: /no list "peoples" \(did you mean people\?\).*people, org/,
+        says: /no list "peoples" \(did you mean "people"\?\).*people, org/,
       },
       'an unknown role': {
         args: ['start', '--only', 'poll,nonsense'],
@@ -61,7 +61,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
       'no place in the log': { args: ['tail', '--from', 'lunch'], says: /--from: found "lunch"; allowed: a log id/ },
       'a type no event has': {
         args: ['tail', '--type', 'crm.people.created'],
-        says: /no event has a type like "crm\.people\.created" \(did you mean crm\./,
+        says: /no event has a type like "crm\.people\.created" \(did you mean "crm\./,
       },
     });
   });

@@ -81,12 +81,12 @@ describe('changefeed webhook test', () => {
   it('says what there is to test when the name is of something else', { timeout: 120_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
     const cases: [string[], string][] = [
-      [['test', 'opps'], 'There is no subscription "opps" (did you mean ops?). Webhooks: ops. [CF_USAGE]'],
+      [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Webhooks: ops. [CF_USAGE]'],
       [
         ['test', 'archive'],
         '"archive" is a subscription of the handler ndjson, not a webhook. Webhooks: ops. [CF_USAGE]',
       ],
-      [['tset', 'ops'], 'Found "tset" (did you mean test?); allowed: test. [CF_USAGE]'],
+      [['tset', 'ops'], 'webhook: found "tset" (did you mean "test"?); allowed: test. [CF_USAGE]'],
     ];
     for (const [args, sentence] of cases) {
       const { code, stdout, stderr } = await folder.run(['webhook', ...args]);

@@ -1,6 +1,6 @@
 /** The parts of docs/cli.md that are made from the commands, and the shapes it promises for `--json`. */
 import { readFileSync } from 'node:fs';
-import { noColours } from '../../src/cli/colours.js';
+import { noColours } from '../../src/cli/text.js';
 import { buildProgram } from '../../src/cli/program.js';
 
 const PAGE = new URL('../../docs/cli.md', import.meta.url);

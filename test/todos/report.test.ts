@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { noColours } from '../../src/cli/colours.js';
+import { noColours } from '../../src/cli/text.js';
 import { todosText } from '../../src/cli/print-todos.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
@@ -133,7 +133,7 @@ describe('todos report', () => {
       const text = todosText(counted, noColours);
       expect(text).toMatch(/^workspace acme {2}completed 2026-03-03 to 2026-03-10 \(Asia\/Seoul\)/);
       expect(text).toMatch(/all todos {2}6 {5}3 {10}2 {8}2 {10}50 % {2}3 days/);
-      expect(text).toMatch(/nobody {5}1 {5}0 {10}0 {8}0 {10}— {5}—/);
+      expect(text).toMatch(/no person {2}1 {5}0 {10}0 {8}0 {10}— {5}—/);
       expect(text).toMatch(/no team {3}3/);
     });
 

@@ -1,108 +1,87 @@
 import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app/changefeed.js';
-import { ChangefeedError } from '../../errors.js';
-import { openService } from '../../app/process.js';
-import type { Colours } from '../colours.js';
-import type { GlobalOptions, Io } from '../io.js';
-import { table } from '../table.js';
-import { count } from '../text.js';
+import { usage, wholeNumber, word } from '../arguments.js';
+import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import type { Io } from '../io.js';
+import { count, table, type Colours } from '../text.js';
 
-export const DEAD_ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
-type Action = (typeof DEAD_ACTIONS)[number];
-
-export interface DeadOptions extends GlobalOptions {
-  args: readonly string[];
-  all?: boolean;
-  subscription?: string;
-  limit?: number;
-  json?: boolean;
-}
+const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 
 interface Call {
-  letters: DeadLetters;
+  action: (typeof ACTIONS)[number];
   filter: DeadLetterFilter;
-  options: DeadOptions;
-  io: Io;
+  limit: number | undefined;
+  json: boolean;
 }
 
-/** `changefeed dead`: what became of the events that were given up, and what shall become of them. */
-export async function dead(options: DeadOptions, io: Io): Promise<number> {
-  const { action, ids } = readAction(options);
-  const { feed } = await openService(io, { path: options.config, quiet: true });
-  try {
-    const { subscription } = options;
+export const dead = defineCommand({
+  name: 'dead',
+  description: 'dead letters: events whose attempts are used up',
+  input: {
+    action: argument(ACTIONS.join(', '), word(...ACTIONS)),
+    ids: restArguments('ids of events', asText),
+    all: flag('retry or drop: all dead letters'),
+    subscription: option('name', 'only those of this subscription', asText),
+    limit: option('number', 'list: at most this many, newest first (default: 100)', wholeNumber({ least: 1 })),
+    json: flag('list and show: one dead letter per line as JSON; retry and drop: the count'),
+  },
+  async run({ action, ids, all = false, subscription, limit, json = false, config }, io) {
+    if (action === 'show' && ids.length === 0)
+      throw usage('dead show: give the id of an event; "dead list" shows the ids.');
+    // A forgotten argument must not drop all dead letters: that cannot be undone.
+    if ((action === 'retry' || action === 'drop') && all === ids.length > 0)
+      throw usage(`dead ${action}: give either ids of events or --all.`);
     const filter = { ...(subscription !== undefined && { subscription }), ...(ids.length > 0 && { ids }) };
-    const letters = feed.deadLetters;
-    if (ids.length > 0) await refuseUnknown(letters, filter, ids);
-    await ACTIONS[action]({ letters, filter, options, io });
-  } finally {
-    await feed.stop();
-  }
-  return 0;
-}
+    await withFeed(io, config, async ({ feed: { deadLetters } }) => {
+      if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
+      await act(deadLetters, { action, filter, limit, json }, io);
+    });
+    return 0;
+  },
+});
 
-const ACTIONS: Readonly<Record<Action, (call: Call) => Promise<void>>> = {
-  async list({ letters, filter, options: { limit, json = false }, io }) {
-    const found = await letters.list({ ...filter, ...(limit !== undefined && { limit }) });
-    if (json) printLines(found, io);
-    else io.out(found.length === 0 ? 'no dead letters' : listText(found, io.colours.out));
-  },
-  async show({ letters, filter, options: { json = false }, io }) {
-    const found = await letters.list(filter);
-    if (json) printLines(found, io);
-    else io.out(found.map((letter) => letterText(letter, io.colours.out)).join('\n\n'));
-  },
-  async retry({ letters, filter, options, io }) {
+async function act(letters: DeadLetters, { action, filter, limit, json }: Call, io: Io): Promise<void> {
+  if (action === 'retry') {
     const retried = await letters.retry(filter);
-    io.out(
-      options.json === true ? JSON.stringify({ retried }) : `${count(retried, 'dead letter')} to be handled again`,
-    );
-  },
-  async drop({ letters, filter, options, io }) {
+    io.out(json ? JSON.stringify({ retried }) : `${count(retried, 'dead letter')} to be handled again`);
+    return;
+  }
+  if (action === 'drop') {
     const dropped = await letters.drop(filter);
-    io.out(options.json === true ? JSON.stringify({ dropped }) : `${count(dropped, 'dead letter')} dropped`);
-  },
-};
-
-function readAction({ args: [word = '', ...ids], all = false }: DeadOptions): { action: Action; ids: string[] } {
-  const action = DEAD_ACTIONS.find((one) => one === word);
-  if (action === undefined) throw usage(`dead: found "${word}"; allowed: ${DEAD_ACTIONS.join(', ')}.`);
-  if (action === 'show' && ids.length === 0) throw usage('dead show: name the id of an event; "dead list" has them.');
-  // Dropping everything by a forgotten argument would be for good.
-  if ((action === 'retry' || action === 'drop') && all === ids.length > 0)
-    throw usage(`dead ${action}: name the ids of events, or say --all; one of the two.`);
-  return { action, ids };
+    io.out(json ? JSON.stringify({ dropped }) : `${count(dropped, 'dead letter')} dropped`);
+    return;
+  }
+  const found = await letters.list({ ...filter, ...(action === 'list' && limit !== undefined && { limit }) });
+  if (json) for (const letter of found) io.out(JSON.stringify(letter));
+  else if (action === 'show') io.out(found.map((letter) => letterText(letter, io.colours.out)).join('\n\n'));
+  else io.out(found.length === 0 ? 'no dead letters' : listText(found, io.colours.out));
 }
 
 async function refuseUnknown(letters: DeadLetters, filter: DeadLetterFilter, ids: readonly string[]): Promise<void> {
   const known = new Set((await letters.list({ ...filter, limit: Infinity })).map(({ id }) => id));
   const unknown = ids.filter((id) => !known.has(id));
   if (unknown.length > 0)
-    throw usage(`There is no dead letter ${unknown.join(', ')}. "changefeed dead list" has them.`);
+    throw usage(`There is no dead letter ${unknown.join(', ')}. "changefeed dead list" shows the ids.`);
 }
 
-function printLines(letters: readonly DeadLetter[], io: Io): void {
-  for (const letter of letters) io.out(JSON.stringify(letter));
-}
-
-/** Without contents of records: a list is looked at over shoulders. */
+/** Without the contents of records: other people may see the screen. */
 function listText(letters: readonly DeadLetter[], colours: Colours): string {
   const rows = letters.map(({ id, subscription, diedAt, attempts, reason, event }) => {
     return [id, subscription, event.type, event.subject, diedAt, String(attempts.length), oneLine(reason)];
   });
-  return table(['event', 'subscription', 'type', 'record', 'died', 'tries', 'reason'], rows, colours);
+  return table(['event', 'subscription', 'type', 'record', 'died', 'attempts', 'reason'], rows, colours);
 }
 
 function letterText(letter: DeadLetter, { bold, dim }: Colours): string {
   const { id, subscription, workspace, logId, diedAt, reason, attempts, event } = letter;
-  const tries = attempts.map(({ attempt, at, error, code, message, frames }) => {
+  const lines = attempts.map(({ attempt, at, error, code, message, frames }) => {
     const where = frames[0] === undefined ? '' : dim(`\n    ${frames[0].replace(/^at /, 'in ')}`);
-    return `  try ${attempt}  ${at}  ${code ?? error}: ${oneLine(message)}${where}`;
+    return `  attempt ${attempt}  ${at}  ${code ?? error}: ${oneLine(message)}${where}`;
   });
   return [
     `${bold(id)}  ${event.type}  ${event.subject}`,
     `subscription ${subscription}  workspace ${workspace}  log id ${logId}`,
     `died ${diedAt}: ${oneLine(reason)}`,
-    ...tries,
+    ...lines,
     JSON.stringify(event, null, 2),
   ].join('\n');
 }
@@ -110,8 +89,4 @@ function letterText(letter: DeadLetter, { bold, dim }: Colours): string {
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= 160 ? line : `${line.slice(0, 159)}…`;
-}
-
-function usage(message: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message });
 }

@@ -2,47 +2,56 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openChangefeed, type Changefeed } from '../../app/changefeed.js';
+import { quietLog } from '../../app/process.js';
 import { parseConfig } from '../../config/parse.js';
 import { LIST_NAMES } from '../../events/lists.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
-import { quietLog } from '../../app/process.js';
+import { positiveNumber, wholeNumber } from '../arguments.js';
+import { defineCommand, option, optionWithDefault } from '../command.js';
 import type { Io } from '../io.js';
 import { eventLine } from '../print-event.js';
 import { sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
+import { MOST_RECORDS } from './sandbox.js';
 
-export interface DemoOptions {
-  seed: number;
-  people: number;
-  rate: number;
-}
-
-/** A look at every list each few seconds: for a person who watches. */
+/** Time between two sweeps of a list: short, because a person is watching. */
 const DEMO_INTERVAL = '4s';
 
-/** `changefeed demo`: a synthetic workspace and a Changefeed that watches it, in one process; leaves nothing behind. */
-export async function demo({ seed, people, rate }: DemoOptions, io: Io): Promise<number> {
-  const sandbox = createSandbox({ seed, people, history: people * 2, activity: people * 2 });
-  const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
-  let feed: Changefeed | undefined;
-  try {
-    const address = await sandbox.start();
-    const title = io.colours.err.bold('Changefeed demo');
-    io.err(`${title}: a synthetic CRM with ${countText(sandbox)}, polled as the real one would be.`);
-    feed = await openDemo(address, { stateDir, io });
-    await showBaseline(feed, io);
-    sandbox.rate = rate;
-    await showChanges(feed, io);
-  } catch (error) {
-    if (!io.signal.aborted) throw error;
-  } finally {
-    io.err(io.colours.err.dim('stopping …'));
-    await feed?.stop();
-    await sandbox.stop();
-    await rm(stateDir, { recursive: true, force: true });
-  }
-  return 0;
-}
+/** A synthetic workspace and a Changefeed that polls it, in one process. It leaves no data behind. */
+export const demo = defineCommand({
+  name: 'demo',
+  description: 'watch a synthetic workspace; needs no configuration',
+  input: {
+    seed: optionWithDefault(option('number', 'selects the workspace', wholeNumber()), 1),
+    people: optionWithDefault(
+      option('number', 'number of people; the other lists follow', wholeNumber({ most: MOST_RECORDS })),
+      200,
+    ),
+    rate: optionWithDefault(option('number', 'changes per second', positiveNumber), 1),
+  },
+  async run({ seed, people, rate }, io) {
+    const sandbox = createSandbox({ seed, people, history: people * 2, activity: people * 2 });
+    const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
+    let feed: Changefeed | undefined;
+    try {
+      const address = await sandbox.start();
+      const title = io.colours.err.bold('Changefeed demo');
+      io.err(`${title}: a synthetic CRM with ${countText(sandbox)}, polled like the real one.`);
+      feed = await openDemo(address, { stateDir, io });
+      await showBaseline(feed, io);
+      sandbox.rate = rate;
+      await showChanges(feed, io);
+    } catch (error) {
+      if (!io.signal.aborted) throw error;
+    } finally {
+      io.err(io.colours.err.dim('stopping …'));
+      await feed?.stop();
+      await sandbox.stop();
+      await rm(stateDir, { recursive: true, force: true });
+    }
+    return 0;
+  },
+});
 
 function countText({ world }: Sandbox): string {
   const total = LIST_NAMES.reduce((sum, list) => sum + world.counts[list], 0);
@@ -59,9 +68,8 @@ function openDemo({ url, token }: SandboxAddress, { stateDir, io }: { stateDir: 
   return openChangefeed({ config, stateDir, log: quietLog(io) });
 }
 
-/** First contact is quiet: nothing is new to who sees everything for the first time. */
 async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
-  io.err('Baseline: every list is read once and remembered; nothing is reported yet.');
+  io.err('Baseline: every list is read once and stored; no events yet.');
   const progress = progressView(io);
   try {
     const sweeps = await feed.sweep({ signal: io.signal, onProgress: (now) => progress.show(now) });
@@ -75,7 +83,7 @@ async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
 
 async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   await feed.start();
-  io.err(`Baseline complete. From here on, changes as they are found (every list is looked at each ${DEMO_INTERVAL}).`);
+  io.err(`Baseline complete. Changes appear below as they are found (every list is swept every ${DEMO_INTERVAL}).`);
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {

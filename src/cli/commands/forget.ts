@@ -1,44 +1,38 @@
 import type { Forgotten } from '../../app/changefeed.js';
-import { ChangefeedError } from '../../errors.js';
-import { openService } from '../../app/process.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { usage } from '../arguments.js';
+import { argument, asText, defineCommand, flag, withFeed } from '../command.js';
+import type { Io } from '../io.js';
 import { count } from '../text.js';
 
-export interface ForgetOptions extends GlobalOptions {
-  args: [string];
-  yes?: boolean;
-  json?: boolean;
-}
-
-/** `changefeed forget <workspace>`: removes everything Redis keeps of it. For good, so a person says yes to it first. */
-export async function forget({ args: [workspace], yes = false, json = false, config }: ForgetOptions, io: Io) {
-  if (!yes && !(await isMeant(workspace, io))) {
-    io.err('Nothing was removed.');
-    return 1;
-  }
-  const { feed } = await openService(io, { path: config, quiet: true });
-  try {
-    const forgotten = await feed.forget(workspace);
+/** Cannot be undone, so a person confirms it by typing the name of the workspace. */
+export const forget = defineCommand({
+  name: 'forget',
+  description: 'delete all stored data of a workspace',
+  input: {
+    workspace: argument('its name, whether the configuration still has it or not', asText),
+    yes: flag('do not ask'),
+    json: flag('print it as JSON'),
+  },
+  async run({ workspace, yes = false, json = false, config }, io) {
+    if (!yes && !(await isConfirmed(workspace, io))) {
+      io.err('Nothing was deleted.');
+      return 1;
+    }
+    const forgotten = await withFeed(io, config, ({ feed }) => feed.forget(workspace));
     io.out(json ? JSON.stringify(forgotten) : forgottenText(forgotten));
-  } finally {
-    await feed.stop();
-  }
-  return 0;
-}
+    return 0;
+  },
+});
 
-async function isMeant(workspace: string, { ask }: Io): Promise<boolean> {
-  if (ask === undefined) {
-    throw new ChangefeedError('CF_USAGE', {
-      message: `forget: this removes everything kept of workspace "${workspace}", for good. Say --yes where nobody can be asked.`,
-    });
-  }
-  const question = `This removes everything kept of workspace "${workspace}", for good: records, log, dead letters. Type its name to go on: `;
-  return (await ask(question)).trim() === workspace;
+async function isConfirmed(workspace: string, { ask }: Io): Promise<boolean> {
+  const what = `This deletes all stored data of workspace "${workspace}" and cannot be undone`;
+  if (ask === undefined) throw usage(`forget: ${what}. Without a terminal, confirm it with --yes.`);
+  return (await ask(`${what}: records, log, dead letters. Type its name to continue: `)).trim() === workspace;
 }
 
 function forgottenText({ workspace, records, events, deliveries, keys }: Forgotten): string {
   const { waiting, handled, dead } = deliveries;
-  if (keys + waiting + handled + dead === 0) return `Nothing is kept of a workspace "${workspace}".`;
+  if (keys + waiting + handled + dead === 0) return `No data is stored of a workspace "${workspace}".`;
   const what = [
     count(records, 'record'),
     `${count(events, 'event')} in the log`,
@@ -46,5 +40,5 @@ function forgottenText({ workspace, records, events, deliveries, keys }: Forgott
     count(dead, 'dead letter'),
     count(keys, 'key'),
   ].join(', ');
-  return `Workspace "${workspace}" is forgotten: ${what}. What handlers have delivered stays where it is.`;
+  return `Workspace "${workspace}" is deleted: ${what}. What handlers have delivered is not touched.`;
 }

@@ -1,83 +1,96 @@
-import { ChangefeedError } from '../../errors.js';
-import { PROFILES } from '../../sandbox/faults/profiles.js';
-import { createSandbox, type SandboxOptions as WorldOptions } from '../../sandbox/sandbox.js';
 import { untilAborted } from '../../app/process.js';
-import type { Io } from '../io.js';
-import { table } from '../table.js';
+import { PROFILES } from '../../sandbox/faults/profiles.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
+import {
+  duration,
+  port,
+  positiveNumber,
+  rateLimit,
+  recordCount,
+  usage,
+  wholeNumber,
+  type RecordCount,
+} from '../arguments.js';
+import { asText, defineCommand, option, optionWithDefault, repeatedOption } from '../command.js';
+import { table } from '../text.js';
 
-export interface SandboxOptions extends Pick<
-  WorldOptions,
-  | 'seed'
-  | 'token'
-  | 'port'
-  | 'host'
-  | 'people'
-  | 'organizations'
-  | 'memos'
-  | 'todos'
-  | 'history'
-  | 'activity'
-  | 'rate'
-  | 'records'
-> {
-  /** `list` prints the profiles. */
-  profile?: string;
-  /** Port of the control API. */
-  control?: number;
-  controlToken?: string;
-  /** Null is no limit. */
-  limit?: { requests: number; perMs: number } | null;
-  /** Ms. */
-  latency?: number;
-  journal?: string;
-  /** Further lists: how many records by name. */
-  list?: Readonly<Record<string, number>>;
-}
+/** The synthetic workspace is kept in memory. */
+export const MOST_RECORDS = 1_000_000;
+const size = wholeNumber({ most: MOST_RECORDS });
 
-/** `changefeed sandbox`: serves the read API from a synthetic workspace until the process is asked to stop. */
-export async function sandbox(options: SandboxOptions, io: Io): Promise<number> {
-  const { limit, latency, control, controlToken, list, ...world } = options;
-  if (world.profile === 'list') {
-    const rows = PROFILES.map(({ name, sound, does }) => [name, sound ? 'sound' : 'unsound', does]);
-    io.out(table(['profile', '', 'what it does'], rows, io.colours.out));
+export const sandbox = defineCommand({
+  name: 'sandbox',
+  description: 'serve the six endpoints from a synthetic workspace',
+  input: {
+    port: optionWithDefault(option('number', 'port to listen on; 0 for any', port), 4010),
+    host: optionWithDefault(option('host', 'address to listen on', asText), '127.0.0.1'),
+    token: optionWithDefault(option('token', 'the bearer token that opens it', asText), 'sandbox'),
+    seed: optionWithDefault(option('number', 'selects the workspace', wholeNumber()), 1),
+    people: option('number', 'people; lists without their own option follow (default: 1000)', size),
+    organizations: option('number', 'organizations', size),
+    memos: option('number', 'memos', size),
+    todos: option('number', 'todos', size),
+    history: option('number', 'deal history entries', size),
+    activity: option('number', 'people activity entries', size),
+    list: repeatedOption(
+      'name=number',
+      'a further list: deal=500 serves v2/deal with the array dealList; repeatable',
+      recordCount({ most: MOST_RECORDS }),
+    ),
+    rate: optionWithDefault(option('number', 'changes per second; 0 for none', positiveNumber), 1),
+    limit: option('requests/duration', 'rate limit, or "none" (default: 100/10s)', rateLimit),
+    latency: option('duration', 'added to every answer (default: none)', duration),
+    records: option('number', 'all lists together, in the default shares', wholeNumber({ most: 10_000_000 })),
+    profile: option('name', 'how it behaves; "list" prints the profiles (default: calm)', asText),
+    control: option('port', 'a control API on this port, to switch faults while it runs', port),
+    controlToken: option('token', 'the bearer token of the control API (default: control)', asText),
+    journal: option('file', 'write every mutation as NDJSON, for "verify"', asText),
+  },
+  async run({ config: _config, list, limit, latency, control, controlToken, ...world }, io) {
+    if (world.profile === 'list') {
+      const rows = PROFILES.map(({ name, sound, does }) => [name, sound ? 'sound' : 'unsound', does]);
+      io.out(table(['profile', '', 'what it does'], rows, io.colours.out));
+      return 0;
+    }
+    const served = createSandbox({
+      ...world,
+      ...(list !== undefined && { lists: countsByName(list) }),
+      ...(limit !== undefined && { limit }),
+      ...(latency !== undefined && { latencyMs: latency }),
+      ...(control !== undefined && {
+        control: { port: control, ...(controlToken !== undefined && { token: controlToken }) },
+      }),
+    });
+    try {
+      const { url, token, control: controlApi } = await startOrExplain(served.start(), world.port);
+      io.out(`sandbox listens: base URL ${url}  token ${token}`);
+      io.err(`In another terminal: CHANGEFEED_BASE_URL=${url} CHANGEFEED_TOKEN=${token} changefeed sweep`);
+      if (controlApi !== null) io.err(`Control API: ${controlApi.url}  token ${controlApi.token}`);
+      await untilAborted(io.signal);
+    } finally {
+      await served.stop();
+    }
     return 0;
-  }
-  const served = createSandbox({
-    ...world,
-    ...(list !== undefined && { lists: list }),
-    ...(limit !== undefined && { limit }),
-    ...(latency !== undefined && { latencyMs: latency }),
-    ...(control !== undefined && {
-      control: { port: control, ...(controlToken !== undefined && { token: controlToken }) },
-    }),
-  });
-  try {
-    const { url, token, control: controlApi } = await startOrExplain(served.start(), world.port);
-    io.out(`sandbox listens: base URL ${url}  token ${token}`);
-    io.err(`In another terminal: CHANGEFEED_BASE_URL=${url} CHANGEFEED_TOKEN=${token} changefeed sweep`);
-    if (controlApi !== null) io.err(`Control API: ${controlApi.url}  token ${controlApi.token}`);
-    await untilAborted(io.signal);
-  } finally {
-    await served.stop();
-  }
-  return 0;
+  },
+});
+
+function countsByName(lists: readonly RecordCount[]): Record<string, number> {
+  const names = lists.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw usage(`--list: "${twice}" is given twice; name each list once.`);
+  return Object.fromEntries(lists.map(({ name, count }) => [name, count]));
 }
 
-async function startOrExplain<T>(starting: Promise<T>, port: number | undefined): Promise<T> {
+async function startOrExplain<T>(starting: Promise<T>, port: number): Promise<T> {
   try {
     return await starting;
   } catch (cause) {
-    const message = portProblem(cause, port);
-    throw message === undefined ? cause : new ChangefeedError('CF_USAGE', { cause, message });
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === 'EADDRINUSE')
+      throw usage(`--port: ${port} is taken by another program. Use a free port, or 0 for any.`, cause);
+    if (code === 'EACCES') throw usage(`--port: this user may not listen on ${port}. Use a port above 1023.`, cause);
+    if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
+      throw usage('--host: this machine has no such address. Use one of its own.', cause);
+    throw cause;
   }
-}
-
-function portProblem(cause: unknown, port: number | undefined): string | undefined {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'EADDRINUSE')
-    return `--port: ${port} is in use by another program. Choose another port, or 0 for any free one.`;
-  if (code === 'EACCES') return `--port: ${port} requires more privileges. Choose a port above 1023.`;
-  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-    return '--host: this machine does not have this address. Choose one of its own.';
-  return undefined;
 }

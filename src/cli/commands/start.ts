@@ -1,14 +1,15 @@
-import { ROLES, type Role } from '../../app/changefeed.js';
+import { ROLES } from '../../app/changefeed.js';
 import { openService, runService } from '../../app/process.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { words } from '../arguments.js';
+import { defineCommand, option } from '../command.js';
 
-export interface StartOptions extends GlobalOptions {
-  only?: Role[];
-}
-
-/** `changefeed start`: the service, until it is told to stop. */
-export async function start({ only, config: path }: StartOptions, io: Io): Promise<number> {
-  const service = await openService(io, { path });
-  await runService(service, { roles: only ?? ROLES, signal: io.signal, onReload: (reload) => io.onHangUp(reload) });
-  return 0;
-}
+export const start = defineCommand({
+  name: 'start',
+  description: 'run the service until it is stopped',
+  input: { only: option('roles', `only these roles: ${ROLES.join(',')}`, words(...ROLES)) },
+  async run({ only = ROLES, config: path }, io) {
+    const service = await openService(io, { path });
+    await runService(service, { roles: only, signal: io.signal, onReload: (reload) => io.onHangUp(reload) });
+    return 0;
+  },
+});

@@ -1,21 +1,18 @@
-import { openService } from '../../app/process.js';
 import { isError } from '../../observability/problems.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { defineCommand, flag, withFeed } from '../command.js';
 import { statusText } from '../print-status.js';
 
-export interface StatusOptions extends GlobalOptions {
-  json?: boolean;
-  check?: boolean;
-}
-
-/** `changefeed status`: reads, and changes nothing. With `--check` it exits 1 when a problem is an error. */
-export async function status({ json = false, check = false, config: path }: StatusOptions, io: Io): Promise<number> {
-  const { feed } = await openService(io, { path, quiet: true });
-  try {
-    const now = await feed.status();
+/** Only reads. */
+export const status = defineCommand({
+  name: 'status',
+  description: 'problems, lists, freshness, budget, queues, dead letters, processes',
+  input: {
+    json: flag('print it as JSON'),
+    check: flag('exit with 1 when the feed does not poll, dispatch or handle as it should'),
+  },
+  async run({ json = false, check = false, config }, io) {
+    const now = await withFeed(io, config, ({ feed }) => feed.status());
     io.out(json ? JSON.stringify(now, null, 2) : statusText(now, io.colours.out));
     return check && now.problems.some(isError) ? 1 : 0;
-  } finally {
-    await feed.stop();
-  }
-}
+  },
+});

@@ -1,56 +1,59 @@
 import type { Changefeed, ListSweep } from '../../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../../errors.js';
-import type { ListName } from '../../events/lists.js';
-import { openService } from '../../app/process.js';
-import { checkWorkspace } from '../arguments.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import { checkWorkspace, duration, listName } from '../arguments.js';
+import { asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import type { Io } from '../io.js';
 import { deadLetterTexts, eventsOf, incompleteText, sweepLines, unhandledText } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
 
-export interface SweepOptions extends GlobalOptions {
-  args: ListName[];
-  workspace?: string;
-  /** Ms. */
-  timeout?: number;
-  json?: boolean;
+/** Ends when every event found is handled or a dead letter. Exits with 1 when a list could not be completed. */
+export const sweep = defineCommand({
+  name: 'sweep',
+  description: 'one complete sweep of each list, its events handled, and a summary',
+  input: {
+    lists: restArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`, listName),
+    workspace: option('name', 'only this workspace', asText),
+    timeout: option('duration', 'longest wait for the events to be handled (default: 5m)', duration),
+    json: flag('print the summary as one line of JSON on standard output'),
+  },
+  run: ({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false, config: path }, io) =>
+    withFeed(io, path, async ({ feed, config }) => {
+      try {
+        checkWorkspace(workspace, config);
+        return await sweepOnce(feed, { lists, workspace, timeoutMs: timeout, json }, io);
+      } catch (error) {
+        if (!io.signal.aborted) throw error;
+        throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
+          cause: error,
+          message: `${messageOf(io.signal.reason)} What was read is kept; the next sweep continues where this one stopped.`,
+        });
+      }
+    }),
+});
+
+interface SweepCall {
+  lists: readonly ListName[];
+  workspace: string | undefined;
+  timeoutMs: number;
+  json: boolean;
 }
 
-/** `changefeed sweep`: returns when every event found is handled or a dead letter; 1 when a list could not be completed. */
-export async function sweep(options: SweepOptions, io: Io): Promise<number> {
-  const { feed, config } = await openService(io, { path: options.config, quiet: true });
-  try {
-    checkWorkspace(options.workspace, config);
-    return await sweepOnce(feed, options, io);
-  } catch (error) {
-    if (!io.signal.aborted) throw error;
-    throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
-      cause: error,
-      message: `${messageOf(io.signal.reason)} What was read is kept, and the next sweep goes on where this one stopped.`,
-    });
-  } finally {
-    await feed.stop();
-  }
-}
-
-async function sweepOnce(
-  feed: Changefeed,
-  { args, workspace, timeout = FIVE_MINUTES_MS, json = false }: SweepOptions,
-  io: Io,
-): Promise<number> {
+async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }: SweepCall, io: Io): Promise<number> {
   const before = await feed.status();
   await feed.start(['dispatch', 'handle']);
-  const sweeps = await readLists(feed, { lists: args.length === 0 ? undefined : args, workspace }, io);
-  const waited = await feed.waitUntilHandled({ timeoutMs: timeout, signal: io.signal });
+  const sweeps = await readLists(feed, { lists: lists.length === 0 ? undefined : lists, workspace }, io);
+  const waited = await feed.waitUntilHandled({ timeoutMs, signal: io.signal });
   const { subscriptions } = await feed.status();
   const unhandled = waited.outcome === 'timeout' ? waited.unhandled : [];
-  // Standard output may be a handler's, and its last line is then ours; a person's summary stands beside it.
+  // A handler may write to standard output: with --json the summary is its last line, without it goes to standard error.
   if (json) io.out(JSON.stringify({ sweeps: sweeps.map(asData), unhandled }));
   else for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
   const complaints = [
     ...deadLetterTexts(before.subscriptions, subscriptions),
-    ...(waited.outcome === 'timeout' ? [unhandledText(subscriptions, timeout)] : []),
+    ...(waited.outcome === 'timeout' ? [unhandledText(subscriptions, timeoutMs)] : []),
     incompleteText(sweeps),
   ];
   for (const complaint of complaints) if (complaint !== undefined) io.err(complaint);

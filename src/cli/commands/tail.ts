@@ -1,32 +1,25 @@
-import { openService } from '../../app/process.js';
-import { checkWorkspace } from '../arguments.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { checkWorkspace, eventPatterns, logOffset } from '../arguments.js';
+import { asText, defineCommand, flag, negatedFlag, option, withFeed } from '../command.js';
 import { eventLine } from '../print-event.js';
 
-export interface TailOptions extends GlobalOptions {
-  json?: boolean;
-  from?: string;
-  type?: string[];
-  workspace?: string;
-  follow: boolean;
-}
-
-/** `changefeed tail`: the log as it grows, until it is told to stop. */
-export async function tail(
-  { json = false, from = 'now', type, follow, workspace, config: path }: TailOptions,
-  io: Io,
-): Promise<number> {
-  const { feed, config } = await openService(io, { path, quiet: true });
-  try {
-    checkWorkspace(workspace, config);
-    const signal = AbortSignal.any([io.signal, feed.redisGone]);
-    const options = { from, types: type, workspace, follow, signal };
-    for await (const { event } of feed.tail(options)) {
-      io.out(json ? JSON.stringify(event) : eventLine(event, { colours: io.colours.out, columns: io.columns }));
-    }
-    feed.redisGone.throwIfAborted();
-  } finally {
-    await feed.stop();
-  }
-  return 0;
-}
+export const tail = defineCommand({
+  name: 'tail',
+  description: 'follow the log of events',
+  input: {
+    json: flag('one CloudEvent per line'),
+    from: option('offset', 'a log id, a time, "beginning" or "now" (default: now)', logOffset),
+    type: option('patterns', 'only these event types, separated by commas (* allowed)', eventPatterns),
+    workspace: option('name', 'only this workspace', asText),
+    follow: negatedFlag('stop at the end of the log'),
+  },
+  run: ({ json = false, from = 'now', type, follow, workspace, config: path }, io) =>
+    withFeed(io, path, async ({ feed, config }) => {
+      checkWorkspace(workspace, config);
+      const signal = AbortSignal.any([io.signal, feed.redisGone]);
+      for await (const { event } of feed.tail({ from, types: type, workspace, follow, signal })) {
+        io.out(json ? JSON.stringify(event) : eventLine(event, { colours: io.colours.out, columns: io.columns }));
+      }
+      feed.redisGone.throwIfAborted();
+      return 0;
+    }),
+});

@@ -1,21 +1,18 @@
-import { openService } from '../../app/process.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { asText, defineCommand, flag, option, withFeed } from '../command.js';
 import { todosText } from '../print-todos.js';
 
-export interface TodosOptions extends GlobalOptions {
-  json?: boolean;
-  workspace?: string;
-  since?: string;
-}
-
-/** `changefeed todos`: counted from what is remembered; looks, and changes nothing. */
-export async function todos({ json = false, config: path, workspace, since }: TodosOptions, io: Io): Promise<number> {
-  const { feed } = await openService(io, { path, quiet: true });
-  try {
-    const report = await feed.todos({ workspace, since });
+/** Counted from the stored records; only reads. */
+export const todos = defineCommand({
+  name: 'todos',
+  description: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
+  input: {
+    since: option('when', 'begin of the period: a duration or a time (default: 30d)', asText),
+    workspace: option('name', 'only this workspace', asText),
+    json: flag('print it as JSON'),
+  },
+  async run({ json = false, workspace, since, config }, io) {
+    const report = await withFeed(io, config, ({ feed }) => feed.todos({ workspace, since }));
     io.out(json ? JSON.stringify(report) : todosText(report, io.colours.out));
-  } finally {
-    await feed.stop();
-  }
-  return 0;
-}
+    return 0;
+  },
+});

@@ -1,34 +1,34 @@
 import { readFile } from 'node:fs/promises';
-import { ChangefeedError, messageOf } from '../../errors.js';
+import { messageOf } from '../../errors.js';
 import { parseEvents, parseJournal } from '../../sandbox/verify/read.js';
 import { scoreEvents, type Score } from '../../sandbox/verify/score.js';
-import type { Colours } from '../colours.js';
-import type { Io } from '../io.js';
-import { table } from '../table.js';
+import { usage } from '../arguments.js';
+import { asText, defineCommand, flag, requiredOption } from '../command.js';
+import { table, type Colours } from '../text.js';
 
-export interface VerifyOptions {
-  journal: string;
-  events: string;
-  json?: boolean;
-}
-
-/** `changefeed verify`: scores a stream of events against a sandbox's journal. Exit code 1 if the score is not perfect. */
-export async function verify({ journal, events, json = false }: VerifyOptions, io: Io): Promise<number> {
-  const [truth, stream] = await Promise.all([read(journal, '--journal'), read(events, '--events')]);
-  const score = scoreEvents({ journal: parseJournal(truth), events: parseEvents(stream) });
-  io.out(json ? JSON.stringify(score) : scoreText(score, io.colours.out));
-  return isPerfect(score) ? 0 : 1;
-}
-
-export function isPerfect({ recall, falseEvents, orderViolations, sequenceGaps }: Score): boolean {
-  return recall === 1 && falseEvents + orderViolations + sequenceGaps === 0;
-}
+/** Exits with 1 when the score is not perfect. */
+export const verify = defineCommand({
+  name: 'verify',
+  description: 'score a stream of events against the journal of a sandbox',
+  input: {
+    journal: requiredOption('file', 'the journal of the sandbox', asText),
+    events: requiredOption('file', 'the events as NDJSON, as handlers received them', asText),
+    json: flag('print it as JSON'),
+  },
+  async run({ journal, events, json = false }, io) {
+    const [truth, received] = await Promise.all([read(journal, '--journal'), read(events, '--events')]);
+    const score = scoreEvents({ journal: parseJournal(truth), events: parseEvents(received) });
+    io.out(json ? JSON.stringify(score) : scoreText(score, io.colours.out));
+    const { recall, falseEvents, orderViolations, sequenceGaps } = score;
+    return recall === 1 && falseEvents + orderViolations + sequenceGaps === 0 ? 0 : 1;
+  },
+});
 
 async function read(path: string, option: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new ChangefeedError('CF_USAGE', { cause, message: `${option}: ${messageOf(cause)}.` });
+    throw usage(`${option}: ${messageOf(cause)}.`, cause);
   }
 }
 

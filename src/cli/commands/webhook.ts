@@ -1,55 +1,55 @@
 import { loadConfig } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
-import { ChangefeedError } from '../../errors.js';
-import { nearest } from '../../schema-kit/did-you-mean.js';
-import type { Colours } from '../colours.js';
-import type { GlobalOptions, Io } from '../io.js';
+import { didYouMean } from '../../schema-kit/did-you-mean.js';
+import { usage, word } from '../arguments.js';
+import { argument, asText, defineCommand, flag } from '../command.js';
+import type { Colours } from '../text.js';
 
-export interface WebhookTestOptions extends GlobalOptions {
-  args: readonly string[];
-  json?: boolean;
-}
+type Webhook = Config['subscriptions'][number];
+type Pinged = Awaited<ReturnType<NonNullable<Webhook['ping']>>>;
 
-type Tested = Config['subscriptions'][number];
-type Pinged = Awaited<ReturnType<NonNullable<Tested['ping']>>>;
+/** Needs the configuration and the endpoint, and no Redis. */
+export const webhook = defineCommand({
+  name: 'webhook',
+  description: 'webhook test <subscription>: send one signed test event',
+  input: {
+    test: argument('the word "test"', word('test')),
+    subscription: argument('the name of a webhook', asText),
+    json: flag('print the outcome as JSON'),
+  },
+  async run({ subscription, json = false, config: path }, io) {
+    const { config } = await loadConfig({ cwd: io.cwd, env: io.env, path });
+    const { ping, close } = findWebhook(subscription, config);
+    try {
+      const pinged = await ping({ signal: io.signal });
+      io.out(json ? JSON.stringify(pinged) : pingedText(pinged, io.colours.out));
+      return pinged.outcome === 'accepted' ? 0 : 1;
+    } finally {
+      await close?.();
+    }
+  },
+});
 
-/** `changefeed webhook test`: needs the configuration and the endpoint, and no Redis. */
-export async function webhookTest({ args: [, name = ''], json = false, config: path }: WebhookTestOptions, io: Io) {
-  const { config } = await loadConfig({ cwd: io.cwd, env: io.env, path });
-  const { ping, close } = findWebhook(name, config);
-  try {
-    const pinged = await ping({ signal: io.signal });
-    io.out(json ? JSON.stringify(pinged) : pingedText(pinged, io.colours.out));
-    return pinged.outcome === 'accepted' ? 0 : 1;
-  } finally {
-    await close?.();
-  }
-}
-
-function findWebhook(name: string, { subscriptions }: Config): Tested & Required<Pick<Tested, 'ping'>> {
+function findWebhook(name: string, { subscriptions }: Config): Webhook & Required<Pick<Webhook, 'ping'>> {
   const webhooks = subscriptions.filter((one) => one.ping !== undefined).map((one) => one.name);
-  const those = webhooks.length === 0 ? 'The configuration has no webhook.' : `Webhooks: ${webhooks.join(', ')}.`;
+  const known = webhooks.length === 0 ? 'The configuration has no webhook.' : `Webhooks: ${webhooks.join(', ')}.`;
   const found = subscriptions.find((one) => one.name === name);
-  if (found === undefined) {
-    const meant = nearest(name, webhooks);
-    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-    throw usage(`There is no subscription "${name}"${hint}. ${those}`);
-  }
+  if (found === undefined) throw usage(`There is no subscription "${name}"${didYouMean(name, webhooks)}. ${known}`);
   const { ping } = found;
   if (ping === undefined)
-    throw usage(`"${name}" is a subscription of the handler ${found.handler}, not a webhook. ${those}`);
+    throw usage(`"${name}" is a subscription of the handler ${found.handler}, not a webhook. ${known}`);
   return { ...found, ping };
 }
 
 function pingedText(pinged: Pinged, { bold, dim, green, red }: Colours): string {
   const { outcome, subscription, place, status, ms, problem, body, id, type, signatures } = pinged;
   const accepted = outcome === 'accepted';
-  const said = status === null ? `no answer from ${place}` : `${place} answered ${status} in ${ms} ms`;
+  const answer = status === null ? `no answer from ${place}` : `${place} answered ${status} in ${ms} ms`;
   const head = [
-    `${accepted ? green('accepted') : red(outcome)}  ${bold(subscription)}: ${said}`,
+    `${accepted ? green('accepted') : red(outcome)}  ${bold(subscription)}: ${answer}`,
     ...(problem === null ? [] : [problem]),
   ];
-  // What nobody has received is of no use for comparing.
+  // The signature is printed for comparison with what the endpoint received; without an answer it received nothing.
   if (status === null) return head.join('\n');
   return [
     ...head,
@@ -58,8 +58,4 @@ function pingedText(pinged: Pinged, { bold, dim, green, red }: Colours): string 
     `${dim('type      ')}  ${type}`,
     `${dim('answer    ')}  ${body === '' ? dim('nothing in its body') : body}`,
   ].join('\n');
-}
-
-function usage(message: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message });
 }

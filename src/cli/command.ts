@@ -1,0 +1,140 @@
+/** A command declared as data: its parameters, with their readers, give `run` its typed input. */
+import type { Command } from 'commander';
+import { openService, type OpenedService } from '../app/process.js';
+import type { Io } from './io.js';
+
+/** Reads a text of the command line. `name` is what the message of a usage error begins with. */
+export type Read<T> = (text: string, name: string) => T;
+
+/** An argument or an option whose value has the type `T`. */
+export interface Parameter<T> {
+  readonly form: 'argument' | 'option' | 'required option';
+  /** As help shows it, from the name of the parameter. */
+  readonly term: (name: string) => string;
+  readonly description: string;
+  readonly read?: (text: string, name: string) => unknown;
+  /** Takes several values, each of them once. */
+  readonly several?: boolean;
+  readonly fallback?: T;
+}
+
+/** `--json` */
+export function flag(description: string): Parameter<boolean | undefined> {
+  return { form: 'option', term: (name) => `--${name}`, description };
+}
+
+/** `--no-follow`, for a parameter named `follow` that is true without it. */
+export function negatedFlag(description: string): Parameter<boolean> {
+  return { form: 'option', term: (name) => `--no-${name}`, description };
+}
+
+export const asText: Read<string> = (text) => text;
+
+/** `--timeout <duration>` */
+export function option<T>(value: string, description: string, read: Read<T>): Parameter<T | undefined> {
+  return { form: 'option', term: (name) => `--${name} <${value}>`, description, read };
+}
+
+export function optionWithDefault<T>(parameter: Parameter<T | undefined>, fallback: T): Parameter<T> {
+  return { ...parameter, fallback };
+}
+
+/** `--list <name=number>`, any number of times */
+export function repeatedOption<T>(value: string, description: string, read: Read<T>): Parameter<T[] | undefined> {
+  return { form: 'option', term: (name) => `--${name} <${value}>`, description, read, several: true };
+}
+
+export function requiredOption<T>(value: string, description: string, read: Read<T>): Parameter<T> {
+  return { form: 'required option', term: (name) => `--${name} <${value}>`, description, read };
+}
+
+/** `<list>` */
+export function argument<T>(description: string, read: Read<T>): Parameter<T> {
+  return { form: 'argument', term: (name) => `<${name}>`, description, read };
+}
+
+/** `[lists...]`: any number of arguments, each of them once. */
+export function restArguments<T>(description: string, read: Read<T>): Parameter<T[]> {
+  return {
+    form: 'argument',
+    term: (name) => `[${name}...]`,
+    description,
+    read,
+    several: true,
+  };
+}
+
+/** `<lists...>` */
+export function atLeastOne<T>(parameter: Parameter<T[]>): Parameter<T[]> {
+  return { ...parameter, term: (name) => `<${name}...>` };
+}
+
+type Value<P> = P extends Parameter<infer T> ? T : never;
+type OptionalNames<Parameters> = {
+  [Name in keyof Parameters]: undefined extends Value<Parameters[Name]> ? Name : never;
+}[keyof Parameters];
+
+/** What `run` receives. An option that was not given is absent. */
+type Input<Parameters> = {
+  [Name in Exclude<keyof Parameters, OptionalNames<Parameters>>]: Value<Parameters[Name]>;
+} & {
+  [Name in OptionalNames<Parameters>]?: Exclude<Value<Parameters[Name]>, undefined>;
+} & {
+  /** `--config`: the configuration file. */
+  config?: string;
+};
+
+interface CommandSpec<Parameters> {
+  readonly name: string;
+  readonly description: string;
+  /** Arguments in the order of the command line. An option's name is written with hyphens: `controlToken` is `--control-token`. */
+  readonly input: Parameters;
+  /** Resolves to the exit code. */
+  readonly run: (input: Input<Parameters>, io: Io) => Promise<number>;
+}
+
+export type AddCommand = (program: Command, io: Io, done: (exitCode: number) => void) => void;
+
+export function defineCommand<Parameters extends Record<string, Parameter<unknown>>>(
+  spec: CommandSpec<Parameters>,
+): AddCommand {
+  return (program, io, done) => {
+    const command = program.command(spec.name).description(spec.description);
+    for (const [name, parameter] of Object.entries(spec.input)) addParameter(command, name, parameter);
+    const names = Object.keys(spec.input).filter((name) => spec.input[name]?.form === 'argument');
+    command.action(async () => {
+      for (const [index, name] of names.entries()) command.setOptionValue(name, command.processedArgs[index]);
+      done(await spec.run(command.optsWithGlobals<Input<Parameters>>(), io));
+    });
+  };
+}
+
+function addParameter(command: Command, name: string, parameter: Parameter<unknown>): void {
+  const { form, description, read, several, fallback } = parameter;
+  const hyphenated = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const term = parameter.term(hyphenated);
+  const label = form === 'argument' ? command.name() : `--${hyphenated}`;
+  if (read === undefined) command.option(term, description);
+  else {
+    const parse = (text: string): unknown => read(text, label);
+    const append = (text: string, before: readonly unknown[] = []): unknown[] => [...new Set([...before, parse(text)])];
+    if (form === 'argument') command.argument(term, description, several === true ? append : parse);
+    else if (several === true) command.option(term, description, append);
+    else if (form === 'option') command.option(term, description, parse, fallback);
+    else command.requiredOption(term, description, parse);
+  }
+}
+
+/** Opens the feed of the configuration for a command that a person waits for, and closes it afterwards. */
+export async function withFeed<T>(
+  io: Io,
+  config: string | undefined,
+  use: (service: OpenedService) => Promise<T>,
+): Promise<T> {
+  const service = await openService(io, { path: config, quiet: true });
+  try {
+    return await use(service);
+  } finally {
+    await service.feed.stop();
+  }
+}

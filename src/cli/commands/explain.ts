@@ -1,0 +1,50 @@
+import type { RecordStory } from '../../app/changefeed.js';
+import { listName } from '../arguments.js';
+import { argument, asText, defineCommand, flag, option, withFeed } from '../command.js';
+import { count } from '../text.js';
+
+export const explain = defineCommand({
+  name: 'explain',
+  description: 'why a record did or did not yield events',
+  input: {
+    list: argument('its list', listName),
+    id: argument('its id', asText),
+    workspace: option('name', 'the workspace, if there are several', asText),
+    json: flag('print it as JSON'),
+  },
+  async run({ list, id, workspace, json = false, config }, io) {
+    const story = await withFeed(io, config, ({ feed }) => feed.lists.explain(list, id, workspace));
+    io.out(json ? JSON.stringify(story) : storyText(story));
+    return story.known ? 0 : 1;
+  },
+});
+
+function storyText(story: RecordStory): string {
+  if (!story.known) return `List "${story.list}": no sweep has shown a record "${story.id}".`;
+  const { missing, gone, suspect, waits, page, lastSweep } = story;
+  const states = [
+    page === null ? 'on no page of the last complete sweep' : `on page ${page} of the last complete sweep`,
+    missing === null ? '' : `missing for ${missing.sweeps} complete sweeps`,
+    gone === null ? '' : gone.dropped === true ? 'from another source, dropped' : 'removed',
+    suspect === null ? '' : 'shown with earlier contents: the next sweep decides',
+    waits ? "waits until its list's schema change is decided" : '',
+  ].filter((text) => text !== '');
+  const leftOut = story.leftOut.map(({ field, rule }) => `  ${field}  (${rule})`);
+  const decisions = story.trail.map(decisionLine);
+  return [
+    `${story.list} ${story.id}: ${count(story.sequence, 'event')} so far, ${states.join('; ')}.`,
+    `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : lastSweep.completedAt}.`,
+    `Compared: ${story.compared.join(', ') || 'nothing'}`,
+    ...(leftOut.length > 0 ? ['Left out, with the rule:', ...leftOut] : []),
+    ...(decisions.length > 0
+      ? ['Last decisions, oldest first:', ...decisions]
+      : ['No decision yet: the record has not changed.']),
+  ].join('\n');
+}
+
+function decisionLine({ at, sweep, what, ...rest }: RecordStory['trail'][number]): string {
+  const details = Object.entries(rest).map(
+    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
+  );
+  return `  ${at}  ${[what, ...details, `sweep ${sweep}`].join('  ')}`;
+}
