@@ -69,7 +69,7 @@ export const duration: Read<number> = (text, name) => {
   throw usage(`${name}: found "${text}"; allowed: a duration with its unit, such as 200ms, 30s or 15m.`);
 };
 
-/** Event types with `*`. A pattern that no event can match is refused: its empty output would look like "nothing happened". */
+/** Event types with `*`. A pattern that no event can match is refused: its empty output would mean "nothing happened". */
 export const eventPatterns: Read<string[]> = (text, name) =>
   separated(text, name).map((pattern) => {
     if ([...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern)) || isOwnType(pattern)) return pattern;

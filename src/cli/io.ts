@@ -1,4 +1,4 @@
-/** A command's whole world: where it prints, what it may read, when it is asked to stop. Tests hand in their own. */
+/** Everything a command gets from its process: output, input, environment, the signal to stop. Tests pass their own. */
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
@@ -8,20 +8,20 @@ import { liveLines, type LiveLines } from './live-lines.js';
 export interface Io {
   out(text: string): void;
   err(text: string): void;
-  /** A person is watching standard error: progress bars are welcome. */
+  /** Standard error is a terminal: progress bars are shown. */
   readonly interactive: boolean;
   readonly colours: { readonly out: Colours; readonly err: Colours };
-  /** How wide a line on standard output may be; undefined when it is no terminal. */
+  /** Width of standard output; undefined when it is not a terminal. */
   readonly columns: number | undefined;
-  /** Lines at the bottom of standard error's terminal, until ended. Only where `interactive`. */
+  /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
   live(): LiveLines;
-  /** Asks a person; undefined where none can answer. Rejects when told to stop. */
+  /** Asks the user; undefined without a terminal. Rejects when the command is stopped. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has gone, and when something broke. */
+  /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has closed it, and on an uncaught error. */
   readonly signal: AbortSignal;
-  /** From here on SIGHUP is a request and does not end the command, unless its terminal has gone. */
+  /** From now on SIGHUP calls `act` instead of ending the command, unless its terminal was closed. */
   onHangUp(act: () => void): void;
 }
 
@@ -47,10 +47,10 @@ export function processIo(): Io {
 
 async function ask(question: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // In raw mode Ctrl+C comes as a key, not as a signal.
+  // In raw mode Ctrl+C arrives as a key, not as a signal.
   const interrupted = new AbortController();
   terminal.on('SIGINT', () => interrupted.abort(new Error('Stopped by SIGINT.')));
-  terminal.on('close', () => interrupted.abort(new Error('Nobody answered.')));
+  terminal.on('close', () => interrupted.abort(new Error('There was no answer.')));
   try {
     return await terminal.question(question, { signal: AbortSignal.any([signal, interrupted.signal]) });
   } finally {
@@ -58,11 +58,11 @@ async function ask(question: string, signal: AbortSignal): Promise<string> {
   }
 }
 
-/** Whatever ends the process ends it in order: a Redis of our own is stopped with us, and no event is lost halfway. */
+/** Signals and uncaught errors stop the command in order, so that a private Redis is stopped as well and no event is lost. */
 function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
   const stopping = new AbortController();
   const stop = (name: NodeJS.Signals): void => {
-    // A second Ctrl+C means now: the first one is being obeyed, but the person has no patience left.
+    // A second Ctrl+C exits at once.
     if (stopping.signal.aborted) process.exit(130);
     stopping.abort(new Error(`Stopped by ${name}.`));
   };
@@ -70,31 +70,25 @@ function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
   let hangUp: (() => void) | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop);
   process.on('SIGHUP', () => {
-    // A terminal that was closed says so with the same signal, and is none any more.
+    // A closed terminal sends the same signal; it is then no longer a terminal.
     const terminalHasGone = hadTerminal && !isatty(process.stderr.fd);
     if (hangUp === undefined || terminalHasGone) stop('SIGHUP');
     else hangUp();
   });
-  // `changefeed tail | head`: the reader has gone, which is no error of ours.
+  // `changefeed tail | head`: the reader has closed the pipe, which is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    stopping.abort(new Error('Whoever read standard output has gone.'));
+    stopping.abort(new Error('The reader of standard output has closed it.'));
   });
-  // Thrown where nobody waits for it: a handler's forgotten promise, most likely.
+  // Most likely a promise that a handler does not await.
   process.on('uncaughtException', (error: unknown) => {
     const stack = process.env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
     process.stderr.write(
-      `changefeed: something failed outside of what is awaited (a promise that a handler forgot?): ${messageOf(error)} Stopping; nothing is lost. [CF_INTERNAL]${stack}\n`,
+      `changefeed: an error outside of any awaited call (a promise that a handler does not await?): ${messageOf(error)} Stopping; nothing is lost. [CF_INTERNAL]${stack}\n`,
     );
     process.exitCode = 1;
     if (stopping.signal.aborted) process.exit(1);
     stopping.abort(error);
   });
   return { signal: stopping.signal, onHangUp: (act) => (hangUp = act) };
-}
-
-/** What every command takes. */
-export interface GlobalOptions {
-  /** `--config`: the configuration file. */
-  config?: string;
 }

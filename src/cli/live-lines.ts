@@ -1,9 +1,9 @@
 /**
- * Lines rewritten in place at the bottom of a terminal. Whatever else is written meanwhile, to any of the streams that
- * end on that terminal, scrolls by above them: an event on standard output must not land in the middle of a bar.
+ * Lines at the bottom of a terminal that are rewritten in place. Other output to the same terminal, on any stream, appears
+ * above them: an event on standard output must not be written into a bar.
  */
 
-/** What is needed of a stream; `process.stderr` fits. */
+/** The part of a stream that is used, such as of `process.stderr`. */
 export interface TerminalStream {
   isTTY?: boolean;
   columns?: number;
@@ -11,9 +11,9 @@ export interface TerminalStream {
 }
 
 export interface LiveLines {
-  /** Replaces what is shown. Lines wider than the terminal are cut: a wrapped one could not be taken back. */
+  /** Replaces the lines. Lines wider than the terminal are cut: a wrapped line could not be erased. */
   show(lines: readonly string[]): void;
-  /** Takes the lines away and leaves the streams as they were. May be called twice. */
+  /** Removes the lines and restores the streams. May be called twice. */
   end(): void;
 }
 
@@ -21,7 +21,7 @@ const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const CLEAR_BELOW = '\u001b[J';
 
-/** @param screen where the lines stand @param others streams that may end on the same terminal */
+/** @param screen where the lines are shown @param others streams that may write to the same terminal */
 export function liveLines(screen: TerminalStream, others: readonly TerminalStream[]): LiveLines {
   const write = screen.write.bind(screen);
   const released = [screen, ...others.filter(({ isTTY }) => isTTY === true)].map(intercept);
@@ -54,13 +54,13 @@ export function liveLines(screen: TerminalStream, others: readonly TerminalStrea
     },
   };
 
-  /** Its writes go above the lines; gives what undoes that. */
+  /** Puts the writes of the stream above the lines. Returns the function that restores the stream. */
   function intercept(stream: TerminalStream): () => void {
     const original = stream.write.bind(stream);
     stream.write = (chunk, ...rest) => {
       erase();
       const result = original(chunk, ...rest);
-      // In mid-line there is no place for the lines; they come back with its end.
+      // The lines can only be shown below a complete line.
       if (endsLine(chunk) && lines.length > 0) paint();
       return result;
     };

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** The command `changefeed`: arguments in, exit code out. Everything else is in the commands. */
+/** The entry point of the command `changefeed`. */
 import { processIo } from './io.js';
 import { runCli } from './program.js';
 
 const code = await runCli(process.argv.slice(2), processIo());
-// What broke outside of the command has set its own code already.
+// An uncaught error has already set its own code.
 process.exitCode ||= code;
-// Whatever a handler left open (a socket, a timer) must not keep a finished command alive; output is flushed first.
+// A socket or timer that a handler left open must not keep a finished command alive. Output is flushed first.
 process.stdout.write('', () => process.exit());

@@ -4,7 +4,7 @@ import { type Colours, printable, widthOf } from './text.js';
 
 /** The fields that tell a person which record this is, in this order. */
 const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type'] as const;
-/** From how much is shown to how little, until the line fits: changes, and places for each value. */
+/** Steps from the longest to the shortest form of a line: number of changes, and columns for each value. */
 const FITS = [
   { changes: 4, places: 36 },
   { changes: 3, places: 36 },
@@ -26,11 +26,11 @@ const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> =
 
 export interface LineStyle {
   colours: Colours;
-  /** Less is shown where more would not fit. @defaultValue no limit */
+  /** The line is shortened to this width. @defaultValue no limit */
   columns?: number | undefined;
 }
 
-/** `12:03:11  todo updated  전화하기  완료: false → true`, in the time of the machine it is read on. */
+/** `12:03:11  todo updated  전화하기  완료: false → true`, in the local time of this machine. */
 export function eventLine(event: ChangeEvent, { colours, columns = Infinity }: LineStyle): string {
   const [, object = '', verb = ''] = event.type.split('.');
   const colour = colours[VERB_COLOURS[verb] ?? 'magenta'];
@@ -45,7 +45,7 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity }: L
 
 function dueText({ data: { due, late } }: ChangeEvent, { dim }: Colours): string {
   if (due === undefined) return '';
-  // The locale that writes a day as the API does; in the time of this machine, as the clock beside it.
+  // This locale writes a day as the API does. Local time, like the time at the beginning of the line.
   return `${dim('due:')} ${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}${late === true ? ', told late' : ''}`;
 }
 
@@ -61,7 +61,7 @@ function titleOf({ data }: ChangeEvent, { places }: Fit, { bold }: Colours): str
   return bold(formatValue(record[field], places));
 }
 
-/** Two long texts that begin alike are shown from where they part: cut at the end, they would look the same. */
+/** Two long texts with the same beginning are shown from their first difference: cut at the end, they would be equal. */
 function difference(before: unknown, after: unknown, places: number): string {
   const [old, now] = [formatValue(before, places), formatValue(after, places)];
   if (old !== now || typeof before !== 'string' || typeof after !== 'string') return `${old} → ${now}`;

@@ -29,7 +29,7 @@ interface Page {
   colours: Colours;
 }
 
-/** The worst first, a line each. */
+/** One line per problem, the most severe first. */
 function problemsText(problems: readonly Problem[], { nowMs, colours: { red, yellow, bold } }: Page): string {
   const lines = problems.map((problem) => {
     const since = problem.since === null ? '' : `for ${formatDuration(nowMs - Date.parse(problem.since))}: `;
@@ -73,7 +73,7 @@ function freshness({ baselineAt, lastSweep, failure, late }: ListStatus, { nowMs
   return late ? `${age}, ${colours.red('late')}` : age;
 }
 
-/** "0 events" must never look like a fault: what was seen stands beside what came of it. */
+/** "0 events" alone would read like a fault, so the number of records seen is shown with it. */
 function lastSweepText({ lastSweep, silence, heldRemovals, heldCreations }: ListStatus, page: Page): string {
   if (lastSweep === null) return '—';
   return `${warningsOf({ silence, heldRemovals, heldCreations }, page)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
@@ -95,18 +95,16 @@ export function heldText({ count: missing, of }: { count: number; of: number }):
   return `${missing} of ${of} records vanished at once and are held until accept-removals`;
 }
 
-/** What is held, why, and what to do. */
 export function heldCreationsText({ count: fresh, of, known, replaced }: Omit<HeldCreations, 'since'>): string {
   if (!replaced) return `${fresh} of ${of} records are new at once and are held until accept-creations`;
   return `${fresh} new records are held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)`;
 }
 
-/** What looks wrong, and what to look at. */
 export function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number): string {
   const silent = formatDuration(Math.max(0, nowMs - Date.parse(silence.since)));
   const what =
     silence.kind === 'empty'
-      ? `no records any more since ${silent}`
+      ? `no records for ${silent}`
       : `nothing has changed for ${silent}, the longest pause was ${formatDuration(silence.longestPauseMs)}`;
   return `${what}: is the token still allowed to see it?`;
 }
@@ -151,7 +149,7 @@ function nameText({ name, paused, disabled, failingSince }: SubscriptionStatus, 
   return failingSince === null ? name : `${name} ${yellow('(failing)')}`;
 }
 
-/** What a person has to know of one that delivers nothing, below the table: reasons are long. */
+/** Subscriptions that deliver nothing, with the reason; below the table because reasons are long. */
 function troubleLines(
   subscriptions: readonly SubscriptionStatus[],
   { nowMs, colours: { red, yellow } }: Page,

@@ -1,4 +1,4 @@
-/** What a sweep came to: a line per list, and a last sentence when something is left to do. */
+/** The result of a sweep: a line per list, and a last sentence when something is left to do. */
 import type { ListSweep } from '../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { SubscriptionStatus } from '../observability/status.js';
@@ -9,18 +9,18 @@ import { countsText, heldCreationsText, heldText, silenceText } from './print-st
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
 type Incomplete = Extract<ListSweep, { outcome: 'incomplete' }>;
 
-/** A line per list; the same reason is said once, however many lists it stopped. */
+/** A line per list. A reason that stopped several lists is printed once. */
 export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): string[] {
   const several = new Set(sweeps.map(({ workspace }) => workspace)).size > 1;
   const nameOf = ({ workspace, list }: ListSweep): string => (several ? `${workspace}/` : '') + list;
   const width = Math.max(12, ...sweeps.map((one) => nameOf(one).length));
-  const told = new Set<string>();
+  const printed = new Set<string>();
   return sweeps.map((one) => {
     const name = nameOf(one).padEnd(width);
     if (one.outcome === 'complete') return completeLine(name, one, colours);
     const reason = reasonOf(one.error);
-    const known = told.has(reason);
-    told.add(reason);
+    const known = printed.has(reason);
+    printed.add(reason);
     return `${colours.red('✗')} ${name}  ${placeOf(one)}${known ? 'for the same reason' : reason}`;
   });
 }
@@ -45,7 +45,7 @@ function completeLine(name: string, { summary }: Complete, { green, dim, yellow 
   return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${warnings.join('')}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
 }
 
-/** Events that a sweep appended. Those of a baseline that was asked to emit are not counted apart. */
+/** Events that a sweep appended. The events of an emitted baseline are not counted. */
 export function eventsOf({ counts }: Complete['summary']): number {
   return counts.created + counts.edited + counts.refreshed + counts.deleted;
 }
@@ -59,7 +59,7 @@ function placeOf({ error }: Incomplete): string {
   return typeof page === 'number' ? `stopped at page ${page}: ` : '';
 }
 
-/** Why it stopped, without the place: that stands at the beginning of the line. */
+/** The reason without workspace, list and page, which are at the beginning of the line. */
 function reasonOf(error: unknown): string {
   const why = error instanceof ChangefeedError && error.code === 'CF_SWEEP_INCOMPLETE' ? error.cause : error;
   const code = why instanceof ChangefeedError ? ` [${why.code}]` : '';
@@ -80,7 +80,7 @@ export function incompleteText(sweeps: readonly ListSweep[]): string | undefined
   return `changefeed: ${how}. ${next}. [CF_SWEEP_INCOMPLETE]`;
 }
 
-/** Dead letters that came while we looked. */
+/** New dead letters since the first status. */
 export function deadLetterTexts(before: readonly SubscriptionStatus[], after: readonly SubscriptionStatus[]): string[] {
   return after.flatMap(({ name, dead }) => {
     const fresh = dead - (before.find((one) => one.name === name)?.dead ?? 0);
@@ -91,7 +91,7 @@ export function deadLetterTexts(before: readonly SubscriptionStatus[], after: re
   });
 }
 
-/** Which subscriptions had not dealt with everything when the time was up, and how much is left. */
+/** The subscriptions that had not handled all events within the time, and how many are left. */
 export function unhandledText(subscriptions: readonly SubscriptionStatus[], timeoutMs: number): string {
   const late = subscriptions.filter(({ lagEvents }) => lagEvents > 0);
   const which = late.map(({ name, lagEvents }) => `"${name}" ${count(lagEvents, 'event')}`).join(', ');

@@ -1,4 +1,4 @@
-/** What todos come to, as a page for a terminal. */
+/** The todo report as a page for a terminal. */
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, printable, table } from './text.js';
@@ -23,7 +23,7 @@ function workspaceText(todos: WorkspaceTodos, { since, at }: TodosReport, colour
   ].join('\n\n');
 }
 
-/** A single group says no more than the line above it. */
+/** A single group would repeat the line of all todos. */
 function groupTable(
   { title, none }: { title: string; none: string },
   groups: readonly TodoGroup[],
@@ -51,7 +51,7 @@ function cells(counts: TodoCounts, { red, yellow }: Colours): string[] {
   ];
 }
 
-/** Beyond two days, hours and minutes are noise. */
+/** From two days on, without hours and minutes. */
 function roughly(ms: number): string {
   const days = ms / 86_400_000;
   return days < 2 ? formatDuration(ms) : `${days.toFixed(1).replace(/\.0$/, '')} days`;

@@ -1,10 +1,10 @@
-/** A list's schema as TypeScript: a workspace's own fields are its own, and its code should know them. */
+/** The schema of a list as a TypeScript interface. */
 import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
 import { OBJECT_OF, type ListName } from '../events/lists.js';
 
 type SeenField = ListSchema['fields'][number];
 
-/** One interface, named after what an element of the list is called in event types. It compiles whatever fields are called. */
+/** One interface, named after what an element of the list is called in event types. It compiles for any names of fields. */
 export function typesText(list: ListName, { rows, fields }: ListSchema): string {
   const head = rows === 0 ? 'No row has been seen yet.' : `As seen on ${rows} ${rows === 1 ? 'row' : 'rows'}.`;
   const members = rows === 0 ? ['  [field: string]: unknown;'] : fields.flatMap(memberLines);
@@ -25,19 +25,19 @@ function memberLines({ field, share, forms }: SeenField): string[] {
   return remarks.length === 0 ? [member] : [`  /** ${remarks.join(' ')} */`, member];
 }
 
-/** Never "0 %" of what was seen, nor "100 %" of what is missing somewhere. */
+/** Never "0 %" for a field that was seen, nor "100 %" for a field that is missing on some rows. */
 function percent(share: number): string {
   const rounded = Math.round(share * 1_000) / 10;
   if (rounded === 0) return 'less than 0.1 %';
   return rounded === 100 ? 'more than 99.9 %' : `${rounded} %`;
 }
 
-/** Names that are no identifiers stand in quotes; words of the language may be names as they are. */
+/** A name that is not an identifier is quoted; reserved words are allowed as property names. */
 function nameText(name: string): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
 }
 
-/** The most frequent first, null last. What was only ever null may be anything. */
+/** The most frequent first, null last. A field that was always null has an unknown type. */
 function unionOf(forms: readonly string[]): string {
   const isList = forms.some((form) => form.startsWith('list'));
   const telling = forms.filter((form) => form !== 'null' && !(form === 'empty list' && isList));
@@ -45,7 +45,7 @@ function unionOf(forms: readonly string[]): string {
   return [...new Set([...telling.map(typeOf), ...(forms.includes('null') ? ['null'] : [])])].join(' | ');
 }
 
-/** Forms are said in `detect/form.ts`. */
+/** `detect/form.ts` defines the forms. */
 function typeOf(form: string): string {
   if (form.startsWith('timestamp')) return 'string';
   if (form === 'list' || form === 'empty list') return 'unknown[]';

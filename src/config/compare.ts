@@ -1,4 +1,4 @@
-/** Two configurations compared, but for their subscriptions and derive functions. */
+/** Compares two configurations, except for their subscriptions and derive functions. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, WorkspaceConfig } from './schema.js';
 
@@ -10,7 +10,7 @@ export function sectionsThatDiffer(before: Config, after: Config): Section[] {
   return SECTIONS.filter((section) => !isDeepStrictEqual(before[section], after[section]));
 }
 
-/** Workspaces of both configurations whose options differ, as they are in the second. */
+/** The workspaces of both configurations whose options differ, as in the second. */
 export function changedWorkspaces(
   before: readonly WorkspaceConfig[],
   after: readonly WorkspaceConfig[],

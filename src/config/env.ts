@@ -1,4 +1,4 @@
-/** The part of a configuration that comes from the environment. An empty variable counts as not set. */
+/** Environment variables of the configuration. An empty variable counts as not set. */
 import type { Config } from './schema.js';
 import { pathText } from '../schema-kit/explain.js';
 import { parseConfig } from './parse.js';
@@ -16,7 +16,7 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
 };
 
 /**
- * The configuration of one without a file: a workspace `default`, its events as lines on standard output.
+ * The configuration without a file: one workspace `default`, its events as lines on standard output.
  * @throws ChangefeedError CF_CONFIG_INVALID naming the variables that are missing or wrong
  */
 export function configFromEnvironment(env: Env): Config {

@@ -1,23 +1,23 @@
-/** A configuration in code: run, and run anew when it has changed, with whatever it imports of its own folder. */
+/** Runs a configuration in code; after a change, runs it again together with the files it imports. */
 import { createJiti, type Jiti } from 'jiti';
 
 export interface Evaluated {
   module: unknown;
-  /** What was read of it, but for installed packages: the file itself and what it imports. */
+  /** The file and all files it imports, without installed packages. */
   files: string[];
 }
 
-/** Read for configurations so far: these are read anew, and nothing else of the process is touched. */
-const ours = new Set<string>();
+/** Modules loaded for configurations so far. Only these are loaded again; other modules of the process keep their instances. */
+const loaded = new Set<string>();
 
 /**
- * @param library what `crm-changefeed` stands for: the same module instance as ours, not a second copy. Errors that handlers
- *   throw are ours to recognise, and a command installed globally serves a folder that has no node_modules.
- * @throws whatever the file throws
+ * @param library what the import of `crm-changefeed` gives: this module instance, not a second copy. Only then are errors
+ *   thrown by handlers recognised by their class, and a global installation works in a folder without node_modules.
+ * @throws what the file throws
  */
 export async function evaluate(file: string, library: object): Promise<Evaluated> {
   const jiti = createJiti(file, { virtualModules: { 'crm-changefeed': library }, fsCache: false });
-  for (const path of ours) Reflect.deleteProperty(jiti.cache, path);
+  for (const path of loaded) Reflect.deleteProperty(jiti.cache, path);
   const before = new Set(Object.keys(jiti.cache));
   try {
     const module = await run(jiti, file);
@@ -26,17 +26,17 @@ export async function evaluate(file: string, library: object): Promise<Evaluated
     );
     return { module, files: [...new Set([file, ...imported])] };
   } finally {
-    for (const path of Object.keys(jiti.cache)) if (!before.has(path)) ours.add(path);
+    for (const path of Object.keys(jiti.cache)) if (!before.has(path)) loaded.add(path);
   }
 }
 
 /**
- * As a script, not as a module of the platform's: that one would be kept for the life of the process, whatever becomes of
- * its file. Only what waits at its top level can run in no other way.
+ * Runs the file as a script: Node keeps an ES module for the life of the process, so a changed file would not be read again.
+ * A file with a top-level await can only run as an ES module.
  */
 async function run(jiti: Jiti, file: string): Promise<unknown> {
   try {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the other way keeps modules in JavaScript for ever
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- import() keeps JavaScript modules for the life of the process
     return jiti(file) as unknown;
   } catch (error) {
     if (!waitsAtTopLevel(error)) throw error;

@@ -1,4 +1,4 @@
-/** Problems of a configuration, said one per line: where, what was found, what is allowed; never a secret. */
+/** The error that lists all problems of a configuration, one per line. */
 import { ChangefeedError } from '../errors.js';
 
 /**
@@ -9,6 +9,6 @@ export function invalidConfig(source: string, problems: readonly string[]): Chan
   const message =
     problems.length === 1
       ? `${source}: ${problems[0] ?? ''}`
-      : `${source}: ${problems.length} things to mend:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
+      : `${source}: ${problems.length} problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
   return new ChangefeedError('CF_CONFIG_INVALID', { message, source, problems });
 }

@@ -1,4 +1,4 @@
-/** Finds the configuration, evaluates it, and says what is wrong with it. */
+/** Finds the configuration file, reads or runs it, and checks the result. */
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../errors.js';
@@ -13,7 +13,7 @@ export interface LoadOptions {
   env: Env;
   /** A configuration file, from `cwd`. @defaultValue CHANGEFEED_CONFIG, else `changefeed.config.*` in `cwd` */
   path?: string | undefined;
-  /** What `crm-changefeed` stands for inside a configuration in code. @defaultValue this very package */
+  /** What the import of `crm-changefeed` gives in a configuration in code. @defaultValue this package */
   library?: () => Promise<object>;
 }
 
@@ -21,17 +21,17 @@ export interface LoadedConfig {
   config: Config;
   /** The file, or `the environment`. */
   source: string;
-  /** Paths of all files it was read from, the configuration file first; none where the environment alone says it. */
+  /** Paths of all files it was read from, the configuration file first; empty if it comes from the environment alone. */
   files: readonly string[];
 }
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
 
 /**
- * Loads `path`, else `CHANGEFEED_CONFIG`, else `changefeed.config.{ts,mts,js,mjs,json}` in `cwd`, else what the
- * environment alone says.
+ * Loads `path`, else `CHANGEFEED_CONFIG`, else `changefeed.config.{ts,mts,js,mjs,json}` in `cwd`, else the
+ * environment alone.
  * @throws ChangefeedError CF_CONFIG_UNLOADABLE when a file is missing or cannot be evaluated, CF_CONFIG_INVALID when it
- *   says something that is not allowed
+ *   has an option that is not allowed
  */
 export async function loadConfig({ cwd, env, path, library = ownLibrary }: LoadOptions): Promise<LoadedConfig> {
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
@@ -54,14 +54,14 @@ function findFile({ cwd, named }: { cwd: string; named: string | undefined }): s
   if (!existsSync(file))
     throw unloadable(
       named,
-      'there is no such file. Correct the path, or take it away to use changefeed.config.* or the environment',
+      'there is no such file. Correct the path, or remove it to use changefeed.config.* or the environment',
     );
   if (!EXTENSIONS.includes(extname(file)))
     throw unloadable(named, `a configuration file ends in ${EXTENSIONS.join(', ')}`);
   return file;
 }
 
-/** As a person in that folder would call it. */
+/** Relative to the working directory, for messages. */
 function nameOf(file: string, cwd: string): string {
   const name = relative(cwd, file);
   return name.startsWith('..') ? file : name;
@@ -72,8 +72,8 @@ function readJson({ file, source, env }: { file: string; source: string; env: En
   try {
     raw = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // The parser quotes the text around the fault, which may be a token: only the place is told.
-    throw unloadable(source, `it cannot be read as JSON${placeOf(error)}. Mend the syntax there`);
+    // The parser quotes the text around the error, which may be a token: the message has only the position.
+    throw unloadable(source, `it cannot be read as JSON${placeOf(error)}. Correct the syntax there`);
   }
   const { value, problems } = replaceVariables(raw, env);
   if (problems.length > 0) throw invalidConfig(source, problems);
@@ -99,7 +99,7 @@ async function runCode({ file, source, library }: Code): Promise<{ raw: unknown;
   } catch (error) {
     throw unloadable(
       source,
-      `${error instanceof SyntaxError ? 'it has a syntax error' : 'running it failed'}: ${firstLine(error)}. Mend the file`,
+      `${error instanceof SyntaxError ? 'it has a syntax error' : 'running it failed'}: ${firstLine(error)}. Correct the file`,
       error,
     );
   }
@@ -114,7 +114,7 @@ function firstLine(error: unknown): string {
   return (messageOf(error).split('\n')[0] ?? '').replace(/\.$/, '');
 }
 
-/** From the same kind of file as this one: compiled beside compiled, source beside source. */
+/** The compiled index for the compiled program, the source index when running from source. */
 function ownLibrary(): Promise<object> {
   const index = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
   return import(index) as Promise<object>;

@@ -1,4 +1,4 @@
-/** From what a file or the environment says to a Config. */
+/** Checks a raw configuration and makes a Config of it: the schema, the subscriptions, and rules across options. */
 import { ChangefeedError } from '../errors.js';
 import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
 import type { Derivation } from '../handlers/derive.js';
@@ -11,7 +11,7 @@ import { invalidConfig } from './issues.js';
 import { configSchema, type Config, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
-  /** Opens every message: the file, or "the environment". */
+  /** First words of every message: the file, or "the environment". */
   source: string;
   /** `REDIS_URL`: wins over the configuration. */
   redisUrl?: string | undefined;
@@ -30,11 +30,14 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     throw invalidConfig(source, [...sentences, ...problems]);
   }
   const { workspaces, derive, redis, log, deadLetters, serve } = result.data;
-  // Derive functions run as subscriptions: their names name queues.
+  // Derive functions run as subscriptions: their names are names of queues too.
   problems.push(...repeated(placed(workspaces, 'workspaces')));
   problems.push(...repeated([...placed(subscriptions, 'subscriptions'), ...placed(derive, 'derive')]));
-  problems.push(...strangers(subscriptions, workspaces, 'subscriptions'), ...strangers(derive, workspaces, 'derive'));
-  problems.push(...undeclared(subscriptions, derive));
+  problems.push(
+    ...unknownWorkspaces(subscriptions, workspaces, 'subscriptions'),
+    ...unknownWorkspaces(derive, workspaces, 'derive'),
+  );
+  problems.push(...unknownTypes(subscriptions, derive));
   const tokens = mirrorTokens(serve?.token, workspaces);
   problems.push(...tokens.problems);
   if (problems.length > 0) throw invalidConfig(source, problems);
@@ -51,7 +54,7 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
 
 function remedyInFile(path: string): string | undefined {
   if (!/\.(token|baseUrl)$/.test(path)) return undefined;
-  return 'If it comes from an environment variable, that one is not set.';
+  return 'If it comes from an environment variable, that variable is not set.';
 }
 
 interface Built {
@@ -83,7 +86,7 @@ function placed(named: readonly { name: string }[], what: string): Placed[] {
   return named.map(({ name }, index) => ({ name, path: `${what}[${index}]` }));
 }
 
-/** A second one of the same name would share the first one's state or queue. */
+/** Two with the same name would share their state or queue. */
 function repeated(all: readonly Placed[]): string[] {
   return all.flatMap(({ name, path }) => {
     const first = all.find((other) => other.name === name);
@@ -93,8 +96,8 @@ function repeated(all: readonly Placed[]): string[] {
   });
 }
 
-/** A subscription to a workspace that does not exist would wait for ever without a word. */
-function strangers(
+/** A subscription to a workspace that does not exist would silently receive nothing. */
+function unknownWorkspaces(
   subscriptions: readonly Pick<Subscription, 'workspaces'>[],
   workspaces: readonly WorkspaceConfig[],
   what: string,
@@ -110,8 +113,8 @@ function strangers(
   );
 }
 
-/** A type that nothing emits, likewise. */
-function undeclared(subscriptions: readonly Subscription[], derive: readonly Derivation[]): string[] {
+/** So would a subscription to an event type that no derive function emits. */
+function unknownTypes(subscriptions: readonly Subscription[], derive: readonly Derivation[]): string[] {
   const emitted = derive.flatMap(({ emits }) => emits);
   return subscriptions.flatMap(({ on }, index) =>
     on.flatMap((pattern, at) => {
@@ -125,7 +128,7 @@ function undeclared(subscriptions: readonly Subscription[], derive: readonly Der
   );
 }
 
-/** Who opens which workspace of the mirror: two workspaces behind one token could not be told apart. */
+/** The mirror selects the workspace by the token, so each workspace needs its own. */
 function mirrorTokens(
   given: string | Readonly<Record<string, string>> | undefined,
   workspaces: readonly WorkspaceConfig[],
@@ -137,8 +140,8 @@ function mirrorTokens(
   }
   const entries: [string, string][] =
     typeof given === 'string' ? names.map((name) => [name, given]) : Object.entries(given ?? {});
-  const strange = entries.filter(([name]) => !names.includes(name)).map(([name]) => name);
-  const problems = strange.map(
+  const unknown = entries.filter(([name]) => !names.includes(name)).map(([name]) => name);
+  const problems = unknown.map(
     (name) => `serve.token.${name}: there is no such workspace; allowed: ${names.join(', ')}.`,
   );
   if (new Set(entries.map(([, token]) => token)).size < entries.length) {

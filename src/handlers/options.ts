@@ -126,10 +126,10 @@ export interface SubscriptionParts {
   /** The kind of handler: `custom`, `webhook` … */
   handler: string;
   handle: Handle;
-  /** What takes many at once, of those handlers that can. */
+  /** Handles a batch, if the handler supports it. */
   handleBatch?: HandleBatch;
   close?: (() => Promise<void>) | undefined;
-  /** What an option left out of `retry` becomes. */
+  /** Defaults of the options of `retry`. */
   retry?: RetryPolicy;
   rate?: Rate;
   disableAfterMs?: number;
@@ -137,7 +137,7 @@ export interface SubscriptionParts {
 }
 
 /**
- * Joins checked options and a handler into what the rest of the product runs.
+ * Makes a subscription from checked options and a handler.
  * @throws ChangefeedError `CF_CONFIG_INVALID` where two options contradict each other
  */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
@@ -209,7 +209,7 @@ function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
 }
 
 function meantEventType(pattern: string): string {
-  // People write a list's name where the object's stands: "crm.people.created".
+  // A common mistake is the name of the list instead of the object: "crm.people.created".
   const [crm = '', object = '', ...verbs] = pattern.split('.');
   const list = parseListName(object);
   const wanted = list === undefined ? pattern : [crm, OBJECT_OF[list], ...verbs].join('.');

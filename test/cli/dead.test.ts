@@ -53,7 +53,7 @@ describe('changefeed dead and replay', () => {
     expect(list.stdout).not.toContain('가상인');
 
     const shown = await run('show', first!.id, '--subscription', 'mail');
-    expect(shown.stdout).toMatch(/try 1 .* PermanentError: the ledger is closed/);
+    expect(shown.stdout).toMatch(/attempt 1 .* PermanentError: the ledger is closed/);
     expect(JSON.parse(shown.stdout.slice(shown.stdout.indexOf('\n{')))).toEqual(first);
 
     expect(await run('drop', first!.id, '--subscription', 'mail')).toMatchObject({
@@ -102,11 +102,11 @@ describe('changefeed dead and replay', () => {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
     const cases: [string[], string][] = [
-      [['drop'], 'dead drop: name the ids of events, or say --all; one of the two.'],
-      [['retry', 'evt_1', '--all'], 'dead retry: name the ids of events, or say --all; one of the two.'],
-      [['show'], 'dead show: name the id of an event; "dead list" has them.'],
+      [['drop'], 'dead drop: give either ids of events or --all.'],
+      [['retry', 'evt_1', '--all'], 'dead retry: give either ids of events or --all.'],
+      [['show'], 'dead show: give the id of an event; "dead list" shows the ids.'],
       [['bury'], 'dead: found "bury"; allowed: list, show, retry, drop.'],
-      [['drop', 'evt_1'], 'There is no dead letter evt_1. "changefeed dead list" has them.'],
+      [['drop', 'evt_1'], 'There is no dead letter evt_1. "changefeed dead list" shows the ids.'],
       [['list', '--subscription', 'x'], 'There is no subscription "x". Known: "books", "mail".'],
     ];
     for (const [args, sentence] of cases) {

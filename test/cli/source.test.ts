@@ -79,7 +79,7 @@ describe('source: the command line', () => {
     replaceRecords(second);
     await (await folderAt(first.url)).run(['sweep']);
     const theirs = await folderAt(second.url);
-    expect((await theirs.run(['resync', 'all'])).stdout.match(/baseline is forgotten/g)).toHaveLength(6);
+    expect((await theirs.run(['resync', 'all'])).stdout.match(/baseline is dropped/g)).toHaveLength(6);
     for (let sweeps = 0; sweeps < 3; sweeps += 1)
       expect(await theirs.run(['sweep'])).toMatchObject({ code: 0, stdout: '' });
     const event = edit(second);

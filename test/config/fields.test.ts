@@ -126,7 +126,7 @@ describe('a wrong value is named with its path, what was found and what is allow
     [
       'baseUrl',
       withWorkspace({ baseUrl: undefined }),
-      /baseUrl: found nothing; allowed: an http.*environment variable, that one is not set/,
+      /baseUrl: found nothing; allowed: an http.*environment variable, that variable is not set/,
     ],
     ['baseUrl', withWorkspace({ baseUrl: 'crm.example' }), /baseUrl: found a string of 11 characters.*not a URL/],
     ['baseUrl', withWorkspace({ baseUrl: 'ftp://crm.example' }), /begins with ftp:/],
@@ -134,7 +134,7 @@ describe('a wrong value is named with its path, what was found and what is allow
     ['baseUrl', withWorkspace({ baseUrl: 'https://crm.example/?a=1' }), /a query/],
     ['baseUrl', withWorkspace({ baseUrl: 'https://crm.example/v2/' }), /already ends in \/v2/],
     ['token', withWorkspace({ token: undefined }), /workspaces\[0\]\.token: found nothing; allowed: the API token/],
-    ['token', withWorkspace({ token: '' }), /token: found an empty string.*that one is not set/],
+    ['token', withWorkspace({ token: '' }), /token: found an empty string.*that variable is not set/],
     [
       'token',
       withWorkspace({ token: `Bearer ${TOKEN}` }),
@@ -262,7 +262,7 @@ describe('a wrong value is named with its path, what was found and what is allow
       subscriptions: [{ handler: 'fax' }],
     };
     expect(complaintOf(raw).split('\n')).toEqual([
-      'changefeed.config.json: 3 things to mend:',
+      'changefeed.config.json: 3 problems:',
       expect.stringMatching(/^ {2}workspaces\[0\]\.timeZone: /),
       expect.stringMatching(/^ {2}redis\.url: /),
       expect.stringMatching(/^ {2}subscriptions\[0\]\.handler: /),

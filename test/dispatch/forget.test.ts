@@ -217,10 +217,10 @@ describe('forget: a workspace', () => {
 
       const done = await folder.run(['forget', 'gone-co', '--yes'], env);
       expect(done).toMatchObject({ code: 0, stderr: '' });
-      expect(done.stdout).toMatch(/^Workspace "gone-co" is forgotten: 1 record, 0 events in the log, .* 1 key\./);
+      expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
       expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
       expect((await folder.run(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
-        'Nothing is kept of a workspace "gone-co".\n',
+        'No data is stored of a workspace "gone-co".\n',
       );
     },
   );

@@ -41,7 +41,7 @@ const guard = (option: string, name: string): Section => ({
 });
 
 const SUBSCRIPTIONS =
-  'Shared by all handlers. In code they stand in `defineHandler({ … })`, `webhook({ … })` and their like; as data beside `"handler": "webhook"`. What each handler promises stands in [handlers.md](handlers.md).';
+  'Shared by all handlers. In code they are passed to `defineHandler({ … })`, `webhook({ … })` and so on; as data they are written next to `"handler": "webhook"`. [handlers.md](handlers.md) says what each handler guarantees.';
 
 export const SECTIONS: readonly Section[] = [
   { title: 'The whole', file: 'config/schema.ts', name: 'configSchema', around: whole },
@@ -55,7 +55,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: '`workspaces[].todos`',
-    text: 'What the monitor tells stands in [todos.md](todos.md).',
+    text: 'The events of the monitor are described in [todos.md](todos.md).',
     file: 'config/schema.ts',
     name: 'todosOptions',
     around: (todos) => workspace({ todos }),
@@ -78,14 +78,14 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: '`subscriptions[].retry`',
-    text: 'What a handler throws goes before it: `RetryAfterError` waits as told, `PermanentError` makes a dead letter at once.',
+    text: 'The error that a handler throws can overrule it: `RetryAfterError` waits for the time it names, `PermanentError` makes a dead letter at once.',
     file: 'handlers/options.ts',
     name: 'retryOptions',
     around: (retry) => subscription(NDJSON, { retry }),
   },
   {
     title: '`subscriptions[].settle`',
-    text: 'A duration alone is short for `{ still }`. What is merged with what stands in [fan-out.md](fan-out.md#settle-the-outcome-not-each-keystroke).',
+    text: 'A duration alone is short for `{ still }`. [fan-out.md](fan-out.md#settle-the-outcome-not-each-keystroke) says which changes are merged.',
     file: 'handlers/options.ts',
     name: 'settleOptions',
     around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
@@ -174,7 +174,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: '`log.retention`',
-    text: 'What a subscription has not yet read stays in any case.',
+    text: 'Events that a subscription has not read yet are always kept.',
     file: 'config/schema.ts',
     name: 'logRetentionOptions',
     around: (retention) => whole({ log: { retention } }),
@@ -250,7 +250,7 @@ function listsText(): string {
     `\`${PATH_OF[list].slice('v2/'.length)}\``,
     formatDuration(DEFAULT_INTERVAL_MS[list]),
   ]);
-  return `The lists, and how long from the start of one sweep to the start of the next where nothing else is said: in a large workspace (10,000 people, 50,000 history entries) all of them together stay within the budget.\n\n${table(['list', 'path', 'default interval'], rows)}`;
+  return `The lists, with the default time from the start of one sweep to the start of the next. In a large workspace (10,000 people, 50,000 history entries) all of them together then stay within the budget.\n\n${table(['list', 'path', 'default interval'], rows)}`;
 }
 
 const HEAD = `# Configuration
@@ -259,10 +259,10 @@ const HEAD = `# Configuration
 
 \`changefeed.config.ts\` (or \`.mts\`, \`.js\`, \`.mjs\`, \`.json\`) in the working directory; \`--config\` or \`CHANGEFEED_CONFIG\` names
 another file. In code it is \`export default defineConfig({ … })\`; in JSON, \`\${NAME}\` in a string is replaced from the
-environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. A wrong option is told with its
-path, what was found and what is allowed, all of them at once; nothing is ignored silently.
+environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. An error message names the path of a
+wrong option, what was found and what is allowed, for all wrong options at once. Nothing is ignored silently.
 
-A valid configuration can still ask for what cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function that can never match (a \`where\` is not judged), a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
+A valid configuration can still ask for something that cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function that can never match (a \`where\` is not judged), a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
 
 Without a file, \`CHANGEFEED_BASE_URL\` and \`CHANGEFEED_TOKEN\` are enough: one workspace \`default\`, its events as lines of JSON
 on standard output.`;
@@ -292,7 +292,7 @@ ${table(
 
 const CODE_ONLY = `## Options of \`defineHandler\`
 
-Beside the options of every subscription; only in a file in code.
+In addition to the options of every subscription; only in a file in code.
 
 ${table(
   ['option', 'meaning', 'allowed', 'default'],
