@@ -127,7 +127,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
       'broken JSON': { ...inFile(`{ "token": "${TOKEN}" oops`), says: /cannot be read as JSON/, code: unloadable },
       'broken TypeScript': {
         ...inFile('export default {', 'changefeed.config.ts'),
-        says: /changefeed\.config\.ts: .*Mend the file/,
+        says: /changefeed\.config\.ts: .*Correct the file/,
         code: unloadable,
       },
       'a file that throws': {

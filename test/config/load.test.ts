@@ -109,7 +109,7 @@ describe('a file that cannot be loaded', () => {
   it.each<[string, string, string, RegExp]>([
     ['is not JSON', 'changefeed.config.json', `{ "token": "${TOKEN}" oops`, /cannot be read as JSON \(.*position/],
     ['breaks off', 'changefeed.config.json', `{ "token": "${TOKEN}"`, /cannot be read as JSON/],
-    ['has a syntax error', 'changefeed.config.ts', 'export default {', /changefeed\.config\.ts: .*Mend the file/],
+    ['has a syntax error', 'changefeed.config.ts', 'export default {', /changefeed\.config\.ts: .*Correct the file/],
     [
       'throws',
       'changefeed.config.mjs',
