@@ -176,7 +176,7 @@ describe('what goes wrong while running', () => {
     editPeople(crm, 1);
     const run = await folder.run(['sweep', 'people']);
     expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(/^changefeed: something failed outside .*: forgotten .*\[CF_INTERNAL\]$/m);
+    expect(run.stderr).toMatch(/^changefeed: an error outside .*: forgotten .*\[CF_INTERNAL\]$/m);
   });
 
   it('a workspace that the configuration does not name', async () => {
