@@ -106,13 +106,13 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Options of `webhook` and `message`',
-    file: 'handlers/webhook/endpoint.ts',
+    file: 'handlers/http/endpoint.ts',
     name: 'EndpointOptions',
     around: (more) => subscription(WEBHOOK, more),
   },
   {
     title: 'Options of `webhook` and `message`: `rate`',
-    file: 'handlers/webhook/rate.ts',
+    file: 'handlers/http/rate.ts',
     name: 'RateOptions',
     around: (rate) => subscription(WEBHOOK, { rate: { requests: 10, ...rate } }),
   },
