@@ -29,8 +29,8 @@ export type Detection =
   | { kind: 'baselined'; sequence: number; event: null }
   /** Nothing that counts: `mutedBy` names the rule; without one the record means what it meant. */
   | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
-  /** Perhaps an older answer. Without `suspect` there is nothing to look at again: only the stamp is older. */
-  | { kind: 'stale'; sequence: number; event: null; suspect?: Doubt }
+  /** Perhaps an older answer. Without `doubt`, only `modifiedAt` is older and there is nothing to confirm. */
+  | { kind: 'stale'; sequence: number; event: null; doubt?: Doubt }
   | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
 
 /** Suspect answers that differ from look to look are believed at the third: nothing is held back for ever. */
@@ -76,8 +76,8 @@ function reappeared(input: DetectInput, known: StoredRecord, gone: Gone): Detect
   const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(known.earlier ?? [])].includes(content));
   const doubtful = isOld && !isCertain;
   const recent = withinLag(gone.at, input.observation.observedAt);
-  const suspect = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
-  if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
+  const doubt = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
+  if (doubt !== null) return { kind: 'stale', sequence: known.sequence, event: null, doubt };
   return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
 }
 
@@ -91,8 +91,8 @@ function changed(input: DetectInput, known: StoredRecord): Detection {
   const lagging = age !== 'newer' && observation.lagging === true;
   const doubtful = age === 'older' || lagging || (age === 'unclear' && (known.earlier ?? []).includes(content));
   const recent = (age === 'older' || lagging) && withinLag(lastEventAt(known), observation.observedAt);
-  const suspect = doubtful ? suspicion(observation, known, { content, recent }) : null;
-  if (suspect !== null) return { kind: 'stale', sequence: known.sequence, event: null, suspect };
+  const doubt = doubtful ? suspicion(observation, known, { content, recent }) : null;
+  if (doubt !== null) return { kind: 'stale', sequence: known.sequence, event: null, doubt };
   return updated(input, known, changes);
 }
 

@@ -18,8 +18,8 @@ export function remember(input: DetectInput, detection: Detection): StoredRecord
   const { known, rules } = input;
   const trail = trailAfter(input, detection);
   if (detection.kind === 'stale') {
-    if (known === null || detection.suspect === undefined) return null;
-    return { ...known, doubt: detection.suspect, ...trail };
+    if (known === null || detection.doubt === undefined) return null;
+    return { ...known, doubt: detection.doubt, ...trail };
   }
   const earlier = known === null ? undefined : earlierAfter(input, known, rules);
   return { sequence: detection.sequence, ...imageOf(input), ...(earlier === undefined ? {} : { earlier }), ...trail };

@@ -20,14 +20,14 @@ export interface RecordStory {
   missing: Missing | null;
   gone: Gone | null;
   /** It was shown as it used to be: the next sweep decides. */
-  suspect: Doubt | null;
+  doubt: Doubt | null;
   /** Waits for what its list's schema turns out to be. */
-  waits: boolean;
+  quarantined: boolean;
   /** Its fields under the rules: which are compared, which are not and by which rule. */
   compared: string[];
   leftOut: { field: string; rule: string }[];
   /** The last decisions, the oldest first. Empty for a record that has only ever been the same. */
-  trail: readonly Decision[];
+  decisions: readonly Decision[];
   lastSweep: Pick<SweepSummary, 'sweepId' | 'completedAt'> | null;
 }
 
@@ -53,14 +53,14 @@ export async function explainRecord(
     page,
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
-    suspect: state?.doubt ?? null,
-    waits: held.includes(id),
+    doubt: state?.doubt ?? null,
+    quarantined: held.includes(id),
     compared: fields.filter((field) => rules.compares(field)),
     leftOut: fields.flatMap((field) => {
       const rule = rules.mutedBy(field);
       return rule === null ? [] : [{ field, rule }];
     }),
-    trail: state?.decisions ?? [],
+    decisions: state?.decisions ?? [],
     lastSweep: lastSweep === null ? null : { sweepId: lastSweep.sweepId, completedAt: lastSweep.completedAt },
   };
 }

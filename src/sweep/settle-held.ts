@@ -24,7 +24,7 @@ export async function settleHeld(deps: SweepDeps, options: SweepOptions, waiting
   // They belong to another source: what became of them there is no change of this one.
   if (checkpoint.takesOver === true && keys.length > 0) {
     const { token } = waiting;
-    const commit = { token, checkpoint, summary: null, writes: [], unhold: keys };
+    const commit = { token, checkpoint, summary: null, writes: [], release: keys };
     unfenced(list, await store.commitPage(list, commit));
     return checkpoint;
   }

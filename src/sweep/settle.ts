@@ -45,7 +45,7 @@ export async function settle(deps: SweepDeps, options: SweepOptions, settling: S
     unfenced(list, await store.promotePages(list, { token, promote: chunk(promote), drop: chunk(drop) }));
   }
   const closed = { completedAt: isoTime(clock.now()), lastSweep: settling.lastSweep };
-  const summary = { ...summarise(checkpoint, closed), ...(held === null ? {} : { held }) };
+  const summary = { ...summarise(checkpoint, closed), ...(held === null ? {} : { heldRemovals: held }) };
   unfenced(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
   return summary;
 }

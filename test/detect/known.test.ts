@@ -36,22 +36,22 @@ describe('a print', () => {
       version: '2',
       meaning: 'AAAAAAAAAAA',
       exact: null,
-      form: 'list of {id, name}',
+      valueType: 'list of {id, name}',
     });
     expect(parseFingerprint('2 AAAAAAAAAAA BBBBBBBBBBB object')).toMatchObject({
       exact: 'BBBBBBBBBBB',
-      form: 'object',
+      valueType: 'object',
     });
-    expect(parseFingerprint('2 - = empty list')).toMatchObject({ meaning: null, exact: null, form: 'empty list' });
+    expect(parseFingerprint('2 - = empty list')).toMatchObject({ meaning: null, exact: null, valueType: 'empty list' });
   });
 
   it('of the first form had one digest', () => {
-    const first = { version: '1', meaning: 'AAAAAAAAAAA', exact: null, form: 'list of {id, name}' };
+    const first = { version: '1', meaning: 'AAAAAAAAAAA', exact: null, valueType: 'list of {id, name}' };
     expect(parseFingerprint('1 AAAAAAAAAAA list of {id, name}')).toEqual(first);
   });
 
   it('that is cut off says nothing', () => {
-    expect(parseFingerprint('')).toEqual({ version: '', meaning: null, exact: null, form: '' });
+    expect(parseFingerprint('')).toEqual({ version: '', meaning: null, exact: null, valueType: '' });
   });
 
   it('has a second digest where a nothing further in would tell it apart', () => {

@@ -16,7 +16,7 @@ describe('what is remembered of a record', () => {
     expect(look({ record: personAt(5) }).next).toStrictEqual({
       sequence: 1,
       record: personAt(5),
-      trail: [{ at, sweep, what: 'created', event }],
+      decisions: [{ at, sweep, what: 'created', event }],
     });
   });
 
@@ -35,7 +35,7 @@ describe('what is remembered of a record', () => {
       sequence: 5,
       record,
       earlier: [digest],
-      trail: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
+      decisions: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
     });
     const refreshed = look({ known: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
     expect(refreshed?.decisions).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
@@ -56,7 +56,7 @@ describe('what is remembered of a record', () => {
     expect(look({ known: known(), record, rules: muting }).next).toStrictEqual({
       sequence: 4,
       record,
-      trail: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
+      decisions: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
     });
     const touched = look({ known: known(), record: personAt(6) }).next;
     expect(touched?.decisions).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
@@ -80,7 +80,7 @@ describe('what is remembered of a record', () => {
       sequence: 4,
       record,
       earlier: ['x'],
-      trail,
+      decisions: trail,
     });
   });
 
@@ -88,8 +88,8 @@ describe('what is remembered of a record', () => {
     const { next } = look({ known: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
     expect(next).toStrictEqual({
       ...known({ earlier: ['x'] }),
-      suspect: { content: digest, sweep, looks: 1 },
-      trail: [{ at, sweep, what: 'stale' }],
+      doubt: { content: digest, sweep, sightings: 1 },
+      decisions: [{ at, sweep, what: 'stale' }],
     });
   });
 
@@ -119,9 +119,9 @@ describe('without images', () => {
       sequence: 5,
       record: null,
       fields: fields(record),
-      stamp: '2026-03-01T10:06:05.000Z',
+      modifiedAt: '2026-03-01T10:06:05.000Z',
       earlier: [digest],
-      trail: [{ at, sweep, what: 'edited', fields: ['이름'], event }],
+      decisions: [{ at, sweep, what: 'edited', fields: ['이름'], event }],
     });
   });
 
@@ -148,9 +148,9 @@ describe('a record that is reported as deleted', () => {
     ).toStrictEqual({
       sequence: 5,
       record: null,
-      gone: { at, stamp: '2026-03-01T10:05:05.000Z', content: digest },
+      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: digest },
       earlier: ['x'],
-      trail: [...trail, { ...step, what: 'deleted' }],
+      decisions: [...trail, { ...step, what: 'deleted' }],
     });
   });
 
@@ -164,8 +164,8 @@ describe('a record that is reported as deleted', () => {
     expect(gone).toStrictEqual({
       sequence: 2,
       record: null,
-      gone: { at, stamp: '2026-03-01T10:05:05.000Z', content: digest },
-      trail: [{ ...step, what: 'deleted' }],
+      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: digest },
+      decisions: [{ ...step, what: 'deleted' }],
     });
     expect(rememberGone({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.modifiedAt).toBeNull();
   });
@@ -177,7 +177,7 @@ describe('a record that is reported as deleted', () => {
       sequence: 6,
       record: personAt(6),
       earlier: ['x'],
-      trail: [
+      decisions: [
         { ...step, what: 'deleted' },
         { at, sweep, what: 'reappeared', event },
       ],

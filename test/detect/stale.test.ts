@@ -35,9 +35,9 @@ describe('an answer that is older by its stamp', () => {
       kind: 'stale',
       sequence: 4,
       event: null,
-      suspect: { content: expect.stringMatching(/^[\w-]{11}$/u) as string, sweep: 'people-2', looks: 1 },
+      doubt: { content: expect.stringMatching(/^[\w-]{11}$/u) as string, sweep: 'people-2', sightings: 1 },
     });
-    expect(next).toMatchObject({ sequence: 4, record: personAt(5), suspect: { looks: 1 } });
+    expect(next).toMatchObject({ sequence: 4, record: personAt(5), doubt: { sightings: 1 } });
   });
 
   it('is a change at the second look, when the next complete sweep shows the same', () => {
@@ -54,15 +54,15 @@ describe('an answer that is older by its stamp', () => {
   it('is not looked at twice in one sweep, however many pages show it', () => {
     const first = look({ known: known(), record: personAt(4, { 이름: '옛이름' }) });
     const second = look({ known: first.next, record: personAt(4, { 이름: '또다른' }) });
-    expect(second.detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', looks: 1 } });
-    const both = [first, second].map(({ detection }) => 'suspect' in detection && detection.suspect.content);
+    expect(second.detection).toMatchObject({ kind: 'stale', doubt: { sweep: 'people-2', sightings: 1 } });
+    const both = [first, second].map(({ detection }) => 'doubt' in detection && detection.doubt.content);
     expect(both[0]).not.toBe(both[1]);
   });
 
   it('keeps the looks of the sweeps before, however often one sweep shows it', () => {
-    const suspect = { content: 'x', sweep: 'people-2', sightings: 2 };
-    const { detection } = look({ known: known({ doubt: suspect }), record: personAt(4, { 이름: '옛이름' }) });
-    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 'people-2', sightings: 2 } });
+    const doubt = { content: 'x', sweep: 'people-2', sightings: 2 };
+    const { detection } = look({ known: known({ doubt }), record: personAt(4, { 이름: '옛이름' }) });
+    expect(detection).toMatchObject({ kind: 'stale', doubt: { sweep: 'people-2', sightings: 2 } });
   });
 
   it('is believed at the third look when it differs from look to look', () => {
@@ -105,7 +105,7 @@ describe('an answer that is older by its stamp', () => {
       record: personAt(4, { 이름: 'B' }),
       observation: { sweep: 's2', previousSweep: 's1' },
     });
-    expect(detection).toMatchObject({ kind: 'stale', suspect: { sweep: 's2', sightings: 2 } });
+    expect(detection).toMatchObject({ kind: 'stale', doubt: { sweep: 's2', sightings: 2 } });
   });
 });
 

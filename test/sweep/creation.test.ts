@@ -74,7 +74,7 @@ describe('creations: a small list that was replaced', () => {
     await sweep();
     api.records = people(8, 'other');
     await sweep();
-    expect(await sweep()).toMatchObject({ held: { count: 10, of: 10 }, heldCreations: { count: 8 } });
+    expect(await sweep()).toMatchObject({ heldRemovals: { count: 10, of: 10 }, heldCreations: { count: 8 } });
     expect(await told()).toEqual([]);
   });
 

@@ -37,15 +37,15 @@ describe('the story of a record', () => {
       page: 2,
       missing: null,
       gone: null,
-      suspect: { looks: 1 },
-      waits: false,
+      doubt: { sightings: 1 },
+      quarantined: false,
       compared: ['id', '이름'],
       leftOut: [
         { field: '딜 개수', rule: 'ignore: 딜*' },
         { field: '수정 날짜', rule: 'stamp' },
       ],
     });
-    expect(story.trail.map(({ what, rule, fields, times }) => ({ what, rule, fields, times }))).toEqual([
+    expect(story.decisions.map(({ what, rule, fields, times }) => ({ what, rule, fields, times }))).toEqual([
       { what: 'edited', fields: ['이름'] },
       { what: 'muted', rule: 'ignore: 딜*', times: 2 },
       { what: 'stale' },
@@ -65,7 +65,7 @@ describe('the story of a record', () => {
     });
     expect(await explainRecord(store, { list: 'people', id: 'nobody', rules })).toMatchObject({
       known: false,
-      trail: [],
+      decisions: [],
     });
   });
 });

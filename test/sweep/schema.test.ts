@@ -32,7 +32,7 @@ describe('a field that moves on nearly all rows', () => {
     await sweep();
     api.records = people(30, more);
     const { counts, muted } = await sweep();
-    expect(counts).toMatchObject({ seen: 30, ignored: 30, edited: 0, held: 0 });
+    expect(counts).toMatchObject({ seen: 30, ignored: 30, edited: 0, quarantined: 0 });
     expect(muted).toEqual({ schema: 30 });
     await sweep();
     const told = await events();
@@ -159,7 +159,7 @@ describe('a field that moves on some rows', () => {
     await sweep();
     api.records = people(all, (n) => ((n * 7) % all < some ? { 출처: 'web' } : {}));
     const first = await sweep();
-    expect(first.counts).toMatchObject({ edited: some, held: 0 });
+    expect(first.counts).toMatchObject({ edited: some, quarantined: 0 });
     await sweep();
     expect(await told()).toHaveLength(some);
   });
@@ -169,9 +169,9 @@ describe('a field that moves on some rows', () => {
     const { sweep, told } = sweptList(redis, api);
     await sweep();
     api.records = people(40, (n) => (n >= 20 ? { 출처: 'web' } : {}));
-    expect((await sweep()).counts).toMatchObject({ held: 20, edited: 0 });
+    expect((await sweep()).counts).toMatchObject({ quarantined: 20, edited: 0 });
     expect(await told()).toEqual([]);
-    expect((await sweep()).counts).toMatchObject({ held: 0, edited: 20 });
+    expect((await sweep()).counts).toMatchObject({ quarantined: 0, edited: 20 });
     expect(await told()).toHaveLength(20);
   });
 
@@ -208,7 +208,7 @@ describe('a field that moves on some rows', () => {
       ...(n >= from ? { 출처: 'web' } : {}),
     });
     api.records = people(60, grown(30));
-    expect((await sweep()).counts).toMatchObject({ edited: 1, held: 30 });
+    expect((await sweep()).counts).toMatchObject({ edited: 1, quarantined: 30 });
     api.records = people(60, grown(0));
     await sweep();
     expect(await told()).toEqual(['updated p001 1', 'schema_changed schema:출처 1']);
@@ -219,7 +219,7 @@ describe('a field that moves on some rows', () => {
     const { sweep, told } = sweptList(redis, api);
     await sweep();
     api.records = people(20, (n) => (n >= 15 ? { 출처: 'web' } : {}));
-    expect((await sweep()).counts).toMatchObject({ edited: 5, held: 0 });
+    expect((await sweep()).counts).toMatchObject({ edited: 5, quarantined: 0 });
     api.records = people(20, () => ({ 출처: 'web' }));
     expect((await sweep()).counts).toMatchObject({ edited: 0, ignored: 15, unchanged: 5 });
     await sweep();

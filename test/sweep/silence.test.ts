@@ -76,7 +76,7 @@ describe('a list that falls silent', () => {
       api.records = api.records.map((record) => Object.fromEntries(Object.entries(record).reverse()));
       last = await swept.sweep(HALF_A_DAY);
     }
-    expect(last).toMatchObject({ counts: { ignored: 1 }, silence: { kind: 'unchanged' } });
+    expect(last).toMatchObject({ counts: { ignored: 1 }, staleness: { kind: 'unchanged' } });
   });
 
   it('is told at once when it shows no records any more, also where too few vanish to be held', async () => {
