@@ -12,7 +12,7 @@ const mayImport = {
   handlers: ['schema-kit', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
-  sweep: ['api', 'detect', ...leaves],
+  sweep: ['api', 'crm', 'detect', ...leaves],
   todos: ['crm', 'detect', ...leaves],
   dispatch: ['crm', 'handlers', ...leaves],
   server: ['crm', ...leaves],

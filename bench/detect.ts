@@ -4,17 +4,17 @@
  *   npx tsx bench/detect.ts [records] [rounds]
  */
 import { compileRules } from '../src/detect/rules.js';
-import { TrackedFields, schemaFrom } from '../src/detect/schema.js';
+import { TrackedFields, schemaFrom } from '../src/detect/schema-drift/schema.js';
 import { noCounts } from '../src/sweep/counts.js';
-import { judgePage } from '../src/sweep/judge-page.js';
-import type { JudgeOptions } from '../src/sweep/judging.js';
-import type { SweptRecordState, RecordWrite, SweepStore } from '../src/sweep/store.js';
+import { classifyPage } from '../src/sweep/classify-page.js';
+import type { ClassifyOptions } from '../src/sweep/classify-record.js';
+import type { SerialisedRecord, RecordWrite, SweepStore } from '../src/sweep/store.js';
 import { person } from './support/person.js';
 
 const PAGE = 50;
 const [records = 2_000, rounds = 14] = process.argv.slice(2).map(Number);
 const rules = compileRules('people');
-const states = new Map<string, SweptRecordState>();
+const states = new Map<string, SerialisedRecord>();
 /** As Redis would answer: every state is a new object. */
 const store: Pick<SweepStore, 'digests' | 'records' | 'members'> = {
   digests: (_list, keys) => Promise.resolve(keys.map(() => null)),
@@ -35,7 +35,7 @@ function pageOf(page: number, round: number): ReturnType<typeof person>[] {
   });
 }
 
-function givenIn(round: number): Omit<JudgeOptions, 'records' | 'memory'> {
+function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
   const [workspace, sweep, observedAt] = ['bench', `s${round}`, '2026-03-01T00:00:00.000Z'];
   const begun = { cursor: null, pages: 0, counts: noCounts(), firstPage: null };
   return {
@@ -50,15 +50,15 @@ function givenIn(round: number): Omit<JudgeOptions, 'records' | 'memory'> {
   };
 }
 
-function emptyMemory(): JudgeOptions['memory'] {
+function emptyMemory(): ClassifyOptions['memory'] {
   const schema = schemaFrom([]);
   const [seen, partly, held] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  return { seen, partly, held, strays: false, schema, tracked: new TrackedFields(schema) };
+  return { seen, partly, quarantined: held, hasUnconfirmed: false, schema, tracked: new TrackedFields(schema) };
 }
 
 /** A page of this size is one part. */
-async function judged(options: JudgeOptions): Promise<RecordWrite[]> {
-  const { value } = await judgePage(store, options).next();
+async function judged(options: ClassifyOptions): Promise<RecordWrite[]> {
+  const { value } = await classifyPage(store, options).next();
   return 'changes' in value ? [...value.changes.writes] : [];
 }
 

@@ -17,7 +17,7 @@ import { openRedis } from '../src/runtime/private-redis.js';
 import { silentLog } from '../src/runtime/log.js';
 import { Keys } from '../src/state/keys.js';
 import { createSweepStore } from '../src/state/sweep-store.js';
-import { sweepList } from '../src/sweep/runner.js';
+import { sweepList } from '../src/sweep/run-sweep.js';
 import { naiveSweep } from './support/naive.js';
 
 const [records = 5_000, rounds = 5] = process.argv.slice(2).map(Number);

@@ -1,7 +1,7 @@
 /** What a person asks about a list, and decides about it. */
 import { previewRules, type RulesPreview } from '../detect/preview.js';
 import { compileRules, type FieldRules } from '../detect/rules.js';
-import { listSchema, type ListSchema } from '../detect/schema.js';
+import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
 import { listOf } from '../events/envelope.js';
 import type { ListName } from '../events/lists.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';

@@ -1,32 +1,32 @@
 /**
- * Is an answer older than what we know? Stamps decide, as far as they can: some are cut to the minute (seen in the wild),
- * so a stamp that ends in `:00.000Z` may stand for any moment of its minute.
+ * Is an answer older than the stored record? The record's own `modifiedAt` decides where it can. Some servers cut it to the
+ * minute, so a value that ends in `:00.000Z` may stand for any moment of that minute.
  */
 
-/** `unclear`: the stamps are equal, missing, or too coarse to tell. */
+/** `unclear`: the times are equal, missing, or too coarse to decide. */
 export type Age = 'newer' | 'older' | 'unclear';
 
 const MINUTE_MS = 60_000;
 
-/** How far a replica is believed to lag behind. What was learnt within that time may still be unknown to it. */
+/** The longest replication lag that is assumed. A replica may not yet know what was learnt within that time. */
 const LAG_MS = 10_000;
 
-/** Could a lagging replica, asked now, not know yet what was learnt then? */
+/** Could a lagging replica that is asked at `now` still miss what was learnt at `learntAt`? */
 export function withinLag(learntAt: string | null, now: string): boolean {
   return learntAt !== null && Date.parse(now) - Date.parse(learntAt) < LAG_MS;
 }
 
-export function ageOf(stamp: string | null, knownStamp: string | null): Age {
-  const now = span(stamp);
-  const known = span(knownStamp);
-  // What is no time is neither before nor after another.
-  if (now.from > known.from) return 'newer';
-  // A stamp that may stand for a moment after the one we know does not prove an older answer.
-  return now.to < known.from ? 'older' : 'unclear';
+export function ageOf(modifiedAt: string | null, storedModifiedAt: string | null): Age {
+  const seen = span(modifiedAt);
+  const stored = span(storedModifiedAt);
+  // Comparisons with NaN are false, so a text that is no time is neither newer nor older.
+  if (seen.from > stored.from) return 'newer';
+  // Where the cut time may stand for a moment after the stored one, the answer is not proven to be older.
+  return seen.to < stored.from ? 'older' : 'unclear';
 }
 
-/** The first and the last moment that a stamp may stand for; no numbers where it is no time. */
-function span(stamp: string | null): { from: number; to: number } {
-  const from = Date.parse(stamp ?? '');
+/** The first and the last moment that a time may stand for. NaN where the text is no time. */
+function span(time: string | null): { from: number; to: number } {
+  const from = Date.parse(time ?? '');
   return { from, to: from % MINUTE_MS === 0 ? from + MINUTE_MS - 1 : from };
 }

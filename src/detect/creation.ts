@@ -1,10 +1,10 @@
 /**
- * When new records are too many to be believed. A token of another workspace and a restored backup both show a list in which
- * nearly every record is new; each would be reported as `created`. Pure: counts in, a verdict out.
+ * The guard on new records: decides when there are too many. With a token of another workspace or after a restored backup,
+ * nearly every record of a list is new, and each would be reported as `created`. Pure: counts in, a decision out.
  *
- * The decision needs the whole list, events go out page by page. So a sweep that has seen suspiciously many new records
- * withholds them: they are neither stored nor reported, only counted. At the end it holds them, or walks the list again.
- * Which failure is worse: an import that waits for a person loses nothing, a flood of events cannot be taken back.
+ * The decision needs the whole list, but events are emitted page by page. So a sweep that has seen too many new records withholds
+ * them: they are neither stored nor reported, only counted. At the end it holds them, or it reads the list again and reports them.
+ * A false alarm is the smaller failure: an import that waits for a person loses nothing, but events cannot be taken back.
  */
 import type { ListName } from '../events/lists.js';
 
@@ -16,43 +16,43 @@ export interface CreationRules {
 }
 
 /**
- * An import of a few thousand into a list of as many or more passes, and any of up to 100. A small workspace that grows by more
- * than its own size at once waits for a person.
+ * An import passes when it is smaller than the list or has at most 100 records. A small workspace that grows by more than its own
+ * size at once waits for a person.
  */
 export const DEFAULT_CREATIONS: CreationRules = { maxShare: 0.5, maxCount: 100 };
 
-/** A list that had this many records or more, and of which less than this share is shown again, is a replaced one. */
+/** A list is replaced when it had at least this many records and less than this share of them is seen again. */
 const FEWEST_KNOWN = 10;
-const NEXT_TO_NONE = 0.1;
-/** A list that only grows has grown, however much, while so many of its rows are still there. */
+const HARDLY_ANY = 0.1;
+/** A list that only grows may gain any number of rows while this share of its known rows is still there. */
 const STILL_THERE = 0.9;
-/** The sweep trusts a list again in mid-walk when half of what it has seen is known. */
+/** In mid-sweep, new records are reported again when at least half of the records seen are known. */
 const TRUSTED_SHARE = 0.5;
 
-/** What a sweep has counted; kept with its checkpoint. */
+/** The counts of a sweep; kept with its checkpoint. */
 export interface CreationTally {
-  /** Records that were not known when this sweep first saw them. */
+  /** Records that had no stored record when this sweep first saw them. */
   fresh: number;
-  /** So many of them are accepted already: by a person, or because a walk of this sweep has seen that they are no flood. */
+  /** How many of them are accepted: by a person, or because an earlier pass of this sweep found that they are not too many. */
   allowed: number;
-  /** New records are withheld from here on. */
+  /** New records are withheld from now on. */
   withholds?: true;
-  /** At the end of the list: what is held. */
+  /** Set at the end of the list. */
   held?: HeldCreations;
 }
 
 export interface HeldCreations {
   /** New records withheld. */
   count: number;
-  /** Of how many seen. */
+  /** Records seen. */
   of: number;
-  /** ISO 8601: the end of the walk that held them. */
+  /** ISO 8601: the end of the sweep that held them. */
   at: string;
-  /** New records of this outbreak that were reported before it was noticed. */
+  /** New records that were reported before they became too many. */
   reported: number;
-  /** Records known before that were seen again, of how many the list had. */
+  /** How many of the records known before were seen again. */
   known: KnownShare;
-  /** Hardly any of the known records was seen again. */
+  /** Hardly any of the records known before was seen again. */
   replaced: boolean;
 }
 
@@ -64,18 +64,18 @@ export interface KnownShare {
 export interface CreationGuard {
   list: ListName;
   rules: CreationRules;
-  /** Records that the list had before new ones were held. */
+  /** Records of the list before new ones were held. */
   before: number;
-  /** The last complete sweep held new records, after it and those before it had reported so many; null when none are held. */
+  /** New records reported before the last complete sweep held the others; null when none are held. */
   reported: number | null;
 }
 
-/** What a sweep has seen up to and including the page to be decided. */
+/** What a sweep has seen, including the page to be decided. */
 export interface SeenSoFar {
   tally: Pick<CreationTally, 'fresh' | 'allowed' | 'withholds'>;
   /** Records seen, each once. */
   seen: number;
-  /** New records withheld so far, those of this page left out. */
+  /** New records withheld so far, without those of this page. */
   withheld: number;
   /** New records of this page. */
   freshOnPage: number;
@@ -83,36 +83,36 @@ export interface SeenSoFar {
   ended: boolean;
 }
 
-/** `walk again`: what was withheld is no flood; the walk starts again at the first page, and reports it. */
-export type CreationVerdict = 'report' | 'withhold' | 'hold' | 'walk again';
+/** `walk again`: the withheld records are not too many. The sweep reads the list again from the first page and reports them. */
+export type CreationDecision = 'report' | 'withhold' | 'hold' | 'walk again';
 
-export function judgeCreations(so: SeenSoFar, guard: CreationGuard): CreationVerdict {
+export function decideCreations(so: SeenSoFar, guard: CreationGuard): CreationDecision {
   const { tally, withheld, freshOnPage, ended } = so;
-  const isOutbreak = guard.reported !== null && excess(so, guard) > 0;
+  const isStillHeld = guard.reported !== null && excess(so, guard) > 0;
   const trusted = withheld === 0 ? 'report' : 'walk again';
   if (guard.rules.maxShare >= 1) return trusted;
   if (ended) {
-    const isHeld = isFlood(so, guard) && (withheld > 0 || freshOnPage > 0);
+    const isHeld = isTooManyAtEnd(so, guard) && (withheld > 0 || freshOnPage > 0);
     return isHeld ? 'hold' : trusted;
   }
-  // Else each sweep would let through as many as one may.
-  if (isOutbreak) return 'withhold';
+  // Otherwise each sweep would report as many new records as the limits allow.
+  if (isStillHeld) return 'withhold';
   if (tally.withholds === true) return isTrusted(so, guard) ? trusted : 'withhold';
-  return isSuspect(so, guard) ? 'withhold' : 'report';
+  return isTooManySoFar(so, guard) ? 'withhold' : 'report';
 }
 
-/** Hardly any of the known records was shown. */
+/** Hardly any of the known records was seen. */
 export function isReplaced({ seen, of }: KnownShare): boolean {
-  return of >= FEWEST_KNOWN && seen < NEXT_TO_NONE * of;
+  return of >= FEWEST_KNOWN && seen < HARDLY_ANY * of;
 }
 
-/** As many more may come while the list is walked again. */
+/** How many new records may pass when the list is read again: some may be added in the meantime. */
 export function allowanceFor(count: number): number {
   return count + Math.max(10, Math.ceil(count / 10));
 }
 
-/** With the whole list in view. */
-function isFlood(so: SeenSoFar, guard: CreationGuard): boolean {
+/** At the end of the list. */
+function isTooManyAtEnd(so: SeenSoFar, guard: CreationGuard): boolean {
   const known = knownSeen(so, guard);
   if (excess(so, guard) <= 0) return false;
   if (isReplaced({ seen: known, of: guard.before })) return true;
@@ -120,9 +120,9 @@ function isFlood(so: SeenSoFar, guard: CreationGuard): boolean {
   return isTooMany(so, guard) && !(growsOnly && known >= STILL_THERE * guard.before);
 }
 
-/** In mid-walk. The first page of a replaced list must report nothing, so next to no known record is suspect at once. */
-function isSuspect(so: SeenSoFar, guard: CreationGuard): boolean {
-  const knowsNone = guard.before >= FEWEST_KNOWN && knownSeen(so, guard) < NEXT_TO_NONE * so.seen;
+/** In mid-sweep. The first page of a replaced list must report nothing, so hardly any known record is reason enough. */
+function isTooManySoFar(so: SeenSoFar, guard: CreationGuard): boolean {
+  const knowsNone = guard.before >= FEWEST_KNOWN && knownSeen(so, guard) < HARDLY_ANY * so.seen;
   return isTooMany(so, guard) || (knowsNone && excess(so, guard) > 0);
 }
 
@@ -135,7 +135,7 @@ function isTooMany(so: SeenSoFar, guard: CreationGuard): boolean {
   return excess(so, guard) > maxCount && excess(so, guard) > maxShare * so.seen;
 }
 
-/** New records that nothing and nobody has accepted, of this sweep and of the outbreak. */
+/** New records that are not accepted: those of this sweep and those reported before. */
 function excess({ tally: { fresh, allowed } }: SeenSoFar, { reported }: CreationGuard): number {
   return fresh + (reported ?? 0) - allowed;
 }

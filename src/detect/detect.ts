@@ -1,153 +1,240 @@
 /**
- * The decision: given what is remembered of a record and what the API shows now, did anything happen to it?
- * Pure: no I/O, no clock. The image remembered always moves along, so that a rule switched off later does not report
- * what was muted before, and a rule that changes re-baselines quietly: both images are judged by the rules of today.
+ * Decides what an answer of the API means for one record: given the stored record and the record as a page shows it now, did
+ * something change, and what is stored next? Pure: no I/O and no clock.
+ *
+ * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not
+ * report what was muted before, and a change of rules yields no events: both sides are compared under today's rules.
  */
 import { diffFields } from '../crm/diff.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 import { ageOf, withinLag } from './age.js';
-import { canonicalFields } from './canonical.js';
+import {
+  buildRecordEvent,
+  firstAppearance,
+  snapshotEvent,
+  toIsoTime,
+  type ObservedChange,
+  type Observation,
+  type SeenRecordInput,
+} from './build-event.js';
+import { canonicalFields, textOf } from './canonical.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
-import { firstSight, instant, buildRecordEvent, type ObservedChange } from './happening.js';
+import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import {
   bothSides,
-  contentOf,
+  contentDigest,
+  fingerprintsOf,
   lastEventAt,
   storedModifiedAt,
+  withDecision,
+  withEarlier,
+  type Decision,
+  type Doubt,
   type Gone,
   type StoredRecord,
-  type Doubt,
-} from './known.js';
-import type { Baseline, DetectInput, Observation } from './input.js';
-import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
-import { snapshotEvent } from './snapshot.js';
+} from './stored-record.js';
 
-export type { Baseline, DetectInput, Observation } from './input.js';
+export type { Observation } from './build-event.js';
 
-/** What happened, as the word it is counted under; `sequence` is the record's count of events after it. */
+/** `since`: records created or changed at or after that time (ISO 8601) yield events in the first sweep; others do not. */
+export type Baseline = 'quiet' | 'emit' | { since: string };
+
+export interface DetectInput extends SeenRecordInput {
+  /** Null when the record was never seen. */
+  stored: StoredRecord | null;
+  /** Not null while the list's first complete sweep is under way. */
+  baseline: Baseline | null;
+}
+
+/** The decision, under the word that sweeps count it by. `sequence` is the record's number of events after it. */
 export type Detection =
   | { kind: 'baselined'; sequence: number; event: null }
-  /** Nothing that counts: `mutedBy` names the rule; without one the record means what it meant. */
+  /** No event. `mutedBy` names the rule; without it the contents are equal. */
   | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
-  /** Perhaps an older answer. Without `doubt`, only `modifiedAt` is older and there is nothing to confirm. */
+  /** Possibly an older answer. Without `doubt` there is nothing to confirm: only `modifiedAt` is older. */
   | { kind: 'stale'; sequence: number; event: null; doubt?: Doubt }
   | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
 
-/** Suspect answers that differ from look to look are believed at the third: nothing is held back for ever. */
-const SIGHTINGS_THAT_CONVINCE = 3;
+/** Doubtful answers that differ from sweep to sweep are accepted at the third, so that no change is kept back for long. */
+const SIGHTINGS_THAT_CONFIRM = 3;
 
 export function detect(input: DetectInput): Detection {
-  const { known, baseline } = input;
-  if (known === null || known.gone?.dropped === true)
+  const { stored, baseline } = input;
+  if (stored === null || stored.gone?.dropped === true)
     return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
-  if (known.gone !== undefined) return reappeared(input, known, known.gone);
-  if (baseline !== null) return { kind: 'baselined', sequence: known.sequence, event: null };
-  return changed(input, known);
+  if (stored.gone !== undefined) return reappeared(input, stored, stored.gone);
+  if (baseline !== null) return { kind: 'baselined', sequence: stored.sequence, event: null };
+  return compared(input, stored);
 }
 
 function baselined(input: DetectInput, baseline: Baseline): Detection {
-  const sequence = input.known?.sequence ?? 0;
+  const sequence = input.stored?.sequence ?? 0;
   const quiet = { kind: 'baselined', sequence, event: null } as const;
   if (baseline === 'quiet') return quiet;
   if (baseline === 'emit')
     return { kind: 'baselined', sequence: sequence + 1, event: snapshotEvent(input, sequence + 1) };
   const since = Date.parse(baseline.since);
   const created = creationTimeOf(input.record);
-  const stamp = modifiedAtOf(input.record);
+  const modifiedAt = modifiedAtOf(input.record);
   if (created !== null && Date.parse(created) >= since) {
     return { ...appeared(input, { verb: 'created' }), kind: 'baselined' };
   }
-  if (stamp === null || !(Date.parse(stamp) >= since)) return quiet;
-  const time = instant(stamp) ?? input.observation.observedAt;
+  if (modifiedAt === null || !(Date.parse(modifiedAt) >= since)) return quiet;
+  const time = toIsoTime(modifiedAt) ?? input.observation.observedAt;
   return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
 }
 
-function appeared(input: DetectInput, how: Partial<ObservedChange> & Pick<ObservedChange, 'verb'>): Detection {
-  const sequence = (input.known?.sequence ?? 0) + 1;
-  const event = buildRecordEvent(input, { ...firstSight(input), sequence, ...how });
+function appeared(input: DetectInput, change: Partial<ObservedChange> & Pick<ObservedChange, 'verb'>): Detection {
+  const sequence = (input.stored?.sequence ?? 0) + 1;
+  const event = buildRecordEvent(input, { ...firstAppearance(input), sequence, ...change });
   return { kind: 'created', sequence, event };
 }
 
-/** A record that was reported as deleted. Just as it was, it may be a lagging replica's: that needs a second look. */
-function reappeared(input: DetectInput, known: StoredRecord, gone: Gone): Detection {
-  const content = contentOf(canonicalFields(input.record, input.rules));
-  const age = ageOf(modifiedAtOf(input.record), storedModifiedAt(known));
-  const isCertain = known.doubt?.certain === true && known.doubt.content === content;
-  const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(known.earlier ?? [])].includes(content));
-  const doubtful = isOld && !isCertain;
+/** A deleted record is shown again. With its old contents it may come from a lagging replica and needs a confirmation. */
+function reappeared(input: DetectInput, stored: StoredRecord, gone: Gone): Detection {
+  const content = contentDigest(canonicalFields(input.record, input.rules));
+  const age = ageOf(modifiedAtOf(input.record), storedModifiedAt(stored));
+  const isCertain = stored.doubt?.certain === true && stored.doubt.content === content;
+  const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(stored.earlier ?? [])].includes(content));
   const recent = withinLag(gone.at, input.observation.observedAt);
-  const doubt = doubtful ? suspicion(input.observation, known, { content, recent }) : null;
-  if (doubt !== null) return { kind: 'stale', sequence: known.sequence, event: null, doubt };
+  const doubt = isOld && !isCertain ? doubtAfter(input.observation, stored, { content, recent }) : null;
+  if (doubt !== null) return { kind: 'stale', sequence: stored.sequence, event: null, doubt };
   return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
 }
 
-function changed(input: DetectInput, known: StoredRecord): Detection {
+function compared(input: DetectInput, stored: StoredRecord): Detection {
   const { record, rules, observation } = input;
-  const [before, after] = bothSides(known, record, rules);
+  const [before, after] = bothSides(stored, record, rules);
   const changes = diffFields(before, after);
-  const age = ageOf(modifiedAtOf(record), storedModifiedAt(known));
-  if (changes.length === 0) return unmoved(input, known, age === 'older');
-  const content = contentOf(after);
+  const age = ageOf(modifiedAtOf(record), storedModifiedAt(stored));
+  if (changes.length === 0) return unchanged(input, stored, age === 'older');
+  const content = contentDigest(after);
   const lagging = age !== 'newer' && observation.lagging === true;
-  const doubtful = age === 'older' || lagging || (age === 'unclear' && (known.earlier ?? []).includes(content));
-  const recent = (age === 'older' || lagging) && withinLag(lastEventAt(known), observation.observedAt);
-  const doubt = doubtful ? suspicion(observation, known, { content, recent }) : null;
-  if (doubt !== null) return { kind: 'stale', sequence: known.sequence, event: null, doubt };
-  return updated(input, known, changes);
+  const doubtful = age === 'older' || lagging || (age === 'unclear' && (stored.earlier ?? []).includes(content));
+  const recent = (age === 'older' || lagging) && withinLag(lastEventAt(stored), observation.observedAt);
+  const doubt = doubtful ? doubtAfter(observation, stored, { content, recent }) : null;
+  if (doubt !== null) return { kind: 'stale', sequence: stored.sequence, event: null, doubt };
+  return updated(input, stored, changes);
 }
 
 /**
- * The doubt that remains about an answer; null once it has been seen in this way often enough. While what we know is so
- * `recent` that a replica's lag explains the answer, no number of looks is enough.
+ * The doubt that remains about an answer; null once enough sweeps have confirmed it. When the stored record is so `recent`
+ * that replication lag explains the answer, no number of sightings confirms it.
  */
-function suspicion(
+function doubtAfter(
   observation: Observation,
-  { doubt: suspect }: StoredRecord,
+  { doubt }: StoredRecord,
   { content, recent }: { content: string; recent: boolean },
 ): Doubt | null {
   const first = { content, sweep: observation.sweep, sightings: 1 };
-  if (suspect === undefined) return first;
-  // A record that stands on two pages of one sweep has not been looked at twice: both may come from one replica.
-  if (suspect.sweep === observation.sweep) return { ...suspect, content };
-  if (suspect.sweep !== observation.previousSweep) return first;
-  const sightings = suspect.sightings + 1;
-  if (!recent && (suspect.content === content || sightings >= SIGHTINGS_THAT_CONVINCE)) return null;
+  if (doubt === undefined) return first;
+  // A record on two pages of one sweep was sighted once: both answers may come from one replica.
+  if (doubt.sweep === observation.sweep) return { ...doubt, content };
+  if (doubt.sweep !== observation.previousSweep) return first;
+  const sightings = doubt.sightings + 1;
+  if (!recent && (doubt.content === content || sightings >= SIGHTINGS_THAT_CONFIRM)) return null;
   return { content, sweep: observation.sweep, sightings };
 }
 
-function unmoved(input: DetectInput, known: StoredRecord, older: boolean): Detection {
+/** No compared field differs. */
+function unchanged(input: DetectInput, stored: StoredRecord, older: boolean): Detection {
   const { record, rules } = input;
-  const { sequence } = known;
+  const { sequence } = stored;
   if (older) return { kind: 'stale', sequence, event: null };
-  const [before, after] = bothSides(known, record, withEveryField(rules));
+  const [before, after] = bothSides(stored, record, withEveryField(rules));
   const [muted] = diffFields(before, after);
   if (muted !== undefined) {
     return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
   }
-  if (modifiedAtOf(record) === storedModifiedAt(known)) return { kind: 'ignored', sequence, event: null };
+  if (modifiedAtOf(record) === storedModifiedAt(stored)) return { kind: 'ignored', sequence, event: null };
   if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
-  return { ...updated(input, known, []), kind: 'touched' };
+  return { ...updated(input, stored, []), kind: 'touched' };
 }
 
 function mutingRule(rules: Rules, field: string): string {
   return rules.mutedBy(field.normalize('NFC')) ?? SCHEMA_RULE;
 }
 
-function updated(input: DetectInput, known: StoredRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
+function updated(input: DetectInput, stored: StoredRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
   const { record, rules } = input;
-  const stamp = modifiedAtOf(record);
-  const stampMoved = stamp !== storedModifiedAt(known);
+  const modifiedAt = modifiedAtOf(record);
+  const isNewTime = modifiedAt !== storedModifiedAt(stored);
   const kind = changes.every(({ field }) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
-  const sequence = known.sequence + 1;
+  const sequence = stored.sequence + 1;
   const event = buildRecordEvent(input, {
     verb: 'updated',
-    // A stamp that did not move is the time of some earlier change.
-    time: (stampMoved ? instant(stamp) : null) ?? input.observation.observedAt,
-    before: known.record,
+    // A `modifiedAt` that stayed the same is the time of an earlier change.
+    time: (isNewTime ? toIsoTime(modifiedAt) : null) ?? input.observation.observedAt,
+    before: stored.record,
     changes,
     class: kind,
-    detectedBy: changes.length === 0 ? 'timestamp' : stampMoved ? 'both' : 'content',
+    detectedBy: changes.length === 0 ? 'timestamp' : isNewTime ? 'both' : 'content',
     sequence,
   });
   return { kind, sequence, event };
+}
+
+/** The stored record after a decision; null when nothing new is stored. */
+export function recordAfter(input: DetectInput, detection: Detection): StoredRecord | null {
+  const { stored } = input;
+  const decisions = decisionsAfter(input, detection);
+  if (detection.kind === 'stale') {
+    if (stored === null || detection.doubt === undefined) return null;
+    return { ...stored, doubt: detection.doubt, ...decisions };
+  }
+  const earlier = stored === null ? undefined : earlierAfter(input, stored);
+  return {
+    sequence: detection.sequence,
+    ...imageOf(input),
+    ...(earlier === undefined ? {} : { earlier }),
+    ...decisions,
+  };
+}
+
+function imageOf({
+  record,
+  rules,
+  images = true,
+}: DetectInput): Pick<StoredRecord, 'record' | 'fields' | 'modifiedAt'> {
+  if (images) return { record };
+  return { record: null, fields: fingerprintsOf(record, rules), modifiedAt: modifiedAtOf(record) };
+}
+
+function earlierAfter(
+  { record, rules, images = true }: DetectInput,
+  stored: StoredRecord,
+): readonly string[] | undefined {
+  if (stored.gone !== undefined) return stored.earlier;
+  // Digests of images and of fingerprints cannot be compared: a switch of `images` drops the old ones.
+  if ((stored.fields === undefined) !== images) return undefined;
+  const [before, after] = bothSides(stored, record, rules);
+  return textOf(before) === textOf(after) ? stored.earlier : withEarlier(stored, contentDigest(before));
+}
+
+function decisionsAfter({ stored, observation }: DetectInput, detection: Detection): Pick<StoredRecord, 'decisions'> {
+  const entry = logEntry(detection);
+  if (entry === null) return stored?.decisions === undefined ? {} : { decisions: stored.decisions };
+  const { observedAt: at, sweep } = observation;
+  return { decisions: withDecision(stored?.decisions, { at, sweep, ...entry }) };
+}
+
+/** A record keeps five decisions. For a record with 100,000 fields, all names would be larger than the image. */
+const FIELDS_NAMED = 100;
+
+function namedFields(fields: readonly string[]): Pick<Decision, 'fields' | 'furtherFields'> {
+  if (fields.length <= FIELDS_NAMED) return { fields };
+  return { fields: fields.slice(0, FIELDS_NAMED), furtherFields: fields.length - FIELDS_NAMED };
+}
+
+/** Only decisions that yielded an event, or kept one back, enter the decision log. */
+function logEntry(detection: Detection): Omit<Decision, 'at' | 'sweep'> | null {
+  const { kind, event } = detection;
+  if (event !== null) {
+    const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;
+    const fields = event.data.changes.map(({ field }) => field);
+    return { what, event: event.id, ...(fields.length === 0 ? {} : namedFields(fields)) };
+  }
+  if (kind === 'stale') return { what: 'stale' };
+  if (kind === 'baselined' || detection.mutedBy === undefined) return null;
+  return { what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
 }

@@ -1,14 +1,14 @@
 /**
- * What detection knows of the interface's field names (section 2), in both spellings seen in the wild: which fields are
- * stamps, which the system keeps by itself. How a field is compared stands in `crm/fields.ts`.
+ * Field names of the interface (section 2) in both spellings that servers use: which fields are timestamps, and which the
+ * system keeps. How a field is compared is decided in `crm/fields.ts`.
  */
 import type { ListName } from '../events/lists.js';
 
-/** The record's own change time. It is not a change signal by itself: fields change without it, and it moves alone. */
+/** The record's own change time. It does not prove a change: fields change without it, and it moves without them. */
 const STAMP_FIELDS: readonly string[] = ['수정 날짜', 'updatedAt'];
 const CREATION_FIELDS: readonly string[] = ['생성 날짜', 'createdAt', 'date'];
 
-/** What a todo says of itself, the written name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
+/** The fields of a todo, the documented name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
 export const TODO_FIELDS = {
   done: ['완료'],
   doneAt: ['완료 날짜', '완료일'],
@@ -18,7 +18,7 @@ export const TODO_FIELDS = {
   teams: ['팀'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Counters, latest note, web form, sequence and todo fields that the system refreshes when *other* records change. */
+/** Counters and latest-activity fields that the system updates when *other* records change. */
 const SYSTEM_KEPT_PATTERNS: readonly string[] = [
   '리드 개수',
   '딜 개수',
@@ -64,7 +64,7 @@ export function creationTimeOf(record: Readonly<Record<string, unknown>>): strin
   return firstText(record, CREATION_FIELDS);
 }
 
-/** The first value there is, whichever way its name is composed. Undefined: none of the fields is there; null: one is, and empty. */
+/** The first value under any of the names, in either Unicode form. Undefined: no field exists. Null: one exists and is empty. */
 export function firstValue(record: Readonly<Record<string, unknown>>, fields: readonly string[]): unknown {
   let found: unknown;
   for (const name of fields.flatMap((field) => [field, field.normalize('NFD')])) {

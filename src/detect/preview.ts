@@ -1,6 +1,6 @@
 /**
- * What proposed rules would have made of events that were sent: for `rules test`, before they are switched on. Pure; what the
- * present rules kept quiet is not in the log, and so not in the answer.
+ * What proposed rules would have done to events in the log, for `rules test`. Pure. Changes that the present rules mute are not
+ * in the log, so they are not in the preview.
  */
 import { diffFields } from '../crm/diff.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -8,9 +8,9 @@ import { canonicalFields } from './canonical.js';
 import type { Rules } from './rules.js';
 
 export type PreviewOutcome =
-  /** Would be sent as it was. */
+  /** Would be emitted unchanged. */
   | 'same'
-  /** Would be sent with fewer or more fields, or in another class. */
+  /** Would be emitted with fewer or more fields, or in another class. */
   | 'different'
   | 'muted';
 
@@ -19,7 +19,7 @@ export interface PreviewedEvent {
   type: string;
   subject: string;
   outcome: PreviewOutcome;
-  /** Fields that the event named, and would name. */
+  /** Fields that the event names, and would name. */
   before: readonly string[];
   after: readonly string[];
   /** The first rule that mutes it. */
@@ -29,11 +29,11 @@ export interface PreviewedEvent {
 export interface RulesPreview {
   looked: number;
   counts: Record<PreviewOutcome, number>;
-  /** Only what would not be the same. */
+  /** Only events that would not be the same. */
   events: PreviewedEvent[];
 }
 
-/** @param events of one list, in any order; those of other verbs than `updated` are the same under any rules */
+/** @param events of one list, in any order. Events other than `updated` are the same under any rules. */
 export function previewRules(events: readonly ChangeEvent[], rules: Rules): RulesPreview {
   const counts: RulesPreview['counts'] = { same: 0, different: 0, muted: 0 };
   const changed: PreviewedEvent[] = [];
@@ -47,21 +47,21 @@ export function previewRules(events: readonly ChangeEvent[], rules: Rules): Rule
 
 function previewEvent({ id, type, subject, data }: ChangeEvent, rules: Rules): PreviewedEvent {
   const before = data.changes.map(({ field }) => field);
-  const told = { id, type, subject, before };
+  const base = { id, type, subject, before };
   if (!type.endsWith('.updated') || (data.before === null && data.changes.length === 0)) {
-    return { ...told, outcome: 'same', after: before };
+    return { ...base, outcome: 'same', after: before };
   }
   const after = fieldsUnder(rules, data, before);
   const rule = before.map((field) => rules.mutedBy(field.normalize('NFC'))).find((name) => name !== null);
   if (after.length === 0 && !(before.length === 0 && rules.touch)) {
-    return { ...told, outcome: 'muted', after, rule: rule ?? (before.length === 0 ? 'touch' : 'same meaning') };
+    return { ...base, outcome: 'muted', after, rule: rule ?? (before.length === 0 ? 'touch' : 'same meaning') };
   }
   const isClass = after.every((field) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
   const same = isClass === data.class && after.join('\n') === before.join('\n');
-  return { ...told, outcome: same ? 'same' : 'different', after, ...(rule === undefined ? {} : { rule }) };
+  return { ...base, outcome: same ? 'same' : 'different', after, ...(rule === undefined ? {} : { rule }) };
 }
 
-/** With `images: false` there is nothing to compare but the names. */
+/** With `images: false`, only names can be compared. */
 function fieldsUnder(rules: Rules, { before, after }: ChangeEvent['data'], named: readonly string[]): string[] {
   if (before === null || after === null) return named.filter((field) => rules.compares(field.normalize('NFC')));
   return diffFields(canonicalFields(before, rules), canonicalFields(after, rules)).map(({ field }) => field);

@@ -1,8 +1,33 @@
 /**
- * How a deletion is decided. From the members of pages of complete sweeps alone: a record that stood on some page of the
- * last complete sweep and on none of this one is missing; missing in `confirm` complete sweeps in a row, it is deleted.
- * When too many are missing at once, none is: a broken answer is likelier than a mass deletion, and a person decides.
+ * How a deletion is decided. This file holds the whole decision; `sweep/finish-removals.ts` reads and commits what it needs.
+ *
+ * 1. Only complete sweeps count: every page was read and the end of the list was seen. A sweep compares the ids per page with
+ *    those of the last complete sweep. An id that was on some page before and is on none now is missing (`vanished`). Ids that
+ *    only an abandoned sweep has seen (unconfirmed ids) take part as if they were one more page of the last complete sweep.
+ * 2. Rows without an id (known by their content) are never missing: a changed row gets another key and looks removed.
+ * 3. A record missing in `confirm` complete sweeps in a row is confirmed (`missingAfter`). One sighting clears it.
+ * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none of them is deleted: a broken
+ *    answer is likelier than a mass deletion. The removals are held until a person accepts them (`decideRemovals`). When the
+ *    guard on new records reports a replaced list, any number of missing records is held.
+ * 5. A record that appeared within the replication lag is not deleted yet: the replica may not know it (`isNewcomer`).
+ * 6. A deleted record keeps its sequence and digests (`deletedRecord`), so that it is recognised when it reappears.
  */
+import type { ChangeEvent } from '../events/types.js';
+import { buildEvent } from '../events/envelope.js';
+import type { UncheckedRecord } from '../crm/record.js';
+import { withinLag } from './age.js';
+import { inEpoch, withId, type SeenRecordInput } from './build-event.js';
+import { creationTimeOf } from './fields.js';
+import type { Rules } from './rules.js';
+import {
+  appearedAt,
+  bothSides,
+  contentDigest,
+  storedModifiedAt,
+  withDecision,
+  type Decision,
+  type StoredRecord,
+} from './stored-record.js';
 
 export interface RemovalRules {
   /** Complete sweeps in a row that must not show a record. @defaultValue 2 */
@@ -13,35 +38,47 @@ export interface RemovalRules {
   maxCount: number;
 }
 
+/** Two sweeps, because a lagging replica can hide a record from one. More than a fifth at once is more likely a fault. */
 export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, maxShare: 0.2, maxCount: 10 };
+
+/** The limits for a list that the guard on new records calls replaced. */
+export const HOLD_EVERY_REMOVAL: Pick<RemovalRules, 'maxShare' | 'maxCount'> = { maxShare: 0, maxCount: 0 };
+
+/** Stored in place of a deleted record's digest. It differs from every digest, so the record is compared when it reappears. */
+export const GONE = 'gone';
+
+/** The digest is of a record that was seen and is not deleted. */
+export function isPresent(digest: string | null | undefined): boolean {
+  return digest !== null && digest !== undefined && digest !== GONE;
+}
 
 export interface Missing {
   /** Complete sweeps in a row that did not show the record. */
   sweeps: number;
   /** ISO 8601: end of the first of them. */
   since: string;
-  /** The last of them, so that a sweep that resumes counts once. */
+  /** The last of them, so that a sweep that is resumed counts once. */
   sweep: string;
 }
 
 /**
- * In place of a page, which count from 1: records that walks given up since the last complete sweep have shown and that it
- * had not. They were told of, or learnt; so when the next complete sweep does not show them, they are missing like any other.
+ * Stands in place of a page number; pages count from 1. Holds the unconfirmed ids: ids seen only by sweeps that were abandoned
+ * since the last complete one. Those records were stored or reported, so their removal must be noticed too.
  */
-export const STRAYS = 0;
+export const UNCONFIRMED = 0;
 
-/** Members of pages: what stood there in the last complete sweep, and what stands there now where that differs. */
+/** Which records stood on each page in the last complete sweep, and which stand there now where that differs. */
 export interface MembershipChange {
   before: ReadonlyMap<number, readonly string[]>;
-  /** Only pages of other members; a page that is neither here nor beyond `pages` is as before. */
+  /** Only pages with other members. A page up to `pages` that is not here has its old members. */
   changed: ReadonlyMap<number, readonly string[]>;
   /** Pages of this sweep. */
   pages: number;
 }
 
-/** Who stood on some page before and stands on none now. A record that only changed its page has not left. */
+/** The records that stood on some page before and stand on none now. A record that moved to another page has not vanished. */
 export function vanished({ before, changed, pages }: MembershipChange): string[] {
-  const isAsBefore = (page: number): boolean => page !== STRAYS && page <= pages && !changed.has(page);
+  const isAsBefore = (page: number): boolean => page !== UNCONFIRMED && page <= pages && !changed.has(page);
   const present = new Set<string>();
   for (const [, keys] of changed) for (const key of keys) present.add(key);
   for (const [page, keys] of before) {
@@ -54,7 +91,7 @@ export function vanished({ before, changed, pages }: MembershipChange): string[]
   return [...left];
 }
 
-/** The missing after one more complete sweep: those that came back are out, the others count one more. */
+/** The missing records after one more complete sweep. Those that returned are out; the others count one more sweep. */
 export function missingAfter(
   before: ReadonlyMap<string, Missing>,
   { left, returned, sweep, at }: { left: readonly string[]; returned: ReadonlySet<string>; sweep: string; at: string },
@@ -69,11 +106,11 @@ export function missingAfter(
 }
 
 export interface HeldRemovals {
-  /** Records missing that nobody has accepted as removed. */
+  /** Missing records that no person has accepted as removed. */
   count: number;
   /** Of how many. */
   of: number;
-  /** ISO 8601: the sweep that held them. What is accepted later are the records missing by then. */
+  /** ISO 8601: the sweep that held them. An acceptance covers the records missing by then. */
   at: string;
 }
 
@@ -90,4 +127,98 @@ export function decideRemovals(
   if (count <= rules.maxCount || count <= rules.maxShare * of)
     return { deleted: confirmed.map(([key]) => key), held: null };
   return { deleted: confirmed.filter(([, entry]) => isAccepted(entry)).map(([key]) => key), held: { count, of, at } };
+}
+
+/** A lagging replica may not know a record that appeared within its lag, so the record's absence proves nothing yet. */
+export function isNewcomer(stored: StoredRecord | null, at: string): boolean {
+  if (stored === null) return false;
+  return withinLag(appearedAt(stored), at) || withinLag(creationTimeOf(stored.record ?? {}), at);
+}
+
+/** The stored record after its deletion: the content is dropped, what is needed to recognise it again stays. */
+export function deletedRecord(
+  stored: StoredRecord,
+  at: Pick<Decision, 'at' | 'sweep' | 'event'>,
+  rules: Rules,
+): StoredRecord {
+  const [before] = bothSides(stored, {}, rules);
+  return {
+    sequence: stored.sequence + 1,
+    record: null,
+    gone: { at: at.at, modifiedAt: storedModifiedAt(stored), content: contentDigest(before) },
+    ...(stored.earlier === undefined ? {} : { earlier: stored.earlier }),
+    decisions: withDecision(stored.decisions, { ...at, what: 'deleted' }),
+  };
+}
+
+/** A record of another source of the list, dropped without an event. Only its sequence stays. */
+export function droppedRecord({ sequence }: StoredRecord, at: string): StoredRecord {
+  return { sequence, record: null, gone: { at, modifiedAt: null, content: '', dropped: true } };
+}
+
+export interface Removal {
+  key: string;
+  /** The last image; null when none is kept. */
+  record: UncheckedRecord | null;
+  sequence: number;
+  mergedInto?: string | undefined;
+}
+
+export function removalEvent(
+  { key, record, sequence, mergedInto }: Removal,
+  { rules, observation, images = true }: Pick<SeenRecordInput, 'rules' | 'observation' | 'images'>,
+): ChangeEvent {
+  return buildEvent({
+    workspace: observation.workspace,
+    list: rules.list,
+    verb: 'deleted',
+    recordId: key,
+    time: observation.observedAt,
+    contentDigest: inEpoch('deleted', observation),
+    data: {
+      before: record === null || !images ? null : withId(record, key),
+      after: null,
+      changes: [],
+      sequence,
+      class: 'edited',
+      detectedBy: 'content',
+      observedAt: observation.observedAt,
+      sweep: observation.sweep,
+      ...(mergedInto === undefined ? {} : { mergedInto }),
+    },
+  });
+}
+
+/**
+ * For each vanished record, the other ids that activities of type `merge` name together with it. A record was merged only
+ * where that is certain, because a wrong answer is worse than none: see `survivorOf`.
+ */
+export function mergeMentions(
+  events: Iterable<ChangeEvent>,
+  vanishedKeys: ReadonlySet<string>,
+): Map<string, ReadonlySet<string>> {
+  const mentions = new Map<string, Set<string>>();
+  for (const { type, subject, data } of events) {
+    if (!type.startsWith('crm.person_activity.') || data.after?.['type'] !== 'merge') continue;
+    const named = new Set(textsIn(data.after));
+    named.delete(subject);
+    for (const id of named) {
+      if (!vanishedKeys.has(id)) continue;
+      const others = mentions.get(id) ?? new Set<string>();
+      for (const other of named) if (other !== id) others.add(other);
+      mentions.set(id, others);
+    }
+  }
+  return mentions;
+}
+
+/** The one mentioned record that is still in the list; undefined when there are none or several. */
+export function survivorOf(mentioned: ReadonlySet<string>, isInList: (id: string) => boolean): string | undefined {
+  const [survivor, ...others] = [...mentioned].filter(isInList);
+  return others.length === 0 ? survivor : undefined;
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else for (const inner of Object.values(value ?? {})) yield* textsIn(inner);
 }

@@ -1,4 +1,4 @@
-/** A workspace's own rules about fields, compiled once per list: what to leave out, what counts as system-kept. */
+/** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
 import type { ListName } from '../events/lists.js';
 import { compilePattern } from '../events/pattern.js';
 import { isStampField, systemKeptFields } from './fields.js';
@@ -6,23 +6,23 @@ import { isStampField, systemKeptFields } from './fields.js';
 export interface FieldRules {
   /** Field patterns (`*` for any run of characters) that never make an event. */
   ignore?: readonly string[];
-  /** When given, nothing but fields that match makes an event. */
+  /** When given, only fields that match make an event. */
   only?: readonly string[] | undefined;
-  /** Further fields that the system keeps: changes of these alone are `refreshed`. */
+  /** Further fields that the system keeps. Changes in these alone are `refreshed`. */
   refreshed?: readonly string[];
   /** Null, absent and an empty list mean the same. @defaultValue true */
   nullIsAbsent?: boolean | undefined;
-  /** A stamp that moved with equal content makes an `updated` event without changes. @defaultValue false */
+  /** A new `modifiedAt` with equal content makes an `updated` event without changes. @defaultValue false */
   touch?: boolean | undefined;
-  /** A field that appears, vanishes or changes form on nearly all rows is one schema event. @defaultValue true */
+  /** A field that appears, vanishes or changes its value type on nearly all rows makes one schema event. @defaultValue true */
   collapse?: boolean | undefined;
 }
 
 /** How todos are watched. */
 export interface TodoWatch {
-  /** IANA name: where a day ends. */
+  /** IANA name of the time zone in which days end. */
   readonly timeZone: string;
-  /** How long before it is due a todo is due soon. */
+  /** A todo is due soon this long before its deadline. */
   readonly dueSoonMs: number;
 }
 
@@ -31,13 +31,13 @@ export interface Rules {
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
-  /** Null: what follows from a todo's changes is not told, and no time is kept for it. */
+  /** Null: todos have no derived events and no timers. */
   readonly watch: TodoWatch | null;
   /** Does the field take part in the comparison? */
   readonly compares: (field: string) => boolean;
   /** Does the system keep the field by itself? */
   readonly isSystemKept: (field: string) => boolean;
-  /** The rule that keeps a field out of the comparison, as a person would name it; null when it takes part. */
+  /** The rule that keeps a field out of the comparison, as `explain` prints it. Null when the field takes part. */
   readonly mutedBy: (field: string) => string | null;
 }
 
@@ -63,22 +63,22 @@ export function compileRules(list: ListName, options: FieldRules = {}, watch: To
   };
 }
 
-/** What a decision names as its rule when a change of the schema explains it. */
+/** The rule of a decision that a change of the schema explains. */
 export const SCHEMA_RULE = 'schema';
 
-/** The same rules with some fields left out of the comparison: those a schema change has moved. */
+/** The same rules without the fields that a change of the schema has moved. */
 export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules {
   if (fields.size === 0) return rules;
   const mutedBy = (field: string): string | null => (fields.has(field) ? SCHEMA_RULE : rules.mutedBy(field));
   return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
 }
 
-/** The same rules with every field compared: shows what a rule has muted. */
+/** The same rules with every field compared, to find what a rule has muted. */
 export function withEveryField(rules: Rules): Rules {
   return { ...rules, compares: (field) => !isStampField(field) };
 }
 
-/** Patterns are compared under NFC: the same Korean name may be typed in two ways. */
+/** Patterns are compared under NFC, because the same Korean name can be encoded in two ways. */
 function matcher(patterns: readonly string[]): (field: string) => boolean {
   const compiled = patterns.map((pattern) => compilePattern(pattern.normalize('NFC')));
   return (field) => compiled.some((matches) => matches(field));

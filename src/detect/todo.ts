@@ -1,31 +1,32 @@
 /**
- * What a todo says of itself: whether it is done, when it is due, who is in charge. In both spellings seen in the wild, and
- * from both ways a record is kept: whole, or as prints of its fields.
+ * Reads a todo: whether it is done, when it is due, who owns it. Understands both spellings that servers use, and both ways in
+ * which an image is kept: whole, or as fingerprints of its fields.
  */
 import { Temporal } from 'temporal-polyfill';
-import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
-import { instant } from './happening.js';
-import { parseFingerprint, fingerprintsOf, shortDigest, type StoredRecord, type Fingerprint } from './known.js';
 import type { UncheckedRecord } from '../crm/record.js';
+import { toIsoTime } from './build-event.js';
+import { shortDigest } from './digest.js';
+import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import type { Rules } from './rules.js';
+import { fingerprintsOf, parseFingerprint, type Fingerprint, type StoredRecord } from './stored-record.js';
 
-/** One side of a change. Its texts can be compared with those of the other side, and with nothing else. */
+/** One side of a change. Its texts may only be compared with those of the other side. */
 export interface TodoSide {
-  /** Null: it does not say. */
+  /** Null: the record does not say. */
   done: boolean | null;
   due: string | null;
-  /** Null: nobody. Undefined: not known (a print changes with a person's name as well). */
+  /** Null: no owner. Undefined: not known, because a fingerprint also changes with the person's name. */
   owner: string | null | undefined;
 }
 
 /** Both sides of a change, in the same terms. */
 export function todoSides(
-  known: StoredRecord,
+  stored: StoredRecord,
   record: UncheckedRecord,
   rules: Rules,
 ): [before: TodoSide, after: TodoSide] {
-  if (known.fields === undefined) return [todoSide(known.record ?? {}), todoSide(record)];
-  return [sideOfPrints(known.fields), sideOfPrints(fingerprintsOf(record, rules))];
+  if (stored.fields === undefined) return [todoSide(stored.record ?? {}), todoSide(record)];
+  return [fingerprintSide(stored.fields), fingerprintSide(fingerprintsOf(record, rules))];
 }
 
 export function todoSide(record: UncheckedRecord): TodoSide {
@@ -33,7 +34,7 @@ export function todoSide(record: UncheckedRecord): TodoSide {
   return { done: isDone(record), due: instantOf(due) ?? due, owner: ownerOf(record)?.id ?? null };
 }
 
-/** The flag decides. Without it the date of completion does, where there is a place for one. */
+/** The flag decides. Without a flag, the date of completion does, if the record has that field. */
 export function isDone(record: UncheckedRecord): boolean | null {
   const flag = firstValue(record, TODO_FIELDS.done);
   if (typeof flag === 'boolean') return flag;
@@ -41,7 +42,7 @@ export function isDone(record: UncheckedRecord): boolean | null {
   return at === undefined ? null : at !== null && at !== '';
 }
 
-/** ISO 8601; null when it is not done, or does not say when. */
+/** ISO 8601; null when the todo is not done or does not say when. */
 export function doneAtOf(record: UncheckedRecord): string | null {
   return instantOf(textOrNull(firstValue(record, TODO_FIELDS.doneAt)));
 }
@@ -67,8 +68,8 @@ function referenceOf(value: unknown): { id: string; name: string } | null {
 }
 
 /**
- * The moment a todo's time is over, ms; null when it is due at no time. A date without a time of day (seen in the wild as
- * midnight in the workspace's time zone) is over with its day. Days begin when the zone's calendar says: one may have 23 hours.
+ * When a todo becomes overdue, in ms; null when it has no due date. A date without a time of day, which some servers send as
+ * midnight in the workspace's time zone, lasts until the end of that day. Days follow the zone's calendar and may have 23 hours.
  */
 export function deadlineOf(record: UncheckedRecord, timeZone: string): number | null {
   const text = dueText(record);
@@ -100,18 +101,18 @@ function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Timestamps are UTC (section 2 of the interface), also where one does not say so. */
+/** Timestamps are UTC (section 2 of the interface), also without a zone. */
 function instantOf(text: string | null): string | null {
   if (text === null || !/^\d{4}-\d{2}-\d{2}T\d/u.test(text)) return null;
-  return instant(/(Z|[+-]\d{2}:?\d{2})$/u.test(text) ? text : `${text}Z`);
+  return toIsoTime(/(Z|[+-]\d{2}:?\d{2})$/u.test(text) ? text : `${text}Z`);
 }
 
-/** As a print says it. */
+/** The meaning of `true` in a fingerprint. */
 const TRUE = shortDigest('true');
 
-function sideOfPrints(prints: Readonly<Record<string, string>>): TodoSide {
+function fingerprintSide(fingerprints: Readonly<Record<string, string>>): TodoSide {
   const find = (fields: readonly string[]): Fingerprint | undefined => {
-    const found = fields.flatMap((field) => prints[field] ?? []).map(parseFingerprint);
+    const found = fields.flatMap((field) => fingerprints[field] ?? []).map(parseFingerprint);
     return found.find(({ meaning }) => meaning !== null) ?? found[0];
   };
   const flag = find(TODO_FIELDS.done);

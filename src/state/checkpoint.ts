@@ -1,6 +1,6 @@
 /** The checkpoint of a sweep and the summary of the last complete one: JSON with a format version, checked when it is read. */
 import { z } from 'zod';
-import type { DriftField, PastDrift } from '../detect/drift.js';
+import type { DriftField, PastDrift } from '../detect/schema-drift/drift.js';
 import type { ListName } from '../events/lists.js';
 import type { Checkpoint, SweepSummary } from '../sweep/store.js';
 import type { WorkspaceRedis } from './keys.js';
@@ -16,7 +16,7 @@ const driftField: z.ZodType<DriftField> = z.object({
   moved: count,
   after: count,
   moves: z.record(z.string(), z.record(z.string(), count)),
-  forms: z.record(z.string(), count),
+  valueTypes: z.record(z.string(), count),
 });
 const pastDrift: z.ZodType<PastDrift> = z.object({
   field: z.string(),

@@ -1,6 +1,6 @@
 /** Which records stood on which page, and which are missing: the facts from which removals are decided. */
 import { z } from 'zod';
-import { STRAYS, type Missing } from '../detect/removal.js';
+import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { ListName } from '../events/lists.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
@@ -86,8 +86,8 @@ export function membersField(page: number): string {
 
 /** Ids that only abandoned sweeps have shown, and not the last complete one. */
 export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
-  const seen = new Set([...(before.get(STRAYS) ?? []), ...[...changed.values()].flat()]);
-  for (const [page, keys] of before) if (page !== STRAYS) for (const key of keys) seen.delete(key);
+  const seen = new Set([...(before.get(UNCONFIRMED) ?? []), ...[...changed.values()].flat()]);
+  for (const [page, keys] of before) if (page !== UNCONFIRMED) for (const key of keys) seen.delete(key);
   return [...seen];
 }
 

@@ -1,15 +1,12 @@
 /** Reads a list's stored records for the mirror. Changes nothing. */
 import type { Redis } from 'ioredis';
+import { GONE } from '../detect/removal.js';
 import type { MirrorStore } from '../server/mirror/store.js';
-import type { GONE as Gone } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
 import { unpackRecord } from './packing.js';
 
 const SCAN_COUNT = 1_000;
-
-/** Stored in place of the digest of a record that was reported as deleted. */
-const GONE: typeof Gone = 'gone';
 
 export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
   return {

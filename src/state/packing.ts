@@ -7,7 +7,7 @@
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import type { SweptRecordState } from '../sweep/store.js';
+import type { SerialisedRecord } from '../sweep/store.js';
 import { DICTIONARY } from './packing-dictionary.js';
 import { checked, parseJson, unreadable, type StoredAt } from './stored.js';
 
@@ -38,7 +38,7 @@ const decision = z.object({
   event: z.string().exactOptional(),
   times: z.number().exactOptional(),
 });
-type Rest = Omit<SweptRecordState, 'digest' | 'sequence' | 'image'>;
+type Rest = Omit<SerialisedRecord, 'digest' | 'sequence' | 'image'>;
 type Head = readonly [digest: string, sequence: number, hasImage: boolean, rest: Rest];
 const headSchema: z.ZodType<Head> = z.tuple([
   z.string(),
@@ -55,7 +55,7 @@ const headSchema: z.ZodType<Head> = z.tuple([
   }),
 ]);
 
-export function packRecord({ digest, sequence, image, ...rest }: SweptRecordState): Buffer {
+export function packRecord({ digest, sequence, image, ...rest }: SerialisedRecord): Buffer {
   const head = JSON.stringify([digest, sequence, image !== null, rest]);
   const text = image === null ? head : `${head}\n${image}`;
   const packed = deflateRawSync(text, { level: 6, dictionary: DICTIONARY });
@@ -69,7 +69,7 @@ export function packRecord({ digest, sequence, image, ...rest }: SweptRecordStat
  * @param field its field
  * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write
  */
-export function unpackRecord(stored: Buffer, hash: string, field: string): SweptRecordState {
+export function unpackRecord(stored: Buffer, hash: string, field: string): SerialisedRecord {
   const packed = stored.subarray(HEADER_BYTES);
   // The checksum also vouches for the image, which is not parsed here.
   if (stored.length < HEADER_BYTES || stored.toString('latin1', 0, VERSION.length) !== VERSION)

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from '../detect/rules.js';
-import { snapshotEvent } from '../detect/snapshot.js';
+import { snapshotEvent } from '../detect/build-event.js';
 import type { ListReadiness, Scan, ScanPosition, SnapshotSource } from '../dispatch/ports.js';
 import type { ListName } from '../events/lists.js';
 import { BEFORE_ALL } from '../events/log-id.js';

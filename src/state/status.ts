@@ -1,7 +1,7 @@
 /** Reads what `status` shows of Redis and of a workspace. Changes nothing. */
 import type { Redis } from 'ioredis';
 import type { BudgetLimits } from '../api/budget.js';
-import { ROWS } from '../detect/schema.js';
+import { ROWS } from '../detect/schema-drift/schema.js';
 import { messageOf } from '../errors.js';
 import { LIST_NAMES, type ListName } from '../events/lists.js';
 import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';

@@ -1,8 +1,8 @@
 /** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { STRAYS } from '../detect/removal.js';
-import { schemaFrom } from '../detect/schema.js';
+import { UNCONFIRMED } from '../detect/removal.js';
+import { schemaFrom } from '../detect/schema-drift/schema.js';
 import type { ListName } from '../events/lists.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
@@ -45,7 +45,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     },
     async abandon(list, token) {
       const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));
-      const [field, packed] = memberField(STRAYS, unconfirmedIds(await readMembership(room, list)));
+      const [field, packed] = memberField(UNCONFIRMED, unconfirmedIds(await readMembership(room, list)));
       return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, field, packed]));
     },
     async forgetBaseline(list) {

@@ -1,9 +1,9 @@
 /** The timers of todos and their stored records, for the todo monitor. */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { StoredRecord } from '../detect/known.js';
+import type { StoredRecord } from '../detect/stored-record.js';
 import type { TodoWatch } from '../detect/rules.js';
-import { TIMER_KINDS } from '../detect/watch.js';
+import { TIMER_KINDS } from '../detect/watch-todo.js';
 import { describe } from '../errors.js';
 import type { StoredTodo, Timer, TodoStore } from '../todos/store.js';
 import type { Keys } from './keys.js';

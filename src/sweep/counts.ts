@@ -20,23 +20,23 @@ export function noCounts(): SweepCounts {
   };
 }
 
-/** The list is walked again from its first page: what was reported so far stays reported. */
+/** The list is read again from its first page. What was reported so far stays counted. */
 export function countsOfNextWalk({ created, edited, refreshed }: SweepCounts): SweepCounts {
   return { ...noCounts(), created, edited, refreshed };
 }
 
-/** The counts after one more record was seen and judged. */
+/** The counts after one more record. */
 export function counted(counts: SweepCounts, kind: CountedKind): SweepCounts {
   return { ...counts, seen: counts.seen + 1, [kind]: counts[kind] + 1 };
 }
 
-/** A record seen before in this sweep: it counts again only under what happened to it since. */
+/** A record seen before in this sweep counts again only when it changed since. */
 export function countedAgain(counts: SweepCounts, kind: CountedKind): SweepCounts {
-  const happened: readonly CountedKind[] = ['created', 'edited', 'refreshed', 'quarantined'];
-  return happened.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
+  const changes: readonly CountedKind[] = ['created', 'edited', 'refreshed', 'quarantined'];
+  return changes.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
 }
 
-/** One more record that a rule kept quiet. */
+/** One more record that a rule muted. */
 export function mutedOnce(muted: Readonly<Record<string, number>>, rule: string): Readonly<Record<string, number>> {
   return { ...muted, [rule]: (muted[rule] ?? 0) + 1 };
 }

@@ -1,6 +1,6 @@
-/** One record's story: what is remembered of it, where it stands, and the last decisions about it. Only looks. */
-import type { Gone, Doubt, Decision } from '../detect/known.js';
-import { STRAYS, type Missing } from '../detect/removal.js';
+/** What `changefeed explain` shows of one record: what is stored, where it stands, and the last decisions. Reads only. */
+import type { Gone, Doubt, Decision } from '../detect/stored-record.js';
+import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../events/lists.js';
 import type { SweepStore, SweepSummary } from './store.js';
@@ -8,25 +8,25 @@ import type { SweepStore, SweepSummary } from './store.js';
 export interface RecordStory {
   list: ListName;
   id: string;
-  /** False: no sweep has shown it. */
+  /** False: no sweep has seen it. */
   known: boolean;
   /** Events so far. */
   sequence: number;
-  /** What is kept of it: the whole image, digests of its fields, or nothing because it is gone. */
+  /** The whole image, fingerprints of its fields, or nothing because it is gone. */
   kept: 'image' | 'digests' | 'nothing';
-  /** The page it stood on in the last complete sweep; null when on none. */
+  /** Its page in the last complete sweep; null when it was on none. */
   page: number | null;
-  /** Not shown by the last complete sweep: how often so far, since when. */
+  /** Missing in the last complete sweep: how often so far, and since when. */
   missing: Missing | null;
   gone: Gone | null;
-  /** It was shown as it used to be: the next sweep decides. */
+  /** The last answer may come from a lagging replica. The next sweep decides. */
   doubt: Doubt | null;
-  /** Waits for what its list's schema turns out to be. */
+  /** Kept back until a change of the list's schema is decided. */
   quarantined: boolean;
-  /** Its fields under the rules: which are compared, which are not and by which rule. */
+  /** Its fields that are compared, and below those that are not, with the rule. */
   compared: string[];
   leftOut: { field: string; rule: string }[];
-  /** The last decisions, the oldest first. Empty for a record that has only ever been the same. */
+  /** The last decisions, oldest first. Empty for a record that has never changed. */
   decisions: readonly Decision[];
   lastSweep: Pick<SweepSummary, 'sweepId' | 'completedAt'> | null;
 }
@@ -35,13 +35,13 @@ export async function explainRecord(
   store: Pick<SweepStore, 'records' | 'membership' | 'quarantinedKeys' | 'load'>,
   { list, id, rules }: { list: ListName; id: string; rules: Rules },
 ): Promise<RecordStory> {
-  const [[state = null], membership, held, { state: listState }] = await Promise.all([
+  const [[state = null], membership, quarantined, { state: listState }] = await Promise.all([
     store.records(list, [id]),
     store.membership(list),
     store.quarantinedKeys(list),
     store.load(list),
   ]);
-  const [page = null] = [...membership.before].find(([at, keys]) => at !== STRAYS && keys.includes(id)) ?? [];
+  const [page = null] = [...membership.before].find(([at, keys]) => at !== UNCONFIRMED && keys.includes(id)) ?? [];
   const fields = fieldsOf(state);
   const { lastSweep } = listState;
   return {
@@ -54,7 +54,7 @@ export async function explainRecord(
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
     doubt: state?.doubt ?? null,
-    quarantined: held.includes(id),
+    quarantined: quarantined.includes(id),
     compared: fields.filter((field) => rules.compares(field)),
     leftOut: fields.flatMap((field) => {
       const rule = rules.mutedBy(field);

@@ -8,15 +8,15 @@ import { failureAfter, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {
   /**
-   * One try of a page is over. Tries that fail again and again are a failure before the sweep gives up: that may take a
-   * minute, and the status is not to wait for it.
+   * Called after each try of a page. Repeated failures are noted before the sweep gives up, because that may take a minute and
+   * the status must show the failure earlier.
    */
   tried(tried: ObservedTry): Promise<void>;
   /** A sweep of the list was complete. */
   succeeded(list: ListName): Promise<void>;
   /**
-   * An attempt failed. `quiet`: somebody else reports it.
-   * @throws `error`, where it is not about the list (Redis is away, say)
+   * A sweep failed. `quiet`: the caller reports it.
+   * @throws `error`, when it is not about the list (for example, Redis does not answer)
    */
   failed(list: ListName, attempt: { error: unknown; intervalMs: number; quiet?: boolean }): Promise<void>;
 }
@@ -28,10 +28,10 @@ export interface FailureLogDeps {
   clock: Clock;
 }
 
-/** With the waits between them, some five seconds. */
+/** With the pauses between them, about five seconds. */
 const TRIES = 4;
 
-/** A failure that lasts is logged again this often; the status shows it all the time. */
+/** How often a lasting failure is logged again. The status shows it all the time. */
 const REPEAT_MS = 600_000;
 
 export function createFailureLog({ workspace, schedule, log, clock }: FailureLogDeps): FailureLog {
@@ -41,7 +41,7 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
     const last = logged.get(list);
     return last?.code !== code || clock.now() - last.atMs >= REPEAT_MS;
   };
-  /** Lists whose present page has failed several times. */
+  /** Lists whose current page has failed several times. */
   const struggling = new Set<ListName>();
   return {
     async tried({ list, code, status, attempt }) {
@@ -50,7 +50,7 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
       } else if (attempt >= TRIES && !struggling.has(list)) {
         struggling.add(list);
         const answer = status === null ? 'gave no answer' : `answered ${status}`;
-        const message = `Workspace "${workspace}", list "${list}": the API ${answer} ${attempt} times in a row. It is asked again.`;
+        const message = `Workspace "${workspace}", list "${list}": the API ${answer} ${attempt} times in a row. The page is tried again.`;
         const { failure: before } = await schedule.times(list);
         const at = isoTime(clock.now());
         const since = before?.since ?? at;
@@ -68,7 +68,7 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
     async failed(list, { error, intervalMs, quiet = false }) {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
       if (error.code === 'CF_LEASE_LOST') {
-        log.warn({ workspace, list, code: error.code }, 'sweep left to another process');
+        log.warn({ workspace, list, code: error.code }, 'sweep was taken over by another process');
         return;
       }
       struggling.delete(list);
@@ -88,7 +88,7 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
   };
 }
 
-/** Then the failure could not be written either; the watch of Redis reports it. */
+/** Such a failure cannot be written to Redis either. The Redis watch reports it. */
 function isAboutRedis({ code }: ChangefeedError): boolean {
   return code === 'CF_REDIS_EVICTS' || code === 'CF_REDIS_REFUSES' || code === 'CF_REDIS_UNREACHABLE';
 }

@@ -1,29 +1,30 @@
-/** The guard on new records, asked about one page before anything of it is written. */
+/** Applies the guard on new records to one page before anything of it is written. */
 import {
   allowanceFor,
   DEFAULT_CREATIONS,
   isReplaced,
-  judgeCreations,
+  decideCreations,
   knownSeen,
   type CreationGuard,
   type CreationTally,
 } from '../detect/creation.js';
+import { isPresent } from '../detect/removal.js';
 import type { ListName } from '../events/lists.js';
 import { noCounts } from './counts.js';
-import type { JudgeOptions } from './judging.js';
+import type { ClassifyOptions } from './classify-record.js';
 import type { SweepOptions } from './options.js';
-import { GONE, type SweepCounts, type SweepStore, type SweepSummary } from './store.js';
+import type { SweepCounts, SweepStore, SweepSummary } from './store.js';
 
 export type GuardedPage =
-  /** With the sweep's tally up to this page; null in a baseline. */
+  /** With the sweep's tally including this page; null in a baseline. */
   | {
       outcome: 'go on';
       withholds: boolean;
       tallyAfter: (counts: SweepCounts) => CreationTally | null;
-      /** The tally once only these records of the page are committed. */
+      /** The tally when only these records of the page are committed. */
       tallyOfParts: (keys: readonly string[]) => CreationTally | null;
     }
-  /** Nothing of the page is written: the list is walked again from its first page, and so many new records may pass. */
+  /** Nothing of the page is written. The list is read again from its first page, and `allowed` new records may pass. */
   | { outcome: 'walk again'; allowed: number };
 
 const UNGUARDED: GuardedPage = { outcome: 'go on', withholds: false, tallyAfter: () => null, tallyOfParts: () => null };
@@ -35,25 +36,23 @@ export function guardCreations(
     memory,
     ended,
     observation,
-  }: Pick<JudgeOptions, 'guard' | 'checkpoint' | 'memory' | 'ended' | 'observation'>,
+  }: Pick<ClassifyOptions, 'guard' | 'checkpoint' | 'memory' | 'ended' | 'observation'>,
   page: readonly { key: string; storedDigest: string | null }[],
 ): GuardedPage {
   if (guard === null) return UNGUARDED;
   const { fresh: before, allowed, withholds } = checkpoint.creations ?? NOTHING_YET;
   const first = page.filter(({ key }) => !memory.seen.has(key));
-  const freshKeys = new Set(
-    first.filter(({ storedDigest }) => storedDigest === null || storedDigest === GONE).map(({ key }) => key),
-  );
+  const freshKeys = new Set(first.filter(({ storedDigest }) => !isPresent(storedDigest)).map(({ key }) => key));
   const freshOnPage = freshKeys.size;
   const fresh = before + freshOnPage;
   const freshAmong = (keys: readonly string[]): number => before + keys.filter((key) => freshKeys.has(key)).length;
   const seen = checkpoint.counts.seen + first.length;
   const { withheld } = checkpoint.counts;
   const tally = { fresh, allowed, ...(withholds === true && { withholds }) };
-  const verdict = judgeCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
+  const decision = decideCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
   const reported = guard.reported ?? 0;
-  if (verdict === 'walk again') return { outcome: 'walk again', allowed: allowanceFor(fresh + reported) };
-  if (verdict === 'report') {
+  if (decision === 'walk again') return { outcome: 'walk again', allowed: allowanceFor(fresh + reported) };
+  if (decision === 'report') {
     const tallyOfParts = (keys: readonly string[]): CreationTally => ({ fresh: freshAmong(keys), allowed });
     return { outcome: 'go on', withholds: false, tallyAfter: () => ({ fresh, allowed }), tallyOfParts };
   }
@@ -63,10 +62,10 @@ export function guardCreations(
     outcome: 'go on',
     withholds: true,
     tallyOfParts: (keys) => ({ fresh: freshAmong(keys), allowed, withholds: true }),
-    // A record that came back may be doubted rather than withheld: then there is nothing to hold.
+    // A record that reappeared may be doubted instead of withheld. Then nothing is held.
     tallyAfter: ({ withheld: count, created }) => ({
       ...{ fresh, allowed, withholds: true },
-      ...(verdict === 'hold' &&
+      ...(decision === 'hold' &&
         count > 0 && {
           held: { count, of: seen, at, reported: reported + created, known, replaced: isReplaced(known) },
         }),
@@ -76,7 +75,7 @@ export function guardCreations(
 
 const NOTHING_YET: CreationTally = { fresh: 0, allowed: 0 };
 
-/** So many new records may pass because a person has accepted those held by the last complete sweep. */
+/** How many new records may pass because a person accepted those held by the last complete sweep. */
 export async function allowedByPerson(
   store: Pick<SweepStore, 'creationsAcceptedAt'>,
   list: ListName,
@@ -92,7 +91,7 @@ export function guardOf(
   lastSweep: SweepSummary | null,
 ): CreationGuard {
   const { counts, heldCreations } = lastSweep ?? { counts: noCounts(), heldCreations: undefined };
-  // While new records are held the list is measured by what it had before.
+  // While new records are held, the list is measured by the records it had before.
   const before = heldCreations?.known.of ?? counts.seen + counts.missing;
   return { list, rules: creations, before, reported: heldCreations?.reported ?? null };
 }

@@ -1,7 +1,7 @@
-/** Keeps a lease alive while a page is slow or the API says to wait; tells the sweep when it is lost. */
-import { ChangefeedError } from '../errors.js';
+/** Renews the lease while a page is slow or the API asks to wait, and aborts the sweep when the lease is lost. */
 import type { ListName } from '../events/lists.js';
 import type { Clock } from '../runtime/clock.js';
+import { leaseLost } from './errors.js';
 import type { FencingToken, SweepStore } from './store.js';
 
 export interface LeaseKeeper {
@@ -36,15 +36,8 @@ export function keepLease({ store, list, token, ttlMs, clock }: LeaseOptions): L
         await clock.sleep(ttlMs / 3, stopped.signal);
         if (!(await store.renew(list, token, ttlMs))) lost.abort(leaseLost(list));
       } catch {
-        // Stopped, or Redis does not answer: nothing to do here, because every commit checks the token anyway.
+        // Stopped, or Redis does not answer. Nothing is lost: every commit checks the token.
       }
     }
   }
-}
-
-export function leaseLost(list: ListName): ChangefeedError {
-  return new ChangefeedError('CF_LEASE_LOST', {
-    list,
-    message: `List "${list}": another process has taken over this sweep. Nothing was written twice; it goes on there.`,
-  });
 }

@@ -1,17 +1,18 @@
-/** What a sweep is given. */
+/** What a sweep is given, and what its steps share. */
 import type { ReadApi } from '../api/read-api.js';
 import type { CreationRules } from '../detect/creation.js';
-import type { Baseline } from '../detect/detect.js';
+import type { Baseline, Observation } from '../detect/detect.js';
 import type { RemovalRules } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
+import type { TrackedFields } from '../detect/schema-drift/schema.js';
 import type { ListName } from '../events/lists.js';
-import type { Clock } from '../runtime/clock.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Checkpoint, SweepStore } from './store.js';
+import type { Checkpoint, FencingToken, SweepStore, SweepSummary } from './store.js';
 
 export interface SweepDeps {
   workspace: string;
-  /** Normalised base URL of the API, to which a baseline is bound. @defaultValue not bound */
+  /** Normalised base URL of the API; a baseline is bound to it. @defaultValue not bound */
   source?: string | undefined;
   api: ReadApi;
   store: SweepStore;
@@ -22,9 +23,9 @@ export interface SweepDeps {
 export interface SweepOptions {
   list: ListName;
   rules: Rules;
-  /** What the first complete sweep says: nothing, or a snapshot event per record. */
+  /** Which events the first complete sweep emits. */
   baseline: Baseline;
-  /** False: digests alone are kept, and events carry no contents. @defaultValue true */
+  /** False: only fingerprints are kept, and events carry no contents. @defaultValue true */
   images?: boolean | undefined;
   /** @defaultValue DEFAULT_REMOVALS */
   removals?: RemovalRules | undefined;
@@ -32,7 +33,7 @@ export interface SweepOptions {
   recordsPerPart?: number | undefined;
   /** @defaultValue DEFAULT_CREATIONS */
   creations?: CreationRules | undefined;
-  /** Names a state that replaced a lost one: part of event ids. @defaultValue none */
+  /** Names a state that replaced a lost one; part of event ids. @defaultValue none */
   epoch?: string | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: SweepProgress) => void) | undefined;
@@ -44,8 +45,32 @@ export interface SweepProgress {
   mode: Checkpoint['mode'];
   pages: number;
   records: number;
-  /** Records the last complete sweep saw: a guess at the end; null on the first. */
+  /** Records that the last complete sweep saw, as an estimate of the total. Null on the first sweep. */
   expected: number | null;
-  /** The end of the list was reached with this page. */
+  /** This page is the end of the list. */
   done: boolean;
+}
+
+/** What every step after a page, or after the last page, starts from. */
+export interface FinishStep {
+  checkpoint: Checkpoint;
+  token: FencingToken;
+  lastSweep: SweepSummary | null;
+  /** The fields that the list's schema tally counts. */
+  tracked: TrackedFields;
+}
+
+/** What the events of a sweep say about time, sweep and state. */
+export function observationOf(
+  { workspace, clock }: Pick<SweepDeps, 'workspace' | 'clock'>,
+  { epoch }: Pick<SweepOptions, 'epoch'>,
+  { checkpoint, lastSweep }: { checkpoint: Pick<Checkpoint, 'sweepId'>; lastSweep: SweepSummary | null },
+): Observation {
+  return {
+    workspace,
+    sweep: checkpoint.sweepId,
+    previousSweep: lastSweep?.sweepId ?? null,
+    observedAt: isoTime(clock.now()),
+    ...(epoch !== undefined && { epoch }),
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Sweeps lists when they are due: one loop per list. Several processes may run the same loops; the lease of a list decides
- * which of them sweeps it. Nothing of the schedule is kept in Redis but the times of the last sweeps.
+ * Sweeps lists when they are due, with one loop per list. Several processes may run the same loops; the lease of a list decides
+ * which of them sweeps it. Redis keeps only the times of the last sweeps, not the schedule.
  */
 import type { ListName } from '../events/lists.js';
 import type { Clock } from '../runtime/clock.js';
@@ -17,8 +17,8 @@ export interface PollerDeps {
   /** When the list is due, in ms since the epoch. */
   dueMs: (list: PolledList) => Promise<number>;
   /**
-   * One sweep. Answers how long to wait before the list's times are read again, in ms. `alive` is called whenever the sweep
-   * makes progress.
+   * One sweep. Returns how long to wait before the list's times are read again, in ms. Calls `alive` whenever the sweep makes
+   * progress.
    */
   sweep: (list: PolledList, watch: { signal: AbortSignal; alive: () => void }) => Promise<number>;
   /** Resolves when Redis can be written to, or when the signal aborts. */
@@ -31,17 +31,17 @@ export interface PollerDeps {
 export interface Poller {
   start(): void;
   /**
-   * From here on these lists of a workspace are polled. A sweep of it under way is aborted, its checkpoint is kept.
-   * @param change carried out while no list of the workspace is swept here
+   * Replaces the polled lists of a workspace. Running sweeps of it are aborted; their checkpoints are kept.
+   * @param change runs while this process sweeps no list of the workspace
    */
   apply(workspace: string, lists: readonly PolledList[], change: () => Promise<void>): Promise<void>;
-  /** Aborts sweeps under way; their checkpoints are kept. */
+  /** Aborts running sweeps; their checkpoints are kept. */
   stop(): Promise<void>;
 }
 
-/** How soon a change of the times by another process, or their loss, is noticed. */
+/** How soon this process notices that another one changed the times, or that they were lost. */
 const RECHECK_MS = 2_000;
-/** A sweep makes progress with every answer of the API. An answer takes at most 30 s, the wait before the next try as long again. */
+/** A sweep makes progress with every answer of the API. An answer takes at most 30 s, and so does the wait before the next try. */
 const STALL_MS = 180_000;
 
 export function createPoller({ lists, dueMs, sweep, ready, log, clock, loops }: PollerDeps): Poller {

@@ -1,6 +1,6 @@
 /**
- * When a list is swept next. Pure: the times are read from Redis before every decision, so a schedule cannot be lost with
- * Redis, and a changed interval holds at once.
+ * When a list is swept next. Pure: the times are read from Redis before every decision. So a loss of Redis loses no schedule, and a
+ * changed interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { ListName } from '../events/lists.js';
@@ -36,23 +36,23 @@ export interface ListTimes {
 export interface ScheduleStore {
   times(list: ListName): Promise<ListTimes>;
   noteFailure(list: ListName, failure: ListFailure): Promise<void>;
-  /** Answers the failure that is over; null when there was none. */
+  /** Returns the failure that is over; null when there was none. */
   clearFailure(list: ListName): Promise<ListFailure | null>;
 }
 
-/** A failing API is asked again at least this often: a renewed token or a repaired server is noticed within it. */
+/** The longest wait before a failing API is tried again, and so the time to notice a renewed token or a repaired server. */
 const LONGEST_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
 export interface NextSweep {
   /** From the start of one sweep to the start of the next. */
   intervalMs: number;
-  /** When something else asks for a sweep, such as a due time; null when nothing does. */
+  /** When something else needs a sweep, such as a due todo; null when nothing does. */
   wakeMs: number | null;
   nowMs: number;
 }
 
-/** Ms since the epoch; not after now and one interval, whatever the clocks of other processes say. */
+/** Ms since the epoch. At most one interval from now, so that a wrong clock in another process delays no sweep for long. */
 export function nextSweepMs({ lastSweep, failure }: ListTimes, { intervalMs, wakeMs, nowMs }: NextSweep): number {
   if (failure !== null) return Math.min(Date.parse(failure.retryAt), nowMs + Math.max(intervalMs, LONGEST_RETRY_MS));
   if (lastSweep === null) return nowMs;
@@ -66,7 +66,7 @@ export function failureAfter(before: ListFailure | null, error: ChangefeedError,
   const attempts = (before?.attempts ?? 0) + 1;
   const at = isoTime(nowMs);
   const { page, resumes } = error.facts;
-  // An attempt that starts at the first page costs a whole sweep.
+  // An attempt that starts at the first page costs a whole sweep, so it may wait for a whole interval.
   const maxDelayMs = resumes === false ? Math.max(LONGEST_RETRY_MS, intervalMs) : LONGEST_RETRY_MS;
   return {
     code: cause.code,

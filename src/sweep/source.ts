@@ -1,26 +1,22 @@
 /**
- * A baseline is bound to the address it was read from. At another address the same names may mean another workspace: every
- * record would be reported as created, and later every known one as deleted. So a changed address must prove itself by contents.
+ * A baseline is bound to the address it was read from. Another address may be another workspace: every record would be reported as
+ * created, and later every stored one as deleted. So after a change of address, the contents must be the same.
  */
 import type { Page } from '../api/read-api.js';
-import { contentOf, bothSides } from '../detect/known.js';
+import { contentDigest, bothSides } from '../detect/stored-record.js';
 import { withEveryField, type Rules } from '../detect/rules.js';
 import { ChangefeedError } from '../errors.js';
-import { incompleteSweep } from './incomplete.js';
-import { knownRecord, type SeenRecord } from './judge-record.js';
-import { seenRecords } from './judge-page.js';
+import { incompleteSweep } from './errors.js';
+import { parseStored, type SeenRecord } from './classify-record.js';
+import { seenRecords } from './classify-page.js';
 import type { SweepDeps, SweepOptions } from './options.js';
-import type { SweptRecordState, StoredSweep, SweepStore } from './store.js';
+import { isSameSource } from './start-sweep.js';
+import type { SerialisedRecord, StoredSweep, SweepStore } from './store.js';
 
-/** Of the records of a page: so many must be known, with the same contents. */
+/** The share of a page's records that must be stored with the same contents. */
 const SAME_SHARE = 0.8;
-/** A list with the newest records first may show new ones alone on its first pages. */
+/** A list with the newest records first may show only new ones on its first pages. */
 const MOST_PAGES = 5;
-
-/** An unknown source (an older release wrote it, or none is given) is taken for the same. */
-export function isSameSource(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined || one === other;
-}
 
 /**
  * Reads at most a few pages, and writes nothing.
@@ -34,7 +30,7 @@ export async function checkSource(
   const { workspace, source, log } = deps;
   const { list } = options;
   if (baselineAt === null || lastSweep === null || isSameSource(lastSweep.source, source)) return;
-  // Begun at this address: its contents were compared then.
+  // The sweep began at this address, and its contents were compared then.
   if (checkpoint !== null && checkpoint.source === source) return;
   if (await showsTheSame(deps, options, lastSweep.counts.seen)) {
     log.info({ workspace, list, from: lastSweep.source, to: source }, 'source address changed, contents are the same');
@@ -47,7 +43,7 @@ export async function checkSource(
     to: source,
     message:
       `Workspace "${workspace}", list "${list}": baseUrl is now ${source} and shows other records than ${lastSweep.source}, ` +
-      'from which the baseline was taken, so nothing was read into it: correct baseUrl, take the new source with ' +
+      'from which the baseline was taken. Nothing was written: correct baseUrl, take the new source with ' +
       `"changefeed resync <list>" (a quiet baseline), or start over with "changefeed forget ${workspace}" or another workspace name.`,
   });
 }
@@ -90,9 +86,9 @@ async function countSame(
   return seen.filter(({ digest }, index) => digests[index] === digest).length + alike.length;
 }
 
-/** Another text of the same contents: another order of keys, a new signature in a picture's address. */
-function isAlike({ record }: SeenRecord, state: SweptRecordState | null, rules: Rules): boolean {
+/** The same contents in another text: another order of keys, or a new signature in a picture's address. */
+function isAlike({ record }: SeenRecord, state: SerialisedRecord | null, rules: Rules): boolean {
   if (state === null || state.gone !== undefined) return false;
-  const [before, after] = bothSides(knownRecord(state), record, withEveryField(rules));
-  return contentOf(before) === contentOf(after);
+  const [before, after] = bothSides(parseStored(state), record, withEveryField(rules));
+  return contentDigest(before) === contentDigest(after);
 }

@@ -1,23 +1,23 @@
-/** What a sweep needs to remember, as a port: the room that knows Redis implements it. */
+/** The port for everything that a sweep stores. `state` implements it on Redis. */
 import type { CreationTally, HeldCreations } from '../detect/creation.js';
-import type { DriftTally, OpenDrift, PastDrift } from '../detect/drift.js';
-import type { UsualPause, Staleness } from '../detect/habit.js';
-import type { StoredRecord } from '../detect/known.js';
+import type { DriftTally, OpenDrift, PastDrift } from '../detect/schema-drift/drift.js';
+import type { UsualPause, Staleness } from '../detect/staleness.js';
+import type { StoredRecord } from '../detect/stored-record.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
-import type { SchemaDelta, SchemaTally } from '../detect/schema.js';
-import type { TimerChange } from '../detect/watch.js';
+import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js';
+import type { TimerChange } from '../detect/watch-todo.js';
 import type { ListName } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 
-/** Grows with every lease given out, so that whoever holds an older one can be told apart and shut out. */
+/** Grows with every lease, so that commits under an older lease are recognised and refused. */
 export type FencingToken = string;
 
 export type AcquireResult =
   { outcome: 'acquired'; token: FencingToken } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 
 /**
- * What a sweep counted so far. Every record seen is in exactly one of the words up to `withheld`, but for one that changed
- * between two looks of the same sweep, or was reported by a walk that the sweep began again: it is seen once and in both.
+ * The counts of a sweep. Every record seen is in exactly one of the counts up to `withheld`. Exception: a record that changed
+ * between two sightings in one sweep, or was reported by an earlier pass of it, is seen once and in both.
  */
 export interface SweepCounts {
   seen: number;
@@ -27,54 +27,54 @@ export interface SweepCounts {
   created: number;
   edited: number;
   refreshed: number;
-  /** The stamp moved, the content did not: no event, unless asked for. */
+  /** Only `modifiedAt` changed: no event, unless the rules ask for it. */
   touched: number;
-  /** The content moved only in what means the same, or in what the rules leave out: no event. */
+  /** The text changed, but not the meaning of any compared field: no event. */
   ignored: number;
-  /** Perhaps an older answer: no event until the next sweep sees it again. */
+  /** Possibly an older answer: no event until the next sweep confirms it. */
   stale: number;
-  /** Moved in a way that may be a change of the schema: waits for the end of the sweep, at most of the next. */
+  /** May be a change of the schema: kept back until the end of the sweep, at most of the next one. */
   quarantined: number;
-  /** New, and one of so many that they are withheld: neither stored nor reported. */
+  /** New, and neither stored nor reported because too many records are new. */
   withheld: number;
-  /** Reported as deleted by this sweep. Not seen, of course. */
+  /** Reported as deleted by this sweep; not seen. */
   deleted: number;
-  /** Not seen, and not reported as deleted either. */
+  /** Not seen, and not reported as deleted. */
   missing: number;
 }
 
-/** Where a sweep stands; committed with the page it follows. */
+/** Where a sweep stands; committed together with its last page. */
 export interface Checkpoint {
   sweepId: string;
   /** ISO 8601. */
   startedAt: string;
-  /** `baseline`: the list's first complete look, which stores and says nothing. */
+  /** `baseline`: the list's first complete sweep, which stores records without reporting changes. */
   mode: 'baseline' | 'changes';
   /** The cursor of the page to fetch next; null for the first. */
   cursor: string | null;
   /** Pages committed. */
   pages: number;
   counts: SweepCounts;
-  /** Parts committed of the page under way: its cursor is still `cursor`. Left out: 0. */
+  /** Committed parts of the current page, whose cursor is still `cursor`. Absent: 0. */
   parts?: number;
-  /** The first page's identity, to notice a walk that came back to it. */
+  /** Identifies the first page, to notice cursors that lead back to it. */
   firstPage: string | null;
-  /** A baseline that yields no events, whatever the configuration says: the state before it was lost. */
+  /** A baseline without events, whatever the configuration says, because the state before it was lost. */
   quiet?: true;
-  /** True when every page is committed, and what follows from them together is not yet. */
+  /** True when every page is committed and the sweep is being finished. */
   finishing?: true;
-  /** Rule → records it kept quiet. */
+  /** Rule → records it muted. */
   muted?: Readonly<Record<string, number>>;
   drift?: DriftTally;
-  /** Pages whose members are not those of the last complete sweep. */
+  /** Pages with other members than in the last complete sweep. */
   changedPages?: number;
-  /** Normalised base URL that the sweep reads; left out by an older release. */
+  /** Normalised base URL that the sweep reads. */
   source?: string | undefined;
-  /** A baseline of another source than the records known: those it does not show are dropped without an event. */
+  /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
   takesOver?: true;
-  /** New records so far, and whether they are withheld; in mode `changes`. */
+  /** New records so far, and whether they are withheld. Only in mode `changes`. */
   creations?: CreationTally;
-  /** While settling: what was decided about the schema. */
+  /** While the sweep is being finished: the decision about schema drift. */
   decided?: {
     drifted: readonly PastDrift[];
     past: readonly PastDrift[];
@@ -83,11 +83,11 @@ export interface Checkpoint {
   };
 }
 
-/** What the last complete sweep of a list left. */
+/** What is known about a list after its last complete sweep. */
 export interface ListState {
   /** ISO 8601: when the baseline was complete; null before. */
   baselineAt: string | null;
-  /** The state was lost: the next baseline yields no events. */
+  /** The state was lost. The next baseline yields no events. */
   quiet: boolean;
   lastSweep: SweepSummary | null;
 }
@@ -99,73 +99,68 @@ export interface SweepSummary extends OpenDrift {
   mode: Checkpoint['mode'];
   pages: number;
   counts: SweepCounts;
-  /** Rule → records it kept quiet. */
+  /** Rule → records it muted. */
   muted?: Readonly<Record<string, number>>;
-  /** Removals that wait for a person (`accept-removals`). */
+  /** Removals held until a person accepts them (`accept-removals`). */
   heldRemovals?: HeldRemovals;
-  /** New records that wait for a person (`accept-creations`). */
+  /** New records held until a person accepts them (`accept-creations`). */
   heldCreations?: HeldCreations;
-  /** Normalised base URL that the list was read from: its baseline is bound to it. Left out by an older release. */
+  /** Normalised base URL that the list was read from. The baseline is bound to it. */
   source?: string | undefined;
-  /** Fields reported as a change of the schema, by this sweep or lately. */
+  /** Fields reported as a change of the schema by this sweep or a recent one. */
   drifted?: readonly PastDrift[];
-  /** How long the list is used to standing still; absent in what an older release wrote. */
+  /** The list's usual pause between changes. */
   usualPause?: UsualPause;
-  /** The list is silent far beyond its habit, or shows no records any more. */
+  /** The list has been silent for longer than its usual pause, or is empty now. */
   staleness?: Staleness;
 }
 
-/** A record as it is remembered. */
-export interface SweptRecordState extends Omit<StoredRecord, 'record'> {
-  /** Digest of the record's serialised text, as it came; `GONE` when it was reported as deleted. */
+/** A stored record as Redis keeps it: the image is JSON text, so that it is parsed only when a record is compared. */
+export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
+  /** Digest of the record's JSON text as it was received; `GONE` when it was reported as deleted. */
   digest: string;
-  /** The record's JSON, as it came; null when digests alone are kept, or the record is gone. */
+  /** The record's JSON text as it was received. Null when only fingerprints are kept, or the record is gone. */
   image: string | null;
-  /** False: its fields are not in the tally of the schema (written by an older release). */
-  counted?: false;
 }
-
-/** In place of a digest: whatever comes differs from it. */
-export const GONE = 'gone';
 
 export interface RecordWrite {
   key: string;
-  state: SweptRecordState;
+  state: SerialisedRecord;
   event: ChangeEvent | null;
-  /** What follows from the event. */
+  /** Events derived from it. */
   derived?: readonly ChangeEvent[];
-  /** When to speak of a todo. Left out or empty: as it was. */
+  /** Due times of a todo. Absent or empty: unchanged. */
   timers?: readonly TimerChange[];
 }
 
 export type CommitResult =
   | { outcome: 'committed'; events: number }
   | { outcome: 'fenced'; holder: FencingToken | null }
-  /** The records of the list are gone from the store. Nothing was written; the next sweep is a baseline without events. */
+  /** The records of the list are gone from Redis. Nothing was written. The next sweep is a baseline without events. */
   | { outcome: 'lost' };
 
 export interface PageCommit {
   token: FencingToken;
-  /** Null on the page that ended the list: then the sweep is closed with `summary` in the same step. */
+  /** Null when this commit closes the sweep with `summary`. */
   checkpoint: Checkpoint | null;
   summary: SweepSummary | null;
   writes: readonly RecordWrite[];
   /** Events about the list itself. */
   events?: readonly ChangeEvent[];
-  /** The members of the page, where they are not those of the last complete sweep. */
+  /** The members of the page, when they differ from the last complete sweep. */
   members?: { page: number; keys: readonly string[] } | null;
-  /** Members that were noted for parts of this page, by their places (`placeOfPart`): the page's own are complete now. */
+  /** Members kept for parts of this page (`pageOfPart`). They are dropped, because the page is complete now. */
   dropParts?: readonly number[];
-  /** Records that wait: key → the record's JSON. */
+  /** Records that enter quarantine: key → JSON text. */
   quarantine?: readonly (readonly [key: string, json: string])[];
-  /** Records that wait no longer. */
+  /** Records that leave quarantine. */
   release?: readonly string[];
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
 }
 
-/** A step after the last page: what removals change. */
+/** A step after the last page that commits removals. */
 export interface RemovalCommit {
   token: FencingToken;
   checkpoint: Checkpoint;
@@ -175,63 +170,63 @@ export interface RemovalCommit {
 }
 
 export interface StoredSweep {
-  /** Of the sweep that was interrupted; null when there is none. */
+  /** Of an interrupted sweep; null when there is none. */
   checkpoint: Checkpoint | null;
   /** The cursors that sweep has followed. */
   cursors: string[];
-  /** A walk that will not be completed has left its pages (`resync` cut it off): to be abandoned before the next one. */
+  /** A sweep that `resync` cut off has left its pages. It must be abandoned before the next one. */
   cutOff: boolean;
   state: ListState;
 }
 
-/** Which records stood on which page. */
+/** Which records are on which page. */
 export interface Membership {
   /** Of the last complete sweep. */
   before: Map<number, string[]>;
-  /** Of the sweep under way, where it differs. */
+  /** In the current sweep, for pages that differ. */
   changed: Map<number, string[]>;
   missing: Map<string, Missing>;
 }
 
 export interface SweepStore {
   acquire(list: ListName, ttlMs: number): Promise<AcquireResult>;
-  /** False when the lease is no longer ours. */
+  /** False when another process holds the lease. */
   renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean>;
   release(list: ListName, token: FencingToken): Promise<void>;
   load(list: ListName): Promise<StoredSweep>;
-  /** Digests of the records known under these keys; null where none is. Cheap: no images. */
+  /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
   digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
-  records(list: ListName, keys: readonly string[]): Promise<(SweptRecordState | null)[]>;
+  records(list: ListName, keys: readonly string[]): Promise<(SerialisedRecord | null)[]>;
   /** The members of a page in the last complete sweep, sorted; null where there was no such page. */
   members(list: ListName, page: number): Promise<string[] | null>;
   membership(list: ListName): Promise<Membership>;
-  /** Keys of the records that wait. */
+  /** Keys of the records in quarantine. */
   quarantinedKeys(list: ListName): Promise<string[]>;
-  /** Their JSON. */
+  /** Their JSON text. */
   quarantined(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   schema(list: ListName): Promise<SchemaTally>;
-  /** Events about these fields so far. */
+  /** Number of events about these fields so far. */
   schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;
-  /** Events of the workspace, the newest first, observed at or after a time; at most `limit` are looked at. */
+  /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
   recentEvents(sinceMs: number, limit: number): Promise<ChangeEvent[]>;
-  /** All of it or nothing: record states, events onto the log, the checkpoint. */
+  /** Commits stored records, events and the checkpoint together, or nothing. */
   commitPage(list: ListName, commit: PageCommit): Promise<CommitResult>;
   commitRemovals(list: ListName, commit: RemovalCommit): Promise<CommitResult>;
-  /** Makes the members of these pages those of the last complete sweep, and drops other pages. */
+  /** Makes the members of some pages those of the last complete sweep, and drops other pages. */
   promotePages(
     list: ListName,
     pages: { token: FencingToken; promote: readonly number[]; drop: readonly number[] },
   ): Promise<CommitResult>;
-  /** ISO 8601: records missing by then are accepted as removed; null when nobody said so. */
+  /** ISO 8601: records missing by then are accepted as removed; null when no person accepted any. */
   removalsAcceptedAt(list: ListName): Promise<string | null>;
-  /** A person accepts the removals held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
+  /** Accepts the removals held now; the next complete sweep reports them. Returns how many, 0 when none are held. */
   acceptRemovals(list: ListName): Promise<number>;
-  /** ISO 8601: `at` of the held creations that a person has accepted last; null when none were. */
+  /** ISO 8601: `at` of the held creations that a person accepted last; null when none were. */
   creationsAcceptedAt(list: ListName): Promise<string | null>;
-  /** A person accepts the creations held now: the next complete sweep reports them. Returns how many; 0 when none are held. */
+  /** Accepts the creations held now; the next complete sweep reports them. Returns how many, 0 when none are held. */
   acceptCreations(list: ListName): Promise<number>;
-  /** Gives up a sweep that can never complete (a cursor loop): the next one starts at the first page. Its records are STRAYS. */
+  /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
   abandon(list: ListName, token: FencingToken): Promise<CommitResult>;
-  /** Forgets the baseline: the next sweep is one. Record states and sequences stay; a sweep under way is cut off. */
+  /** Forgets the baseline: the next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
   forgetBaseline(list: ListName): Promise<void>;
 }

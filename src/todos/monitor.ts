@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';
-import { NO_TIMERS, timersOf } from '../detect/watch.js';
+import { NO_TIMERS, timersOf } from '../detect/watch-todo.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { fireDue, tookMs } from './fire.js';

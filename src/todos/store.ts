@@ -1,7 +1,7 @@
 /** What this folder needs to know about the todos of one workspace, as a port. `src/state` implements it in Redis. */
-import type { StoredRecord } from '../detect/known.js';
+import type { StoredRecord } from '../detect/stored-record.js';
 import type { TodoWatch } from '../detect/rules.js';
-import type { TimerChange, TimerKind } from '../detect/watch.js';
+import type { TimerChange, TimerKind } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../events/types.js';
 
 /** The time at which a todo becomes due soon or overdue. It is stored and removed together with the todo. */

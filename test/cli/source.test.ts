@@ -54,7 +54,7 @@ describe('source: the command line', () => {
     const { code, stdout, stderr } = await theirs.run(['sweep']);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      `baseUrl is now ${second.url} and shows other records than ${first.url}, from which the baseline was taken, so nothing was read into it: ` +
+      `baseUrl is now ${second.url} and shows other records than ${first.url}, from which the baseline was taken. Nothing was written: ` +
         'correct baseUrl, take the new source with "changefeed resync <list>" (a quiet baseline), or start over with ' +
         '"changefeed forget default" or another workspace name. [CF_SOURCE_CHANGED]',
     );

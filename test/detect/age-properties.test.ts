@@ -6,7 +6,7 @@ const instant = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01
 const near = fc.tuple(instant, fc.integer({ min: -180_000, max: 180_000 })).map(([a, by]) => [a, a + by] as const);
 const shown = (ms: number, isCut: boolean): string => new Date(isCut ? ms - (ms % 60_000) : ms).toISOString();
 
-it('an answer called older was written before what we know, whichever stamps are cut to the minute', () => {
+it('age: an answer that is older was written before the stored record, whichever times are cut to the minute', () => {
   fc.assert(
     fc.property(near, fc.boolean(), fc.boolean(), ([known, now], knownIsCut, nowIsCut) => {
       const age = ageOf(shown(now, nowIsCut), shown(known, knownIsCut));

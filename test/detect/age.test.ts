@@ -3,7 +3,7 @@ import { ageOf, withinLag } from '../../src/detect/age.js';
 
 const known = '2026-03-01T10:05:30.500Z';
 
-describe('an answer beside what is known, by their stamps', () => {
+describe('age: an answer compared by modifiedAt', () => {
   it.each([
     ['2026-03-01T10:05:30.501Z', 'newer'],
     ['2026-03-01T10:05:30.500Z', 'unclear'],
@@ -14,7 +14,7 @@ describe('an answer beside what is known, by their stamps', () => {
     expect(ageOf(stamp, known)).toBe(age);
   });
 
-  it('is not called older when its stamp may be cut to the minute that the known one stands in', () => {
+  it('is not older when its time may be cut to the minute of the stored one', () => {
     expect(ageOf('2026-03-01T10:05:00.000Z', known)).toBe('unclear');
     expect(ageOf('2026-03-01T10:05:00.000Z', '2026-03-01T10:05:59.999Z')).toBe('unclear');
     expect(ageOf('2026-03-01T10:04:00.000Z', known)).toBe('older');
@@ -33,8 +33,8 @@ describe('an answer beside what is known, by their stamps', () => {
   });
 });
 
-describe('a replica that lags', () => {
-  it('may not have heard of what was learnt less than ten seconds ago', () => {
+describe('age: a lagging replica', () => {
+  it('may not know what was learnt less than ten seconds ago', () => {
     expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:09.999Z')).toBe(true);
     expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:10.000Z')).toBe(false);
     expect(withinLag(null, '2026-03-01T10:00:00.000Z')).toBe(false);

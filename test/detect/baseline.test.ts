@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Baseline } from '../../src/detect/detect.js';
-import { look, personAt } from '../support/one-look.js';
+import { look, personAt } from '../support/one-sighting.js';
 
 const since = '2026-03-01T10:00:00.000Z';
 const taken = (record: Record<string, unknown>, baseline: Baseline = { since }) => {
@@ -8,15 +8,15 @@ const taken = (record: Record<string, unknown>, baseline: Baseline = { since }) 
   return [kind, sequence, event?.type, event?.time, event?.data.detectedBy];
 };
 
-describe('a baseline since some time', () => {
-  it('tells of records created then or later', () => {
+describe('baseline: since a time', () => {
+  it('reports records created then or later', () => {
     const record = { id: 'p1', '생성 날짜': since };
     expect(taken(record)).toEqual(['baselined', 1, 'crm.person.created', since, 'content']);
     const { data } = look({ record, baseline: { since } }).detection.event!;
     expect([data.before, data.after, data.changes]).toEqual([null, record, []]);
   });
 
-  it('tells of records changed then or later, at the time of their stamp', () => {
+  it('reports records changed then or later, at their modifiedAt', () => {
     const record = { id: 'p1', '생성 날짜': '2026-03-01T09:59:59.999Z', '수정 날짜': '2026-03-01T19:00:00.000+09:00' };
     expect(taken(record)).toEqual(['baselined', 1, 'crm.person.updated', since, 'timestamp']);
     const { data } = look({ record, baseline: { since } }).detection.event!;
@@ -36,8 +36,8 @@ describe('a baseline since some time', () => {
   });
 });
 
-describe('a baseline that speaks', () => {
-  it('tells of each record as a snapshot, at its own creation time or else at the moment of observation', () => {
+describe('baseline: emit', () => {
+  it('emits a snapshot per record, at its creation time or else at the time of observation', () => {
     const record = { id: 'p1', '생성 날짜': '2026-01-01T09:00:00+09:00' };
     const told = taken(record, 'emit');
     expect(told).toEqual(['baselined', 1, 'crm.person.snapshot', '2026-01-01T00:00:00.000Z', 'content']);
@@ -47,12 +47,12 @@ describe('a baseline that speaks', () => {
   });
 });
 
-describe('a baseline taken anew', () => {
+describe('baseline: a second one', () => {
   const known = { sequence: 4, record: personAt(5) };
 
-  it('learns what differs in silence, and the sequence goes on', () => {
+  it('stores differences without events and continues the sequence', () => {
     const record = personAt(6, { 이름: '새이름' });
-    const { detection, next } = look({ known, record, baseline: 'emit' });
+    const { detection, next } = look({ stored: known, record, baseline: 'emit' });
     expect(detection).toEqual({ kind: 'baselined', sequence: 4, event: null });
     expect(next).toMatchObject({ sequence: 4, record });
   });

@@ -9,8 +9,8 @@ const text = (record: UncheckedRecord, options?: FieldRules): string =>
 const fieldsOf = (record: UncheckedRecord) => canonicalFields(record, compileRules('people'));
 const holding = (value: unknown): string => text({ 값: value });
 
-describe('the canonical text', () => {
-  it('says fields and the keys inside them in one order, without stamps and nothings', () => {
+describe('canonical form: the text', () => {
+  it('orders fields and nested keys, without timestamps and empty values', () => {
     const record = {
       이름: '김민수',
       담당자: { name: '담당A', id: 'u1', 별명: null },
@@ -25,38 +25,38 @@ describe('the canonical text', () => {
     expect(text(Object.fromEntries(Object.entries(record).reverse()))).toBe(text(record));
   });
 
-  it('keeps nothings apart where the rules say so', () => {
+  it('distinguishes empty values when the rules say so', () => {
     expect(text({ a: null, b: [], c: { d: null, e: undefined }, f: undefined }, { nullIsAbsent: false })).toBe(
       '"a":null,"b":[],"c":{"d":null,"e":null},"f":null',
     );
     expect(text({ a: null, b: [], c: { d: null } })).toBe('"c":{}');
   });
 
-  it('keeps the place of a nothing in a list, where leaving it out would move the others', () => {
+  it('keeps the position of a null in a list', () => {
     expect(holding(['a', null, 'b', []])).toBe('"값":["a",null,"b",null]');
   });
 
-  it('tells a list from its elements run together, and fields from one long field', () => {
+  it('distinguishes a list from its joined elements, and fields from one long field', () => {
     expect(holding(['a', 'b'])).not.toBe(holding(['a,b']));
     expect(text({ a: 'x', b: 'y' })).not.toBe(text({ a: 'x,b:y' }));
     expect(holding({ a: 1, b: 2 })).not.toBe(holding({ 'a:1,b': 2 }));
   });
 });
 
-describe('a set of references', () => {
+describe('canonical form: a set of references', () => {
   const [one, two, three] = [
     { id: 't1', name: '1팀' },
     { id: 't2', name: '2팀' },
     { id: 't3', name: '3팀' },
   ];
 
-  it('means the same in any order, whichever way its references spell their id', () => {
+  it('is equal in any order and with either spelling of the id', () => {
     expect(holding([three, one, two])).toBe(holding([one, two, three]));
     expect(holding([one, { _id: 'x' }, two])).toBe(holding([{ _id: 'x' }, two, one]));
     expect(holding([two, { ...one, name: '개명' }])).toBe(holding([{ ...one, name: '개명' }, two]));
   });
 
-  it('is another when a reference comes, goes, comes twice or changes its name', () => {
+  it('differs when a reference is added, removed, repeated or renamed', () => {
     const sets = [[one, two], [one], [one, two, three], [one, one, two], [one, { ...two, name: '개명' }]];
     expect(new Set(sets.map(holding)).size).toBe(sets.length);
   });
@@ -73,24 +73,24 @@ describe('a set of references', () => {
     expect(holding(items)).not.toBe(holding(items.toReversed()));
   });
 
-  it('is found inside other values too', () => {
+  it('is recognised inside other values too', () => {
     expect(holding({ 팀: [two, one] })).toBe(holding({ 팀: [one, two] }));
   });
 });
 
-describe('names', () => {
+describe('canonical form: names', () => {
   it('are compared under NFC, at every depth', () => {
     const composed = { 담당자: { 이름: '가' } };
     const decomposed = { ['담당자'.normalize('NFD')]: { ['이름'.normalize('NFD')]: '가' } };
     expect(text(decomposed)).toBe(text(composed));
   });
 
-  it('are told as the record spells them', () => {
+  it('are reported as the record spells them', () => {
     const name = '담당자'.normalize('NFD');
     expect([...fieldsOf({ [name]: 'x' })]).toEqual([['담당자', { name, value: 'x', text: '"x"' }]]);
   });
 
-  it('of values are never recomposed: texts are what they are', () => {
+  it('in values are never normalised', () => {
     expect(holding('가')).not.toBe(holding('가'.normalize('NFD')));
   });
 
@@ -102,7 +102,7 @@ describe('names', () => {
   });
 });
 
-describe('the address of a picture', () => {
+describe('canonical form: the address of a picture', () => {
   const pictured = (address: unknown): string => text({ '프로필 사진': address });
 
   it('is compared up to its query or fragment, however many lines that has', () => {
@@ -118,10 +118,10 @@ describe('the address of a picture', () => {
   });
 });
 
-describe('a difference', () => {
+describe('canonical form: a difference', () => {
   const diff = (before: UncheckedRecord, after: UncheckedRecord) => diffFields(fieldsOf(before), fieldsOf(after));
 
-  it('names what came, went and moved, sorted by name, with the values as they were sent', () => {
+  it('names added, removed and changed fields, sorted by name, with the values as received', () => {
     const [one, two] = [{ id: 't1' }, { id: 't2' }];
     expect(diff({ 하: 1, 나: [two, one], 다: 'same' }, { 다: 'same', 나: [two], 가: { x: null } })).toEqual([
       { field: '가', before: null, after: { x: null } },

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   DEFAULT_CREATIONS,
   isReplaced,
-  judgeCreations,
+  decideCreations,
   type CreationGuard,
   type CreationRules,
-  type CreationVerdict,
+  type CreationDecision,
 } from '../../src/detect/creation.js';
 import type { ListName } from '../../src/events/lists.js';
 
@@ -29,16 +29,16 @@ function verdicts({
   rules = DEFAULT_CREATIONS,
   allowed = 0,
   ...last
-}: Walk): CreationVerdict[] {
+}: Walk): CreationDecision[] {
   const guard: CreationGuard = { list, rules, before, reported: last.reported ?? null };
-  const said: CreationVerdict[] = [];
+  const said: CreationDecision[] = [];
   let [seen, fresh, withheld] = [0, 0, 0];
   for (const [nth, [known, freshOnPage]] of pages.entries()) {
     seen += known + freshOnPage;
     fresh += freshOnPage;
     const tally = { fresh, allowed, ...(said.includes('withhold') && ({ withholds: true } as const)) };
     const ended = nth === pages.length - 1;
-    const verdict = judgeCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
+    const verdict = decideCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
     said.push(verdict);
     if (verdict === 'walk again') break;
     if (verdict !== 'report') withheld += freshOnPage;

@@ -23,7 +23,7 @@ function rephrase(original: UncheckedRecord, salt: string): UncheckedRecord {
 
 const isRef = (item: unknown): boolean => typeof item === 'object' && item !== null && 'id' in item && 'name' in item;
 
-it('the canonical form is blind to how a record is said', () => {
+it('canonical form: it does not depend on how a record is written', () => {
   fc.assert(
     fc.property(record, fc.string({ minLength: 9 }), (original, salt) => {
       expect(canonicalText(rephrase(original, salt), rules())).toBe(canonicalText(original, rules()));
@@ -31,7 +31,7 @@ it('the canonical form is blind to how a record is said', () => {
   );
 });
 
-it('a diff is empty exactly when the canonical texts are equal', () => {
+it('canonical form: a diff is empty exactly when the texts are equal', () => {
   fc.assert(
     fc.property(record, record, (a, b) => {
       const changes = diffFields(canonicalFields(a, rules()), canonicalFields(b, rules()));
@@ -40,7 +40,7 @@ it('a diff is empty exactly when the canonical texts are equal', () => {
   );
 });
 
-it('the changes applied to the old record give the new one', () => {
+it('canonical form: the changes applied to the old record give the new one', () => {
   fc.assert(
     fc.property(record, record, (a, b) => {
       const changes = diffFields(canonicalFields(a, rules()), canonicalFields(b, rules()));

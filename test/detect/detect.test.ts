@@ -27,15 +27,15 @@ function look(
   return detect({
     key: 'p1',
     record: after,
-    known: { sequence: 4, record: before },
+    stored: { sequence: 4, record: before },
     baseline: null,
     rules: compileRules(list, rules),
     observation,
   });
 }
 
-describe('a record that was never seen', () => {
-  const unseen = () => ({ key: 'p1', record: minsu, known: null, rules: compileRules('people'), observation });
+describe('detect: a record without a stored record', () => {
+  const unseen = () => ({ key: 'p1', record: minsu, stored: null, rules: compileRules('people'), observation });
 
   it('is created, at its own creation time, as the first of its sequence', () => {
     const { kind, event } = detect({ ...unseen(), baseline: null });
@@ -61,18 +61,18 @@ describe('a record that was never seen', () => {
     });
   });
 
-  it('is stored without a word while the baseline is taken', () => {
+  it('is stored without an event during a quiet baseline', () => {
     expect(detect({ ...unseen(), baseline: 'quiet' })).toEqual({ kind: 'baselined', sequence: 0, event: null });
   });
 
-  it('is a snapshot event when the baseline was asked to speak', () => {
+  it('is a snapshot event in a baseline that emits', () => {
     const { kind, event } = detect({ ...unseen(), baseline: 'emit' });
     expect([kind, event?.type, event?.data.sequence]).toEqual(['baselined', 'crm.person.snapshot', 1]);
   });
 });
 
-describe('a record whose content moved', () => {
-  it('is updated with what changed from what to what, at the time of its stamp', () => {
+describe('detect: a record whose content changed', () => {
+  it('is updated with the fields before and after, at the time of its modifiedAt', () => {
     const after = { ...minsu, 담당자: { id: 'u2', name: '담당B' }, '수정 날짜': '2026-02-28T09:00:00.000Z' };
     const { kind, sequence, event } = look(after);
     expect([kind, sequence, event?.type, event?.time]).toEqual([
@@ -93,12 +93,12 @@ describe('a record whose content moved', () => {
     });
   });
 
-  it('is found although its stamp stands still, at the moment of observation', () => {
+  it('is updated at the time of observation when its modifiedAt did not change', () => {
     const { event } = look({ ...minsu, 이름: '김민서' });
     expect([event?.data.detectedBy, event?.time]).toEqual(['content', '2026-03-01T00:00:00.000Z']);
   });
 
-  it('is only refreshed when nothing but fields kept by the system moved', () => {
+  it('is refreshed when only fields kept by the system changed', () => {
     expect(look({ ...minsu, '딜 개수': 3 }).kind).toBe('refreshed');
     expect(look({ ...minsu, '딜 개수': 3, 이름: '김민서' }).kind).toBe('edited');
     expect(look({ ...minsu, 등급: 'A' }, { rules: { refreshed: ['등*'] } }).kind).toBe('refreshed');
@@ -109,14 +109,14 @@ describe('a record whose content moved', () => {
     expect(event?.data.changes.map(({ field }) => field)).toEqual(['담당자']);
   });
 
-  it('says the same id for the same change found twice, and another for another change', () => {
+  it('has the same event id for the same change found twice, and another id for another change', () => {
     const id = (name: string) => look({ ...minsu, 이름: name }).event?.id;
     expect(id('가')).toBe(id('가'));
     expect(id('가')).not.toBe(id('나'));
   });
 });
 
-describe('a record that means what it meant', () => {
+describe('detect: a record with the same meaning', () => {
   const [first, second] = minsu.팀;
   it.each([
     ['key order', Object.fromEntries(Object.entries(minsu).reverse())],
@@ -132,17 +132,17 @@ describe('a record that means what it meant', () => {
     expect(look(after as DetectInput['record'])).toEqual({ kind: 'ignored', sequence: 4, event: null });
   });
 
-  it('is touched, not updated, when only its stamp moved', () => {
+  it('is touched, not updated, when only its modifiedAt changed', () => {
     expect(look({ ...minsu, '수정 날짜': '2026-02-28T09:00:00.000Z' }).kind).toBe('touched');
   });
 
-  it('makes no event when only ignored fields moved, or none of those wanted', () => {
+  it('yields no event when only ignored fields changed, or none under only', () => {
     const after = { ...minsu, 이름: '김민서' };
     expect(look(after, { rules: { ignore: ['이름'] } }).kind).toBe('ignored');
     expect(look(after, { rules: { only: ['담당자'] } }).kind).toBe('ignored');
   });
 
-  it('is read in both spellings of the todo fields', () => {
+  it('is equal in both spellings of the todo fields', () => {
     const before = { id: 'p1', '시작 날짜': '2026-03-03T01:00:00.000Z', 완료: false };
     const after = { id: 'p1', 시작일: '2026-03-03T01:00:00.000Z', 완료: false };
     expect(look(after, { before, list: 'todo' }).kind).toBe('ignored');
@@ -152,7 +152,7 @@ describe('a record that means what it meant', () => {
   });
 });
 
-describe('values', () => {
+describe('detect: values', () => {
   it.each([
     [1, '1'],
     [0, false],

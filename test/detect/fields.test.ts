@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { creationTimeOf, modifiedAtOf } from '../../src/detect/fields.js';
-import { valueTypesOf } from '../../src/detect/known.js';
+import { valueTypesOf } from '../../src/detect/stored-record.js';
 import { compileRules } from '../../src/detect/rules.js';
 
 const time = '2026-03-01T10:00:00.000Z';
@@ -13,7 +13,7 @@ describe("a record's own times", () => {
     for (const name of ['생성 날짜', 'createdAt', 'date']) expect(creationTimeOf({ [name]: time })).toBe(time);
   });
 
-  it('are the written name first, and the next where that one says nothing', () => {
+  it('prefer the documented name, and use the next when that is empty', () => {
     expect(modifiedAtOf({ updatedAt: other, '수정 날짜': time })).toBe(time);
     expect(creationTimeOf({ date: other, createdAt: time })).toBe(time);
     for (const nothing of [null, '', 7, undefined])
@@ -27,7 +27,7 @@ describe("a record's own times", () => {
   });
 });
 
-describe('what the system keeps by itself', () => {
+describe('fields: kept by the system', () => {
   const counters = [
     '리드 개수',
     '딜 개수',
@@ -63,16 +63,16 @@ describe('what the system keeps by itself', () => {
   });
 });
 
-describe('the other spelling of a todo field', () => {
+describe('fields: the other spelling of a todo field', () => {
   const names = (record: object, list: 'todo' | 'memo' = 'todo') => [
     ...valueTypesOf(record as Record<string, unknown>, compileRules(list)).keys(),
   ];
 
-  it('is the written name', () => {
+  it('is mapped to the documented name', () => {
     expect(names({ 시작일: time, 종료일: time, 완료일: time })).toEqual(['시작 날짜', '마지막 날짜', '완료 날짜']);
   });
 
-  it('is a field of its own where the record carries the written name as well, and in other lists', () => {
+  it('is a field of its own when the record also has the documented name, and in other lists', () => {
     expect(names({ 완료일: time, '완료 날짜': time })).toEqual(['완료일', '완료 날짜']);
     expect(names({ 완료일: time }, 'memo')).toEqual(['완료일']);
   });

@@ -7,7 +7,7 @@ import type { ListName } from '../../src/events/lists.js';
 const keyOf = (record: Record<string, unknown>, list: ListName = 'history', occurrence?: (key: string) => number) =>
   recordKey(record, compileRules(list), occurrence);
 
-describe('a record is known', () => {
+describe('identity: a record is known', () => {
   it.each(['people', 'history', 'activity'] as const)('by its id, in %s', (list) => {
     expect(keyOf({ id: 'h1', dealId: 'd1' }, list)).toBe('h1');
     expect(isKnownByContent(keyOf({ id: 'h1' }, list))).toBe(false);
@@ -22,7 +22,7 @@ describe('a record is known', () => {
     expect(keyOf({ ...row, type: 'owner' }, list)).not.toBe(key);
   });
 
-  it('by the same content whatever the rules leave out: other rules must not make other records', () => {
+  it('by the same content whatever the rules leave out: a change of rules must not change keys', () => {
     const row = { '수정 날짜': '2026-03-01T00:00:00.000Z', type: 'stage', note: null };
     const keys = [{}, { ignore: ['type'] }, { only: [] }, { nullIsAbsent: false }].map((options) =>
       recordKey(row, compileRules('history', options)),
@@ -43,8 +43,8 @@ describe('a record is known', () => {
   });
 });
 
-describe('a record without a usable id', () => {
-  it('identity: an id too long to be kept is refused in words', () => {
+describe('identity: a record without a usable id', () => {
+  it('an id that is too long is refused', () => {
     expect(keyOf({ id: 'x'.repeat(16_000) }, 'people')).toHaveLength(16_000);
     expect(() => keyOf({ id: 'x'.repeat(16_001) }, 'people')).toThrow(
       /List "people": expected an "id" of at most 16000 characters, found one of 16001/,
@@ -58,7 +58,7 @@ describe('a record without a usable id', () => {
     ['history', null, 'null'],
     ['activity', '', 'an empty string'],
   ] as const)('spoils its page, and nothing of it is shown: %s with %j', (list, id, found) => {
-    const message = `List "${list}": expected every record to carry an "id" string, found ${found}. Nothing of the page was written; it will be asked for again.`;
+    const message = `List "${list}": expected every record to carry an "id" string, found ${found}. Nothing of the page was written; it is read again.`;
     expect(() => keyOf({ id, 이름: '김민수' }, list)).toThrow(
       new ChangefeedError('CF_PAGE_MALFORMED', { list, message }),
     );

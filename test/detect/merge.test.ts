@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeMentions, survivorOf } from '../../src/detect/merge.js';
+import { mergeMentions, survivorOf } from '../../src/detect/removal.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 
@@ -9,7 +9,7 @@ const merge = (id: string, more: object): CrmRecord => ({ id, type: 'merge', ...
 const mentions = (events: ChangeEvent[], ...vanished: string[]) =>
   Object.fromEntries([...mergeMentions(events, new Set(vanished))].map(([id, others]) => [id, [...others]]));
 
-describe('activities of type merge', () => {
+describe('removal: activities of type merge', () => {
   it('name the vanished record and others, at whatever depth, but not themselves', () => {
     const activity = merge('a1', { people: { id: 'kept' }, merged: [{ id: 'gone' }], count: 2, note: null });
     expect(mentions([told(activity)], 'gone')).toEqual({ gone: ['merge', 'kept'] });
@@ -20,7 +20,7 @@ describe('activities of type merge', () => {
     expect(mentions(events, 'gone')).toEqual({ gone: ['merge', 'p1', 'p2'] });
   });
 
-  it('tell of each vanished record that they name', () => {
+  it('count for each vanished record that they name', () => {
     const events = [told(merge('a1', { a: 'gone', b: 'lost', c: 'kept' }))];
     expect(mentions(events, 'gone', 'lost', 'elsewhere')).toEqual({
       gone: ['merge', 'lost', 'kept'],
@@ -38,13 +38,13 @@ describe('activities of type merge', () => {
   });
 });
 
-describe('the record into which another was merged', () => {
+describe('removal: the survivor of a merge', () => {
   const present =
     (...ids: string[]) =>
     (id: string) =>
       ids.includes(id);
 
-  it('is the one of those named that is still there, and nobody where it is not one', () => {
+  it('is the one named record that is still there; undefined when there are none or several', () => {
     const named = new Set(['merge', 'p1', 'p2']);
     expect(survivorOf(named, present('p2', 'p9'))).toBe('p2');
     expect(survivorOf(named, present('p1', 'p2'))).toBeUndefined();

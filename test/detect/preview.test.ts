@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { removalEvent } from '../../src/detect/happening.js';
 import { previewRules } from '../../src/detect/preview.js';
+import { removalEvent } from '../../src/detect/removal.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { look, observation } from '../support/one-look.js';
+import { look, observation } from '../support/one-sighting.js';
 
 const before = { id: 'p1', 이름: '김민수', 등급: 'A', '딜 개수': 1 };
 const [renamed, counted] = [
@@ -12,7 +12,7 @@ const [renamed, counted] = [
 ];
 const sent = (record: object, options: { rules?: FieldRules; images?: boolean; before?: object } = {}): ChangeEvent =>
   look({
-    known: { sequence: 1, record: { ...before, ...options.before } },
+    stored: { sequence: 1, record: { ...before, ...options.before } },
     record: { ...before, ...record },
     rules: compileRules('people', options.rules),
     images: options.images ?? true,
@@ -23,13 +23,13 @@ const preview = (event: ChangeEvent, rules: FieldRules) => {
   return events.map(({ outcome, before: told, after, rule }) => ({ outcome, before: told, after, rule }));
 };
 
-describe('what other rules would have made of an event', () => {
-  it('is nothing new where they say the same', () => {
+describe('rules test: one event', () => {
+  it('is the same when the rules agree', () => {
     expect(preview(sent(renamed), {})).toEqual([]);
     expect(preview(sent(renamed), { ignore: ['딜*'], refreshed: ['이름'] })).toEqual([]);
   });
 
-  it('is silence, by the first rule that mutes it', () => {
+  it('is muted, by the first rule that mutes it', () => {
     expect(preview(sent(renamed), { ignore: ['이름', '등*'] })).toEqual([
       { outcome: 'muted', before: ['등급', '이름'], after: [], rule: 'ignore: 등*' },
     ]);
@@ -37,19 +37,19 @@ describe('what other rules would have made of an event', () => {
     expect(preview(sent(renamed), { ignore: ['*'], touch: true })).toMatchObject([{ outcome: 'muted' }]);
   });
 
-  it('is an event of fewer fields, by the rule that leaves one out', () => {
+  it('has fewer fields, by the rule that leaves one out', () => {
     expect(preview(sent(renamed), { only: ['이름'] })).toEqual([
       { outcome: 'different', before: ['등급', '이름'], after: ['이름'], rule: 'only' },
     ]);
   });
 
-  it('is an event of more fields, where the rules of its time had left some out', () => {
+  it('has more fields when its own rules had left some out', () => {
     expect(preview(sent(renamed, { rules: { ignore: ['등급'] } }), {})).toEqual([
       { outcome: 'different', before: ['이름'], after: ['등급', '이름'], rule: undefined },
     ]);
   });
 
-  it('is an event of another class', () => {
+  it('has another class', () => {
     const fields = ['등급', '이름'];
     expect(preview(sent(renamed), { refreshed: ['이름', '등급'] })).toEqual([
       { outcome: 'different', before: fields, after: fields, rule: undefined },
@@ -59,12 +59,12 @@ describe('what other rules would have made of an event', () => {
     expect(preview(withCounter, { only: ['딜 개수'] })).toMatchObject([{ outcome: 'different', after: ['딜 개수'] }]);
   });
 
-  it('is silence where nulls told apart were all there was', () => {
+  it('is muted when only kinds of empty values differed', () => {
     const event = sent({ 비고: null }, { rules: { nullIsAbsent: false } });
     expect(preview(event, {})).toEqual([{ outcome: 'muted', before: ['비고'], after: [], rule: 'same meaning' }]);
   });
 
-  it('is judged by the names alone where events carry no contents', () => {
+  it('is decided by field names when events carry no contents', () => {
     const event = sent(renamed, { images: false });
     expect(preview(event, { ignore: ['등급'] })).toEqual([
       { outcome: 'different', before: ['등급', '이름'], after: ['이름'], rule: 'ignore: 등급' },
@@ -73,20 +73,20 @@ describe('what other rules would have made of an event', () => {
   });
 });
 
-describe('a touch', () => {
+describe('rules test: a touch', () => {
   const touch = () =>
     sent(
       { '수정 날짜': '2026-03-02T00:00:00.000Z' },
       { rules: { touch: true }, before: { '수정 날짜': '2026-03-01T00:00:00.000Z' } },
     );
 
-  it('stays where touches are wanted, and is muted where they are not', () => {
+  it('stays when touches are wanted, and is muted otherwise', () => {
     expect(touch().data.changes).toEqual([]);
     expect(preview(touch(), { touch: true })).toMatchObject([]);
     expect(preview(touch(), {})).toEqual([{ outcome: 'muted', before: [], after: [], rule: 'touch' }]);
   });
 
-  it('is an update where the rules tell apart what it hid', () => {
+  it('is an update when the rules distinguish what it contains', () => {
     const event = sent(
       { '수정 날짜': '2026-03-02T00:00:00.000Z', 비고: null },
       { rules: { touch: true }, before: { '수정 날짜': '2026-03-01T00:00:00.000Z' } },
@@ -97,7 +97,7 @@ describe('a touch', () => {
   });
 });
 
-describe('events of other kinds', () => {
+describe('rules test: events of other kinds', () => {
   it('are the same under any rules', () => {
     const created = look({ record: before }).detection.event!;
     const deleted = removalEvent(
@@ -113,7 +113,7 @@ describe('events of other kinds', () => {
   });
 });
 
-describe('the preview of many events', () => {
+describe('rules test: many events', () => {
   it('counts them all and names those that would not be the same', () => {
     const [muted, different, same] = [sent({ 등급: 'B' }), sent(renamed), sent(counted)];
     expect(previewRules([muted, different, same, same], compileRules('people', { ignore: ['등급'] }))).toEqual({

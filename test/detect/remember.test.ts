@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredRecord } from '../../src/detect/known.js';
-import { fingerprintsOf } from '../../src/detect/known.js';
-import { rememberGone } from '../../src/detect/remember.js';
+import type { StoredRecord } from '../../src/detect/stored-record.js';
+import { fingerprintsOf } from '../../src/detect/stored-record.js';
+import { deletedRecord } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { look, observation, personAt } from '../support/one-look.js';
+import { look, observation, personAt } from '../support/one-sighting.js';
 
 const rules = () => compileRules('people');
 const { observedAt: at, sweep } = observation;
@@ -11,8 +11,8 @@ const digest = expect.stringMatching(/^[\w-]{11}$/u) as string;
 const event = expect.stringMatching(/^evt_/u) as string;
 const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 4, record: personAt(5), ...given });
 
-describe('what is remembered of a record', () => {
-  it('after its first event: the image and the decision', () => {
+describe('stored record: after a decision', () => {
+  it('holds the image and the decision after the first event', () => {
     expect(look({ record: personAt(5) }).next).toStrictEqual({
       sequence: 1,
       record: personAt(5),
@@ -20,51 +20,51 @@ describe('what is remembered of a record', () => {
     });
   });
 
-  it('after a quiet baseline: the image, and no decision worth telling', () => {
+  it('holds only the image after a quiet baseline', () => {
     expect(look({ record: personAt(5), baseline: 'quiet' }).next).toStrictEqual({ sequence: 0, record: personAt(5) });
   });
 
-  it('after a baseline that speaks: that it was created', () => {
+  it('names the creation after a baseline that emits', () => {
     const { next } = look({ record: personAt(5), baseline: 'emit' });
     expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'created', event }]);
   });
 
-  it('after a change: the new image, a digest of the one before, and which fields', () => {
+  it('holds the new image, a digest of the old one and the changed fields after a change', () => {
     const record = personAt(6, { 이름: '새이름', '딜 개수': 1 });
-    expect(look({ known: known(), record }).next).toStrictEqual({
+    expect(look({ stored: known(), record }).next).toStrictEqual({
       sequence: 5,
       record,
       earlier: [digest],
       decisions: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
     });
-    const refreshed = look({ known: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
+    const refreshed = look({ stored: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
     expect(refreshed?.decisions).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
   });
 
-  it('remember: of very many fields in one change the decision names some and counts the others', () => {
+  it('names 100 of very many changed fields and counts the others', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [`field ${String(n).padStart(4, '0')}`, n]),
     );
-    const [decision] = look({ known: known(), record: personAt(6, many) }).next?.decisions ?? [];
+    const [decision] = look({ stored: known(), record: personAt(6, many) }).next?.decisions ?? [];
     expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
     expect(decision?.fields).toHaveLength(100);
   });
 
-  it('after silence: the image moves along, and the rule that kept it quiet is told', () => {
+  it('holds the new image and the muting rule after a muted change', () => {
     const muting = compileRules('people', { ignore: ['이름'] });
     const record = personAt(5, { 이름: '새이름' });
-    expect(look({ known: known(), record, rules: muting }).next).toStrictEqual({
+    expect(look({ stored: known(), record, rules: muting }).next).toStrictEqual({
       sequence: 4,
       record,
       decisions: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
     });
-    const touched = look({ known: known(), record: personAt(6) }).next;
+    const touched = look({ stored: known(), record: personAt(6) }).next;
     expect(touched?.decisions).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
   });
 
-  it('after a touch that is wanted: that it was touched, by an event without fields', () => {
+  it('names a touch with an event when the rules ask for touches', () => {
     const touch = compileRules('people', { touch: true });
-    const { detection, next } = look({ known: known(), record: personAt(6), rules: touch });
+    const { detection, next } = look({ stored: known(), record: personAt(6), rules: touch });
     expect([detection.kind, detection.sequence, detection.event?.data.detectedBy]).toStrictEqual([
       'touched',
       5,
@@ -73,10 +73,10 @@ describe('what is remembered of a record', () => {
     expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'touched', event }]);
   });
 
-  it('after an answer that means what is known: the new image, the old trail, the old contents', () => {
+  it('holds the new image and the old decision log after an answer with equal meaning', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     const record = { ...personAt(5), 비고: null };
-    expect(look({ known: known({ earlier: ['x'], decisions: trail }), record }).next).toStrictEqual({
+    expect(look({ stored: known({ earlier: ['x'], decisions: trail }), record }).next).toStrictEqual({
       sequence: 4,
       record,
       earlier: ['x'],
@@ -84,8 +84,8 @@ describe('what is remembered of a record', () => {
     });
   });
 
-  it('after a stale answer: all that was known, the doubt, and that there was one', () => {
-    const { next } = look({ known: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
+  it('keeps everything and adds the doubt after a stale answer', () => {
+    const { next } = look({ stored: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
     expect(next).toStrictEqual({
       ...known({ earlier: ['x'] }),
       doubt: { content: digest, sweep, sightings: 1 },
@@ -93,9 +93,9 @@ describe('what is remembered of a record', () => {
     });
   });
 
-  it('after it was muted by what a schema change moved: that the schema did', () => {
+  it('names the schema as the rule after a schema change', () => {
     const { next } = look({
-      known: known(),
+      stored: known(),
       record: personAt(5, { 이름: '새이름' }),
       rules: { ...rules(), compares: () => false, mutedBy: () => null },
     });
@@ -103,7 +103,7 @@ describe('what is remembered of a record', () => {
   });
 });
 
-describe('without images', () => {
+describe('stored record: without images', () => {
   const fields = (record: Record<string, unknown>) => fingerprintsOf(record, rules());
   const printed = (more: Partial<StoredRecord> = {}): StoredRecord => ({
     sequence: 4,
@@ -113,9 +113,9 @@ describe('without images', () => {
     ...more,
   });
 
-  it('prints and stamp are kept, and digests of the contents before', () => {
+  it('holds fingerprints, modifiedAt and digests of earlier contents', () => {
     const record = personAt(6, { 이름: '새이름' });
-    expect(look({ known: printed(), record, images: false }).next).toStrictEqual({
+    expect(look({ stored: printed(), record, images: false }).next).toStrictEqual({
       sequence: 5,
       record: null,
       fields: fields(record),
@@ -125,22 +125,22 @@ describe('without images', () => {
     });
   });
 
-  it('a switch of images forgets the contents before: they were told apart in other terms', () => {
+  it('drops the digests of earlier contents when images are switched on or off', () => {
     const record = personAt(6, { 이름: '새이름' });
-    const off = look({ known: known({ earlier: ['x'] }), record, images: false });
+    const off = look({ stored: known({ earlier: ['x'] }), record, images: false });
     expect([off.detection.kind, off.next?.earlier, off.next?.record]).toStrictEqual(['edited', undefined, null]);
-    const on = look({ known: printed({ earlier: ['x'] }), record });
+    const on = look({ stored: printed({ earlier: ['x'] }), record });
     expect([on.detection.kind, on.next?.earlier, on.next?.record]).toStrictEqual(['edited', undefined, record]);
   });
 });
 
-describe('a record that is reported as deleted', () => {
+describe('stored record: after a removal', () => {
   const step = { at, sweep, event: 'evt_9' };
 
-  it('leaves its sequence, stamp and contents as digests, and nothing else of its content', () => {
+  it('holds sequence, modifiedAt and digests, and no content', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     expect(
-      rememberGone(
+      deletedRecord(
         known({ earlier: ['x'], decisions: trail, doubt: { content: 'y', sweep: 's', sightings: 1 } }),
         step,
         rules(),
@@ -154,9 +154,9 @@ describe('a record that is reported as deleted', () => {
     });
   });
 
-  it('leaves the same where prints were all there was', () => {
+  it('holds the same when only fingerprints were kept', () => {
     const fields = fingerprintsOf(personAt(5), rules());
-    const gone = rememberGone(
+    const gone = deletedRecord(
       { sequence: 1, record: null, fields, modifiedAt: '2026-03-01T10:05:05.000Z' },
       step,
       rules(),
@@ -167,12 +167,12 @@ describe('a record that is reported as deleted', () => {
       gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: digest },
       decisions: [{ ...step, what: 'deleted' }],
     });
-    expect(rememberGone({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.modifiedAt).toBeNull();
+    expect(deletedRecord({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.modifiedAt).toBeNull();
   });
 
-  it('is a record like any other when it is back, and says that it reappeared', () => {
-    const gone = rememberGone(known({ earlier: ['x'] }), step, rules());
-    const { next } = look({ known: gone, record: personAt(6) });
+  it('is an ordinary record again once it has reappeared', () => {
+    const gone = deletedRecord(known({ earlier: ['x'] }), step, rules());
+    const { next } = look({ stored: gone, record: personAt(6) });
     expect(next).toStrictEqual({
       sequence: 6,
       record: personAt(6),

@@ -6,7 +6,7 @@ import { packKeys, unpackKeys } from '../../src/state/membership.js';
 const key = fc.oneof(fc.uuid(), fc.stringMatching(/^[0-9a-f]{24}$/u), fc.string({ minLength: 1, unit: 'grapheme' }));
 const pages = fc.array(fc.array(key, { maxLength: 5 }), { maxLength: 8 });
 
-it('who has vanished is exactly who stood somewhere before and stands nowhere now, however pages moved', () => {
+it('removal: vanished records are exactly those that were on some page before and are on none now', () => {
   fc.assert(
     fc.property(pages, pages, fc.array(fc.boolean(), { maxLength: 8 }), (before, now, kept) => {
       // Some pages stay as they were; those are not told of again.
@@ -26,7 +26,7 @@ it('who has vanished is exactly who stood somewhere before and stands nowhere no
   );
 });
 
-it('packed keys are the keys, whatever they look like, blind to their order', () => {
+it('page members: packed keys unpack to the same keys, independent of their order', () => {
   fc.assert(
     fc.property(fc.array(key), (keys) => {
       expect(unpackKeys(packKeys(keys), { key: 'k', what: 'ids', remedy: '' }).sort()).toEqual([...keys].sort());

@@ -3,8 +3,8 @@ import { DEFAULT_REMOVALS, decideRemovals, missingAfter, vanished, type Missing 
 
 const pages = (...lists: string[][]) => new Map(lists.map((keys, index) => [index + 1, keys]));
 
-describe('who has left a list', () => {
-  it('stood on some page before and stands on none now; who changed the page has not left', () => {
+describe('removal: vanished records', () => {
+  it('were on some page before and are on none now; a record on another page has not vanished', () => {
     const before = pages(['a', 'b'], ['c', 'd'], ['e']);
     expect(vanished({ before, changed: new Map(), pages: 3 })).toEqual([]);
     expect(vanished({ before, changed: new Map([[1, ['a']]]), pages: 3 })).toEqual(['b']);
@@ -20,20 +20,20 @@ describe('who has left a list', () => {
     ).toEqual(['c']);
   });
 
-  it('may have stood on pages that the list has no more', () => {
+  it('may have been on pages that no longer exist', () => {
     const before = pages(['a', 'b'], ['c', 'd'], ['e']);
     expect(vanished({ before, changed: new Map([[2, ['c', 'e']]]), pages: 2 })).toEqual(['d']);
     expect(vanished({ before, changed: new Map(), pages: 0 })).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('is named once, and not at all while another page still shows it', () => {
+  it('are named once, and not while another page shows them', () => {
     const before = pages(['a', 'b'], ['b', 'c'], ['a']);
     expect(vanished({ before, changed: new Map([[1, []]]), pages: 2 })).toEqual(['a']);
     expect(vanished({ before, changed: new Map([[1, []]]), pages: 3 })).toEqual([]);
   });
 });
 
-describe('who is missing', () => {
+describe('removal: missing records', () => {
   const at = '2026-03-02T00:00:00.000Z';
   const once: Missing = { sweeps: 1, since: '2026-03-01T00:00:00.000Z', sweep: 's1' };
   const after = (before: Record<string, Missing>, step: Partial<Parameters<typeof missingAfter>[1]>) =>
@@ -41,24 +41,24 @@ describe('who is missing', () => {
       missingAfter(new Map(Object.entries(before)), { left: [], returned: new Set(), sweep: 's2', at, ...step }),
     );
 
-  it('counts one sweep when it leaves, and one more with each that does not show it', () => {
+  it('count one sweep more with every complete sweep that does not show them', () => {
     expect(after({}, { left: ['a'] })).toEqual({ a: { sweeps: 1, since: at, sweep: 's2' } });
     expect(after({ a: once }, {})).toEqual({ a: { sweeps: 2, since: once.since, sweep: 's2' } });
   });
 
-  it('counts a sweep once although its end was taken twice', () => {
+  it('count a sweep once although it was finished twice', () => {
     const taken = after({ a: once }, { left: ['b'] });
     expect(after(taken, { left: ['a', 'b'] })).toEqual(taken);
   });
 
-  it('is missing no more when it is back', () => {
+  it('are no longer missing when they are seen again', () => {
     expect(after({ a: once, b: once }, { returned: new Set(['a']) })).toEqual({
       b: { ...once, sweeps: 2, sweep: 's2' },
     });
   });
 });
 
-describe('a removal', () => {
+describe('removal: the decision', () => {
   const since = '2026-03-01T00:00:00.000Z';
   const at = '2026-03-03T00:00:00.000Z';
   const missing = (count: number, entry: Partial<Missing> = {}, prefix = 'm') =>
@@ -85,7 +85,7 @@ describe('a removal', () => {
     expect(decide(some, 44)).toEqual({ deleted: ['m0'], held: null });
   });
 
-  it('is let through by a person for those who were missing by then, and for no one later', () => {
+  it('is accepted by a person for the records missing by then, and for no later ones', () => {
     const later = missing(11, { since: '2026-03-02T00:00:00.001Z' }, 'late');
     const acceptedAt = '2026-03-02T00:00:00.000Z';
     const entries = [...missing(11), ...missing(1, { since: acceptedAt }, 'just'), ...missing(1, { sweeps: 1 }, 'new')];

@@ -5,8 +5,8 @@ const fields = ['이름', '담당자', '등급', '등급 사유', '수정 날짜
 const compared = (options?: FieldRules): string[] => fields.filter(compileRules('people', options).compares);
 const muted = (options?: FieldRules): (string | null)[] => fields.map(compileRules('people', options).mutedBy);
 
-describe('field rules', () => {
-  it('compare everything but stamps when nothing is asked for', () => {
+describe('rules: fields', () => {
+  it('compare everything but timestamps by default', () => {
     expect(compared()).toEqual(['이름', '담당자', '등급', '등급 사유']);
     expect(muted()).toEqual([null, null, null, null, 'stamp', 'stamp']);
     const { list, nullIsAbsent, touch, collapse } = compileRules('people');
@@ -33,18 +33,18 @@ describe('field rules', () => {
     expect(compared({ only: [] })).toEqual([]);
   });
 
-  it('count further fields as kept by the system, beside those that are', () => {
+  it('treat further fields as kept by the system', () => {
     const { isSystemKept } = compileRules('people', { refreshed: ['등급'] });
     expect(['등급', '딜 개수', '이름', '등급 사유'].filter(isSystemKept)).toEqual(['등급', '딜 개수']);
     expect(compileRules('memo').isSystemKept('이름')).toBe(false);
   });
 
-  it('see the same Korean name in either composition', () => {
+  it('match a Korean name in either Unicode form', () => {
     expect(compared({ ignore: ['등급'.normalize('NFD')] })).toEqual(['이름', '담당자', '등급 사유']);
   });
 });
 
-describe('a field pattern', () => {
+describe('rules: a field pattern', () => {
   const matches = (pattern: string, field: string): boolean =>
     !compileRules('memo', { ignore: [pattern] }).compares(field);
 
@@ -67,7 +67,7 @@ describe('a field pattern', () => {
   );
 });
 
-describe('rules made from others', () => {
+describe('rules: derived from others', () => {
   const rules = () => compileRules('people', { ignore: ['등급'], touch: true });
 
   it('leave out the fields that a schema change has moved, and say so', () => {
@@ -82,7 +82,7 @@ describe('rules made from others', () => {
     expect(withoutFields(same, new Set())).toBe(same);
   });
 
-  it('compare every field but stamps, to show what a rule has muted', () => {
+  it('compare every field but timestamps, to find what a rule has muted', () => {
     const every = withEveryField(rules());
     expect([every.compares('등급'), every.compares('수정 날짜')]).toEqual([true, false]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredRecord } from '../../src/detect/known.js';
-import { rememberGone } from '../../src/detect/remember.js';
+import type { StoredRecord } from '../../src/detect/stored-record.js';
+import { deletedRecord } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { look, personAt, type Look } from '../support/one-look.js';
+import { look, personAt, type Look } from '../support/one-sighting.js';
 
 const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 4, record: personAt(5), ...given });
 
@@ -12,7 +12,7 @@ function looks(first: StoredRecord, answers: (Look['record'] | Look)[]): string[
   return answers.map((answer, index) => {
     const given = ('record' in answer && 'observation' in answer ? answer : { record: answer }) as Look;
     const { detection, next } = look({
-      known: remembered,
+      stored: remembered,
       ...given,
       observation: { sweep: `s${index + 1}`, previousSweep: `s${index}`, ...given.observation },
     });
@@ -24,13 +24,13 @@ function looks(first: StoredRecord, answers: (Look['record'] | Look)[]): string[
 /** What is remembered after A and then B were told, B being what is known; stamps stand still. */
 function afterTwo(): { record: (name: string) => Look['record']; known: StoredRecord } {
   const record = (name: string) => personAt(5, { 이름: name });
-  const { next } = look({ known: { sequence: 1, record: record('A') }, record: record('B') });
+  const { next } = look({ stored: { sequence: 1, record: record('A') }, record: record('B') });
   return { record, known: next! };
 }
 
-describe('an answer that is older by its stamp', () => {
-  it('is stale at the first look, with what it showed and where it was seen', () => {
-    const { detection, next } = look({ known: known(), record: personAt(4, { 이름: '옛이름' }) });
+describe('stale: an answer with an older modifiedAt', () => {
+  it('is stale at the first sighting, with a digest of its content and the sweep', () => {
+    const { detection, next } = look({ stored: known(), record: personAt(4, { 이름: '옛이름' }) });
     expect(detection).toEqual({
       kind: 'stale',
       sequence: 4,
@@ -40,53 +40,53 @@ describe('an answer that is older by its stamp', () => {
     expect(next).toMatchObject({ sequence: 4, record: personAt(5), doubt: { sightings: 1 } });
   });
 
-  it('is a change at the second look, when the next complete sweep shows the same', () => {
+  it('is a change when the next complete sweep shows the same', () => {
     const old = personAt(4, { 이름: '옛이름' });
     expect(looks(known(), [old, old])).toEqual(['stale', 'edited']);
   });
 
-  it('is stale again when the sweep before it did not show it', () => {
+  it('is stale again when the sweep before did not show it', () => {
     const old = personAt(4, { 이름: '옛이름' });
     const between = { record: old, observation: { previousSweep: 'another' } };
     expect(looks(known(), [old, between, old])).toEqual(['stale', 'stale', 'edited']);
   });
 
-  it('is not looked at twice in one sweep, however many pages show it', () => {
-    const first = look({ known: known(), record: personAt(4, { 이름: '옛이름' }) });
-    const second = look({ known: first.next, record: personAt(4, { 이름: '또다른' }) });
+  it('counts one sighting per sweep, however many pages show it', () => {
+    const first = look({ stored: known(), record: personAt(4, { 이름: '옛이름' }) });
+    const second = look({ stored: first.next, record: personAt(4, { 이름: '또다른' }) });
     expect(second.detection).toMatchObject({ kind: 'stale', doubt: { sweep: 'people-2', sightings: 1 } });
     const both = [first, second].map(({ detection }) => 'doubt' in detection && detection.doubt.content);
     expect(both[0]).not.toBe(both[1]);
   });
 
-  it('keeps the looks of the sweeps before, however often one sweep shows it', () => {
+  it('keeps the sightings of earlier sweeps, however often one sweep shows it', () => {
     const doubt = { content: 'x', sweep: 'people-2', sightings: 2 };
-    const { detection } = look({ known: known({ doubt }), record: personAt(4, { 이름: '옛이름' }) });
+    const { detection } = look({ stored: known({ doubt }), record: personAt(4, { 이름: '옛이름' }) });
     expect(detection).toMatchObject({ kind: 'stale', doubt: { sweep: 'people-2', sightings: 2 } });
   });
 
-  it('is believed at the third look when it differs from look to look', () => {
+  it('is accepted at the third sighting when it differs each time', () => {
     const [a, b, c] = ['A', 'B', 'C'].map((name) => personAt(4, { 이름: name }));
     expect(looks(known(), [a!, b!, c!])).toEqual(['stale', 'stale', 'edited']);
   });
 
-  it('is forgotten when what we know is shown again', () => {
+  it('ends when the stored content is shown again', () => {
     const old = personAt(4, { 이름: '옛이름' });
     const { next } = look({
-      known: known({ doubt: { content: 'x', sweep: 'people-1', sightings: 1 } }),
+      stored: known({ doubt: { content: 'x', sweep: 'people-1', sightings: 1 } }),
       record: personAt(5),
     });
     expect(next).toEqual({ sequence: 4, record: personAt(5) });
     expect(looks(known(), [old, personAt(5), old])).toEqual(['stale', 'ignored', 'stale']);
   });
 
-  it('is stale and nothing to look at again when its stamp alone is older', () => {
-    const { detection, next } = look({ known: known(), record: personAt(4) });
+  it('leaves no doubt when only its modifiedAt is older', () => {
+    const { detection, next } = look({ stored: known(), record: personAt(4) });
     expect(detection).toEqual({ kind: 'stale', sequence: 4, event: null });
     expect(next).toBeNull();
   });
 
-  it('is not believed at any look while what we know was learnt less than 10 s ago', () => {
+  it('is never accepted while the stored record is less than 10 s old', () => {
     const recent = known({
       decisions: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }],
     });
@@ -95,13 +95,13 @@ describe('an answer that is older by its stamp', () => {
     expect(looks(recent, [old, old, old, old, later])).toEqual(['stale', 'stale', 'stale', 'stale', 'edited']);
   });
 
-  it('counts looks that did not convince, so that the first one after the lag does', () => {
+  it('counts sightings during the lag, so that the first one after it is accepted', () => {
     const recent = known({
       decisions: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }],
     });
-    const { next } = look({ known: recent, record: personAt(4, { 이름: 'A' }), observation: { sweep: 's1' } });
+    const { next } = look({ stored: recent, record: personAt(4, { 이름: 'A' }), observation: { sweep: 's1' } });
     const { detection } = look({
-      known: next,
+      stored: next,
       record: personAt(4, { 이름: 'B' }),
       observation: { sweep: 's2', previousSweep: 's1' },
     });
@@ -109,36 +109,36 @@ describe('an answer that is older by its stamp', () => {
   });
 });
 
-describe('an answer whose stamp does not tell', () => {
-  it('is stale when it shows one of the contents before, and a change at the second look', () => {
+describe('stale: an answer whose modifiedAt does not decide', () => {
+  it('is stale when it shows an earlier content, and a change at the second sighting', () => {
     const { record, known: afterB } = afterTwo();
     expect(looks(afterB, [record('A'), record('A')])).toEqual(['stale', 'edited']);
     expect(looks(afterB, [record('C')])).toEqual(['edited']);
   });
 
-  it('is believed at the second look although what we know is new: a lag shows itself by an older stamp', () => {
+  it('is accepted at the second sighting although the stored record is new: only an older modifiedAt indicates lag', () => {
     const { record, known: afterB } = afterTwo();
     const trail = [{ at: '2026-03-01T11:59:59.000Z', sweep: 's', what: 'edited', event: 'evt_1' } as const];
     expect(looks({ ...afterB, decisions: trail }, [record('A'), record('A')])).toEqual(['stale', 'edited']);
   });
 
-  it('is believed at once when its stamp is newer, although the content is an old one', () => {
+  it('is accepted at once when its modifiedAt is newer, although the content is an earlier one', () => {
     const { known: afterB } = afterTwo();
     expect(looks(afterB, [personAt(6, { 이름: 'A' })])).toEqual(['edited']);
   });
 });
 
-describe('an answer from a replica that another record has given away', () => {
+describe('stale: a page with another record that is certainly older', () => {
   const lagging = (record: Look['record'], more: object = {}) => ({ record, observation: { lagging: true, ...more } });
 
-  it('is doubted although nothing else speaks against it, unless its stamp is newer', () => {
+  it('makes every changed record of the page doubtful, unless its modifiedAt is newer', () => {
     const changed = personAt(5, { 이름: '새이름' });
     expect(looks(known(), [lagging(changed), lagging(changed)])).toEqual(['stale', 'edited']);
     expect(looks(known(), [lagging(personAt(6, { 이름: '새이름' }))])).toEqual(['edited']);
     expect(looks(known(), [{ record: changed, observation: { lagging: false } }])).toEqual(['edited']);
   });
 
-  it('is not believed at any look while what we know was learnt less than 10 s ago', () => {
+  it('is never accepted while the stored record is less than 10 s old', () => {
     const recent = known({
       decisions: [{ at: '2026-03-01T11:59:55.000Z', sweep: 's', what: 'edited', event: 'evt_1' }],
     });
@@ -147,17 +147,17 @@ describe('an answer from a replica that another record has given away', () => {
   });
 });
 
-describe('a record that was reported as deleted', () => {
+describe('stale: a deleted record that reappears', () => {
   const seen = personAt(5);
   const gone = (at: string): StoredRecord => {
-    const { next } = look({ known: { sequence: 1, record: personAt(5, { 이름: 'A' }) }, record: seen });
-    return rememberGone(next!, { at, sweep: 's0', event: 'evt_2' }, compileRules('people'));
+    const { next } = look({ stored: { sequence: 1, record: personAt(5, { 이름: 'A' }) }, record: seen });
+    return deletedRecord(next!, { at, sweep: 's0', event: 'evt_2' }, compileRules('people'));
   };
   const long = () => gone('2026-02-01T00:00:00.000Z');
 
-  it('is created again at once when it comes back changed, with the next sequence, at the moment of observation', () => {
+  it('is created at once when it is changed, with the next sequence, at the time of observation', () => {
     const { detection } = look({
-      known: long(),
+      stored: long(),
       record: personAt(6, { 이름: '새이름', '생성 날짜': '2026-01-01T00:00:00.000Z' }),
     });
     expect(detection).toMatchObject({
@@ -171,23 +171,23 @@ describe('a record that was reported as deleted', () => {
     });
   });
 
-  it('needs a second look when it comes back just as it was, or as it was before that', () => {
+  it('needs a second sighting with its last or an earlier content', () => {
     expect(looks(long(), [seen, seen])).toEqual(['stale', 'created']);
     expect(looks(long(), [personAt(5, { 이름: 'A' })])).toEqual(['stale']);
     expect(looks(long(), [personAt(5, { 이름: 'B' })])).toEqual(['created']);
   });
 
-  it('needs a second look when it comes back with an older stamp, and none with a newer one', () => {
+  it('needs a second sighting with an older modifiedAt, and none with a newer one', () => {
     expect(looks(long(), [personAt(4, { 이름: '새이름' })])).toEqual(['stale']);
     expect(looks(long(), [personAt(6)])).toEqual(['created']);
   });
 
-  it('stays away at every look while its removal is less than 10 s old', () => {
+  it('stays deleted while its removal is less than 10 s old', () => {
     expect(looks(gone('2026-03-01T11:59:55.000Z'), [seen, seen, seen])).toEqual(['stale', 'stale', 'stale']);
   });
 
-  it('is believed before a baseline is: what was told as deleted must be told as back', () => {
-    const { detection } = look({ known: long(), record: personAt(6), baseline: 'quiet' });
+  it('is reported even during a baseline, because its removal was reported', () => {
+    const { detection } = look({ stored: long(), record: personAt(6), baseline: 'quiet' });
     expect(detection).toMatchObject({ kind: 'created', event: { data: { reappeared: true } } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintsOf, type StoredRecord } from '../../src/detect/known.js';
+import { fingerprintsOf, type StoredRecord } from '../../src/detect/stored-record.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import {
@@ -17,7 +17,7 @@ const SEOUL = 'Asia/Seoul';
 const NEW_YORK = 'America/New_York';
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-describe('when a todo is due', () => {
+describe('todo: when it is due', () => {
   it.each([
     ['a time of day is the moment itself', '2026-03-03T01:15:00.000Z', SEOUL, '2026-03-03T01:15:00.000Z'],
     ['KST midnight is a day, over when the next begins', '2026-03-02T15:00:00.000Z', SEOUL, '2026-03-03T15:00:00.000Z'],
@@ -49,7 +49,7 @@ describe('when a todo is due', () => {
   });
 });
 
-describe('whether a todo is done', () => {
+describe('todo: whether it is done', () => {
   it.each([
     [{ 완료: true, '완료 날짜': '2026-03-03T01:15:00.000Z' }, true],
     [{ 완료: false, '완료 날짜': null }, false],
@@ -64,7 +64,7 @@ describe('whether a todo is done', () => {
     expect(isDone(record)).toBe(expected);
   });
 
-  it('says when, and who is in charge, where it says so', () => {
+  it('says when, and who owns it, if the record does', () => {
     expect(doneAtOf({ 완료일: '2026-03-03T10:15:00+09:00' })).toBe('2026-03-03T01:15:00.000Z');
     expect(doneAtOf({ 완료: true })).toBeNull();
     expect(ownerOf({ 담당자: { id: 'u1', name: '담당A' } })).toEqual({ id: 'u1', name: '담당A' });
@@ -72,8 +72,8 @@ describe('whether a todo is done', () => {
   });
 });
 
-describe('what a todo says of people', () => {
-  it('names who is in charge by id where there is no name, and nobody where there is no id', () => {
+describe('todo: people', () => {
+  it('names its owner by id when there is no name, and no owner without an id', () => {
     expect(ownerOf({ 담당자: { id: 'u1' } })).toEqual({ id: 'u1', name: 'u1' });
     expect(ownerOf({ 담당자: { id: 'u1', name: 7 } })).toEqual({ id: 'u1', name: 'u1' });
     expect(ownerOf({ 담당자: { id: 7, name: '담당A' } })).toBeNull();
@@ -81,7 +81,7 @@ describe('what a todo says of people', () => {
     expect(ownerOf({})).toBeNull();
   });
 
-  it('names its teams, leaving out what is none', () => {
+  it('names its teams and leaves out other values', () => {
     const team = { id: 't1', name: '영업' };
     expect(teamsOf({ 팀: [team, null, 't2', { name: 'x' }, { id: 't3' }] })).toEqual([team, { id: 't3', name: 't3' }]);
     expect(teamsOf({ 팀: team })).toEqual([]);
@@ -89,7 +89,7 @@ describe('what a todo says of people', () => {
   });
 });
 
-describe('when a todo was created', () => {
+describe('todo: when it was created', () => {
   it.each([
     [{ '생성 날짜': '2026-03-03T01:15:00.000Z' }, '2026-03-03T01:15:00.000Z'],
     [{ createdAt: '2026-03-03T10:15:00+09:00' }, '2026-03-03T01:15:00.000Z'],
@@ -103,8 +103,8 @@ describe('when a todo was created', () => {
   });
 });
 
-describe('one side of a change', () => {
-  it('is what the record says, its due date as an instant where it is one', () => {
+describe('todo: one side of a change', () => {
+  it('is what the record says, with its due date as an instant if it is one', () => {
     const owner = { id: 'u1', name: '담당A' };
     expect(todoSide({ 완료: false, '마지막 날짜': '2026-03-03T10:15:00+09:00', 담당자: owner })).toEqual({
       done: false,
@@ -117,7 +117,7 @@ describe('one side of a change', () => {
   });
 });
 
-describe('both sides of a change', () => {
+describe('todo: both sides of a change', () => {
   const rules = compileRules('todo');
   const whole = (record: UncheckedRecord): StoredRecord => ({ sequence: 1, record });
   const printed = (record: UncheckedRecord): StoredRecord => ({
@@ -128,7 +128,7 @@ describe('both sides of a change', () => {
   const done = (before: StoredRecord, after: UncheckedRecord): (boolean | null)[] =>
     todoSides(before, after, rules).map((side) => side.done);
 
-  it('of a record kept whole are what its image and the answer say', () => {
+  it('come from the image and the answer', () => {
     const [before, after] = todoSides(whole({ 완료: false, 담당자: { id: 'u1' } }), { 완료: true }, rules);
     expect(before).toEqual({ done: false, due: null, owner: 'u1' });
     expect(after).toEqual({ done: true, due: null, owner: null });
@@ -146,7 +146,7 @@ describe('both sides of a change', () => {
     expect(done(printed(before), after)).toEqual(expected);
   });
 
-  it('as prints tell whether the due date moved, and nothing of who is in charge', () => {
+  it('as fingerprints say whether the due date changed, and nothing about the owner', () => {
     const due = (date: string | null) => ({ '마지막 날짜': date, 담당자: { id: 'u1', name: '담당A' } });
     const [before, same] = todoSides(printed(due('2026-03-03T01:15:00.000Z')), due('2026-03-03T01:15:00.000Z'), rules);
     expect(before.due).toEqual(expect.any(String));

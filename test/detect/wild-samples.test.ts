@@ -19,10 +19,10 @@ const kindOf = (list: ListName, before: UncheckedRecord, after: UncheckedRecord)
   const rules = compileRules(list);
   const key = recordKey(after, rules);
   const known = { sequence: 0, record: before };
-  return detect({ key, record: after, known, baseline: null, rules, observation }).kind;
+  return detect({ key, record: after, stored: known, baseline: null, rules, observation }).kind;
 };
 
-describe('bodies as seen in the wild', () => {
+describe('real bodies:', () => {
   it.each([
     ['people', 'people', 1, '0198f0aa-1c00-7a10-8f01-00000000a001'],
     ['organization-empty', 'organization', 0, null],
@@ -42,7 +42,7 @@ describe('bodies as seen in the wild', () => {
     expect(() => pageOf('rate-limited', 'people')).toThrow(/Too Many Requests/);
   });
 
-  it('a todo means the same in both spellings, and an edit is found across them', () => {
+  it('a todo is equal in both spellings, and an edit is found across them', () => {
     const [todo] = pageOf('todo', 'todo').records as [UncheckedRecord];
     const { '시작 날짜': start, '마지막 날짜': end, '완료 날짜': done, ...rest } = todo;
     const respelled = { ...rest, 시작일: start, 종료일: end, 완료일: done };
@@ -50,7 +50,7 @@ describe('bodies as seen in the wild', () => {
     expect(kindOf('todo', todo, { ...respelled, 종료일: '2026-03-04T01:15:00.000Z' })).toBe('edited');
   });
 
-  it('a person whose counters alone move is refreshed, one whose RecordId moves as well is edited', () => {
+  it('a person whose counters change is refreshed, one whose RecordId also changes is edited', () => {
     const [person] = pageOf('people', 'people').records as [UncheckedRecord];
     expect(kindOf('people', person, { ...person, '전체 TODO': 4 })).toBe('refreshed');
     expect(kindOf('people', person, { ...person, '전체 TODO': 4, 등급: 'B' })).toBe('edited');

@@ -44,7 +44,7 @@ function step(from: UncheckedRecord, to: UncheckedRecord, { list, rules, sequenc
   const { event } = detect({
     key: 'r1',
     record: { id: 'r1', ...to, ...at(sequence) },
-    known: { sequence: sequence - 1, record: { id: 'r1', ...from, ...at(sequence - 1) } },
+    stored: { sequence: sequence - 1, record: { id: 'r1', ...from, ...at(sequence - 1) } },
     baseline: null,
     rules: compileRules(list, rules),
     observation: { workspace: 'acme', sweep: `s${sequence}`, observedAt: `2026-03-01T12:0${sequence}:00.000Z` },

@@ -2,9 +2,9 @@
  * Holds a run against the sandbox's journal, and says in sentences what is wrong with it. Shares nothing with the detector:
  * the truth is what the world says, and when two records say the same is decided by the judge of `verify`.
  */
-import { storedValueTypes } from '../../src/detect/known.js';
+import { storedValueTypes } from '../../src/detect/stored-record.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { TrackedFields, addToDelta, schemaFrom } from '../../src/detect/schema.js';
+import { TrackedFields, addToDelta, schemaFrom } from '../../src/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DRIFT_FIELDS } from '../../src/sandbox/faults/rendering.js';
@@ -12,7 +12,7 @@ import type { MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
 import { contentText, type Equality } from '../../src/sandbox/verify/equality.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
-import { knownRecord } from '../../src/sweep/judge-record.js';
+import { parseStored } from '../../src/sweep/classify-record.js';
 import { RULE_SETS } from './rule-sets.js';
 import type { CompleteSweep, Story } from './story.js';
 
@@ -98,7 +98,7 @@ function tallyOf({ list }: Story['scenario'], known: Story['end']['known']): unk
   const delta = new Map<string, number>();
   const [rules, tracked] = [compileRules(list), new TrackedFields(schemaFrom([]))];
   for (const state of known.values()) {
-    if (state.gone === undefined) addToDelta(delta, null, storedValueTypes(knownRecord(state), rules), tracked);
+    if (state.gone === undefined) addToDelta(delta, null, storedValueTypes(parseStored(state), rules), tracked);
   }
   const { rows, fields } = schemaFrom(delta);
   return sorted(rows, fields);

@@ -8,8 +8,8 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type SweepOptions, type SweepResult } from '../../src/sweep/runner.js';
-import type { SweptRecordState, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import { sweepList, type SweepOptions, type SweepResult } from '../../src/sweep/run-sweep.js';
+import type { SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, Fate, fatefulRedis, type Doom } from './fate.js';
 import { inProcessApi } from './in-process-api.js';
@@ -252,7 +252,7 @@ class Run {
     };
   }
 
-  async #known(): Promise<Map<string, SweptRecordState>> {
+  async #known(): Promise<Map<string, SerialisedRecord>> {
     const { redis, keys, workspace } = this.#room;
     const { list } = this.#scenario;
     const names = await redis.hkeys(keys.records(workspace, list));

@@ -1,9 +1,9 @@
 /** What a run leaves behind for its judge. */
-import type { SchemaTally } from '../../src/detect/schema.js';
+import type { SchemaTally } from '../../src/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { JournalLine } from '../../src/sandbox/journal/lines.js';
-import type { Membership, SweptRecordState, StoredSweep, SweepSummary } from '../../src/sweep/store.js';
+import type { Membership, SerialisedRecord, StoredSweep, SweepSummary } from '../../src/sweep/store.js';
 import type { Scenario } from './scenario.js';
 
 export interface CompleteSweep {
@@ -40,7 +40,7 @@ export interface Story {
   end: {
     /** What is true of the list now, as it is shown to all. */
     truth: ReadonlyMap<string, CrmRecord>;
-    known: ReadonlyMap<string, SweptRecordState>;
+    known: ReadonlyMap<string, SerialisedRecord>;
     membership: Membership;
     held: readonly string[];
     stored: StoredSweep;

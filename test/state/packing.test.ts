@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packRecord, unpackRecord } from '../../src/state/packing.js';
-import type { SweptRecordState } from '../../src/sweep/store.js';
+import type { SerialisedRecord } from '../../src/sweep/store.js';
 
 const image = JSON.stringify({
   id: '0198f0aa-1c00-7a10-8f01-00000000a001',
@@ -16,14 +16,14 @@ const image = JSON.stringify({
 const VERSION_3 =
   'M04PGxWLVsqONM6IMiizLC808iqJyDPNdTJP8UlX0jGB1JvVuNsExvjaBJBiU9cQS9sA0Q6Apmm01oAhpDkAdaGBoaVFmkFioq5hsoGBrnmioYGuRRqoPQIFiQYGIEsQIUSsDliGUnq1oeFNcyMoR6DEKdR+0ySDVINkUyOwdl0TEGEBIgwQwBDRdoDod1SqxZO4lYzebFih8Hr9jrc9rTF5b2ZNebNprRKBAgs1aqERYKRrZBBiYIEcAbUA';
 
-const unpack = (stored: Buffer): SweptRecordState => unpackRecord(stored, 'changefeed:{acme}:records:people', 'p1');
+const unpack = (stored: Buffer): SerialisedRecord => unpackRecord(stored, 'changefeed:{acme}:records:people', 'p1');
 
 describe('packing', () => {
   it('packing: a record stored by an earlier build of the same version is read', () => {
     expect(unpack(Buffer.from(VERSION_3, 'base64'))).toEqual(state());
   });
 
-  it.each<[string, SweptRecordState]>([
+  it.each<[string, SerialisedRecord]>([
     [
       'with contents, doubt and decisions',
       { ...state(), earlier: ['a', 'b'], doubt: { content: 'c', sweep: 's', sightings: 2 } },
@@ -47,7 +47,7 @@ describe('packing', () => {
     ['whose checksum is wrong', Buffer.from('3not packed'), '11 bytes whose checksum is wrong'],
     [
       'without the parts of a record',
-      packRecord({ digest: 'd' } as SweptRecordState),
+      packRecord({ digest: 'd' } as SerialisedRecord),
       'an array of 4 whose "1" is wrong',
     ],
   ])('packing: a value %s is refused', (_what, stored, found) => {
@@ -62,7 +62,7 @@ describe('packing', () => {
   });
 });
 
-function state(): SweptRecordState {
+function state(): SerialisedRecord {
   return {
     digest: 'kY3hZ0v9wq2JtXn5mB7dLg',
     sequence: 4,

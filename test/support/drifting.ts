@@ -1,6 +1,6 @@
 /** Sweeps as drift sees them: rows known before, of which some gain a field. */
-import { noDrift, tallied, type DriftTally } from '../../src/detect/drift.js';
-import { schemaFrom, type SchemaTally } from '../../src/detect/schema.js';
+import { noDrift, addToDrift, type DriftTally } from '../../src/detect/schema-drift/drift.js';
+import { schemaFrom, type SchemaTally } from '../../src/detect/schema-drift/schema.js';
 
 /** A list of so many rows, of which so many have a field in a form: `{ 'string\t등급': 80 }`. */
 export const listOf = (rows: number, forms: Record<string, number> = {}): SchemaTally =>
@@ -16,7 +16,7 @@ export function swept(
 ) {
   const { schema = listOf(rows), drift = noDrift() } = given;
   return Array.from({ length: rows }, (_, row) => row).reduce(
-    (tally, row) => tallied(tally, moves(row) ? [appears] : [], schema),
+    (tally, row) => addToDrift(tally, moves(row) ? [appears] : [], schema),
     drift,
   );
 }

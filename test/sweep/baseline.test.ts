@@ -7,10 +7,10 @@ import { sweptList } from '../support/swept-list.js';
 
 const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({ id, 이름: name, ...more });
 
-describe('a baseline since a time', () => {
+describe('baseline: since a time', () => {
   const redis = useRedis();
 
-  it('tells of what was created or changed from then on, and of nothing else', async () => {
+  it('reports what was created or changed from then on, and nothing else', async () => {
     const dated = (id: string, created: string, changed: string) =>
       person(id, id, { '생성 날짜': `${created}T00:00:00.000Z`, '수정 날짜': `${changed}T00:00:00.000Z` });
     const api = listedApi([
@@ -32,10 +32,10 @@ describe('a baseline since a time', () => {
   });
 });
 
-describe('a resync', () => {
+describe('resync:', () => {
   const redis = useRedis();
 
-  it('learns anew in silence, and goes on counting where it was', async () => {
+  it('stores differences without events, and continues the sequences', async () => {
     const api = listedApi([person('a', '1'), person('b'), person('c')]);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -49,7 +49,7 @@ describe('a resync', () => {
     expect(await told()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
   });
 
-  it('cuts off a sweep under way, and loses nothing of what that had told', async () => {
+  it('cuts off a running sweep, and loses nothing that it had reported', async () => {
     const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => person(id));
     const api = listedApi(six);
     const { sweep, told, store } = sweptList(redis, api);
@@ -70,7 +70,7 @@ describe('a resync', () => {
   });
 });
 
-describe('a list that only grows', () => {
+describe('sweep: a list that only grows', () => {
   const redis = useRedis();
   const row = (text: string, date = '2026-03-01T00:00:00.000Z', more: object = {}): UncheckedRecord => ({
     type: 'memoCreate',
@@ -79,7 +79,7 @@ describe('a list that only grows', () => {
     ...more,
   });
 
-  it('tells of late rows with old dates, and of a changed row once as updated', async () => {
+  it('reports late rows with old dates, and a changed row once as updated', async () => {
     const api = listedApi([row('1', undefined, { id: 'x1' }), row('2', undefined, { id: 'x2' })]);
     const { sweep, told } = sweptList(redis, api, 'activity');
     await sweep();
@@ -91,7 +91,7 @@ describe('a list that only grows', () => {
     expect(await told()).toEqual(['created x0 1', 'updated x1 1']);
   });
 
-  it('knows rows without an id by their content, equal ones of a page by their number', async () => {
+  it('identifies rows without an id by their content, and equal ones of a page by number', async () => {
     const api = listedApi([row('1'), row('2')]);
     const { sweep, events } = sweptList(redis, api, 'activity');
     const told = async () =>
@@ -113,10 +113,10 @@ describe('a list that only grows', () => {
   });
 });
 
-describe('switches of the comparison', () => {
+describe('rules: switches', () => {
   const redis = useRedis();
 
-  it('tell null from absent when asked to', async () => {
+  it('distinguish null from absent when asked to', async () => {
     const api = listedApi([person('a', 'a', { 등급: null })]);
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -127,7 +127,7 @@ describe('switches of the comparison', () => {
     expect(await told()).toEqual(['updated a 1']);
   });
 
-  it('tell of a touch when asked to, and count it as muted otherwise', async () => {
+  it('report a touch when asked to, and count it as muted otherwise', async () => {
     const stamped = (day: number) => person('a', 'a', { '수정 날짜': `2026-03-0${day}T00:00:00.000Z` });
     const api = listedApi([stamped(1)]);
     const { sweep, events } = sweptList(redis, api);
@@ -141,7 +141,7 @@ describe('switches of the comparison', () => {
     ]);
   });
 
-  it('count what a rule keeps quiet under the name of the rule', async () => {
+  it('count muted changes under the name of the rule', async () => {
     const api = listedApi([person('a'), person('b'), person('c')]);
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -154,10 +154,10 @@ describe('switches of the comparison', () => {
   });
 });
 
-describe('without images', () => {
+describe('without images:', () => {
   const redis = useRedis();
 
-  it('nothing of people is in Redis, and events carry the names of fields alone', async () => {
+  it('no contents are in Redis, and events carry only field names', async () => {
     const secret = (name: string, deals: number) =>
       person('a', name, { '딜 개수': deals, 담당자: { id: 'u', name: '비밀담당' } });
     const api = listedApi([secret('비밀이름', 1)]);
@@ -191,7 +191,7 @@ describe('without images', () => {
     expect(JSON.stringify([state, await events()])).not.toMatch(/비밀/u);
   });
 
-  it('stale answers are doubted all the same, and means the same is the same', async () => {
+  it('stale answers are doubted too, and equal meanings are equal', async () => {
     const at = (minute: number, name: string) => person('a', name, { '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
     const api = listedApi([at(1, 'A')]);
     const { sweep, told } = sweptList(redis, api);
@@ -202,7 +202,7 @@ describe('without images', () => {
     expect(await told()).toEqual(['updated a 1', 'updated a 2']);
   });
 
-  it('switched on and off say nothing by themselves', async () => {
+  it('switching images on or off yields no events', async () => {
     const api = listedApi([person('a', '1'), person('b')]);
     const { sweep, told } = sweptList(redis, api);
     for (const [name, images] of [
@@ -219,7 +219,7 @@ describe('without images', () => {
   });
 });
 
-describe('an interrupted sweep', () => {
+describe('sweep: an interrupted one', () => {
   const redis = useRedis();
 
   it('counts a record once although its page came twice, before and after', async () => {

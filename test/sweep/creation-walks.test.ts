@@ -44,7 +44,7 @@ describe('creations: rows known by their content', () => {
   const rows = (from: number, count: number): UncheckedRecord[] =>
     Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
 
-  it('that were added in great number while nobody looked are reported', async () => {
+  it('that were added in great number between two sweeps are reported', async () => {
     const api = listedApi(rows(0, 200), 50);
     const { sweep, told } = sweptList(redis, api, 'activity');
     await sweep();
@@ -53,7 +53,7 @@ describe('creations: rows known by their content', () => {
     expect(await told()).toHaveLength(900);
   });
 
-  it('that are all others are held, sweep after sweep', async () => {
+  it('that are all different are held, sweep after sweep', async () => {
     const api = listedApi(rows(0, 60), 50);
     const { sweep, told } = sweptList(redis, api, 'activity');
     await sweep();

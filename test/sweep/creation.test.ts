@@ -25,7 +25,7 @@ function listening(): { log: Log; warned: () => string[] } {
 describe('creations: a small list that was replaced', () => {
   const redis = useRedis();
 
-  it('is held, warned of once, and reports nothing of what is new or gone', async () => {
+  it('is held with one warning, and reports neither new nor missing records', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, told } = sweptList(redis, api);
     const { log, warned } = listening();
@@ -43,7 +43,7 @@ describe('creations: a small list that was replaced', () => {
     ]);
   });
 
-  it('keeps nothing of the withheld records', async () => {
+  it('stores nothing of the withheld records', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, store } = sweptList(redis, api);
     await sweep();
@@ -53,7 +53,7 @@ describe('creations: a small list that was replaced', () => {
     expect((await store.schema('people')).rows).toBe(50);
   });
 
-  it('is forgotten when the old records are back', async () => {
+  it('ends when the old records are back', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -68,7 +68,7 @@ describe('creations: a small list that was replaced', () => {
     expect((await store.membership('people')).missing.size).toBe(0);
   });
 
-  it('holds its removals too, where they are too few for their own guard', async () => {
+  it('holds its removals too, even if they are too few for their own guard', async () => {
     const api = listedApi(people(10), 7);
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -122,7 +122,7 @@ describe('creations: held ones', () => {
     expect(await told()).toEqual(people(300, 'new').map(({ id }) => `created ${String(id)} 1`));
   });
 
-  it('of a replaced list are reported when accepted; what is gone waits for accept-removals', async () => {
+  it('of a replaced list are reported when accepted; removals wait for accept-removals', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -163,7 +163,7 @@ describe('creations: held ones', () => {
     expect((await told()).length).toBeLessThan(300);
   });
 
-  it('are taken quietly by a resync, and what is gone is dropped with them', async () => {
+  it('are stored without events by a resync, and missing records are dropped', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -178,7 +178,7 @@ describe('creations: held ones', () => {
     expect((await store.schema('people')).rows).toBe(50);
   });
 
-  it('that had been deleted before come back once they are accepted', async () => {
+  it('that were deleted before reappear once they are accepted', async () => {
     const api = listedApi(people(40), 7);
     const { sweep, told, store } = sweptList(redis, api);
     const removals = { confirm: 1, maxShare: 1, maxCount: 1_000 };

@@ -13,11 +13,11 @@ const person = (id: string, name: string, deals = 0, stamp = '2026-03-01T00:00:0
   '수정 날짜': stamp,
 });
 
-describe('the story of a record', () => {
+describe('explain: a record', () => {
   const redis = useRedis();
   const rules = compileRules('people', { ignore: ['딜*'] });
 
-  it('tells what was seen, compared, left out and decided, and where the record stands', async () => {
+  it('shows what was seen, compared, left out and decided, and its page', async () => {
     const api = listedApi([person('x', 'x'), person('y', 'y'), person('a', '1')]);
     const { sweep, store } = sweptList(redis, api);
     const look = (record: ReturnType<typeof person>) => {
@@ -70,10 +70,10 @@ describe('the story of a record', () => {
   });
 });
 
-describe('other rules', () => {
+describe('rules test: events in the log', () => {
   const redis = useRedis();
 
-  it('are shown with what they would have said of the events that were sent', async () => {
+  it('are shown as other rules would have emitted them', async () => {
     const api = listedApi([person('a', '1'), person('b', '1'), person('c', '1'), person('d', '1')]);
     const { sweep, events } = sweptList(redis, api);
     await sweep();

@@ -9,12 +9,12 @@ import { silentLog } from '../../src/runtime/log.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList } from '../../src/sweep/runner.js';
+import { sweepList } from '../../src/sweep/run-sweep.js';
 import { useRedis } from '../support/redis.js';
 
 const unlimited = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
 
-describe('what a living workspace shows', () => {
+describe('sandbox life:', () => {
   const redis = useRedis();
 
   it.each([
@@ -23,7 +23,7 @@ describe('what a living workspace shows', () => {
     ['wild', null],
     ['churn', null],
     ['still-stamps', null],
-    // The server is renewed while we watch: every row of some lists looks otherwise from one sweep to the next.
+    // The server is upgraded during the test: every row of some lists changes from one sweep to the next.
     ['calm', 'extras'],
     ['calm', 'drift-added'],
     ['calm', 'drift-removed'],

@@ -33,7 +33,7 @@ describe('page parts', () => {
     };
   }
 
-  it.each([0, 1, 2])('page parts: a death after %i parts neither loses nor repeats an event', async (committed) => {
+  it.each([0, 1, 2])('page parts: a crash after %i parts neither loses nor repeats an event', async (committed) => {
     const api = onePage(people('a'));
     const { sweep, told } = sweptList(redis, api);
     await sweep(PARTS);
@@ -45,7 +45,7 @@ describe('page parts', () => {
     expect((await sweep(PARTS)).counts).toMatchObject({ seen: 5, unchanged: 5 });
   });
 
-  it('page parts: what changes between the death and the second look is its own event', async () => {
+  it('page parts: a change between the crash and the second read is its own event', async () => {
     const api = onePage(people('a'));
     const { sweep, told } = sweptList(redis, api);
     await sweep(PARTS);

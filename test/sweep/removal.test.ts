@@ -16,7 +16,7 @@ const person = (id: string, name = id): UncheckedRecord => ({
 });
 const people = (count: number): UncheckedRecord[] => Array.from({ length: count }, (_, index) => person(`p${index}`));
 
-describe('a record that is in the list no longer', () => {
+describe('removal: a record that is no longer in the list', () => {
   const redis = useRedis();
 
   it('is deleted after the second complete sweep that does not show it, once, with its last image', async () => {
@@ -32,7 +32,7 @@ describe('a record that is in the list no longer', () => {
     expect((await events())[0]?.data).toMatchObject({ before: person('p1'), after: null, changes: [] });
   });
 
-  it('is deleted after one look when the configuration asks for no confirmation (control)', async () => {
+  it('is deleted after one sweep when the configuration asks for no confirmation (control)', async () => {
     const api = listedApi(people(5));
     const { sweep, told } = sweptList(redis, api);
     const removals = { confirm: 1, maxShare: 0.2, maxCount: 10 };
@@ -52,7 +52,7 @@ describe('a record that is in the list no longer', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('is not deleted while it is so new that a lagging replica may not have heard of it', async () => {
+  it('is not deleted while it is so new that a lagging replica may not know it', async () => {
     const api = listedApi(people(5));
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -65,7 +65,7 @@ describe('a record that is in the list no longer', () => {
     expect(await told()).toEqual(['created p5 1', 'deleted p5 2']);
   });
 
-  it('is not deleted when a sweep broke off before its page', async () => {
+  it('is not deleted when a sweep stopped before its page', async () => {
     const api = listedApi(people(6));
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -80,7 +80,7 @@ describe('a record that is in the list no longer', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('is created again when it comes back changed, with the next sequence, and says that it reappeared', async () => {
+  it('is created again when it reappears changed, with the next sequence and reappeared: true', async () => {
     const api = listedApi(people(3));
     const { sweep, told, events } = sweptList(redis, api);
     await sweep();
@@ -97,7 +97,7 @@ describe('a record that is in the list no longer', () => {
     expect((await told()).at(-1)).toBe('deleted p2 3');
   });
 
-  it('needs a second look to be created again just as it was: a lagging replica shows it like that', async () => {
+  it('needs a second sweep when it reappears with its old content: a lagging replica shows that', async () => {
     const api = listedApi(people(3));
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -117,10 +117,10 @@ describe('a record that is in the list no longer', () => {
   });
 });
 
-describe('pages', () => {
+describe('removal: pages', () => {
   const redis = useRedis();
 
-  it('may be shifted, shortened and turned round without a word', async () => {
+  it('may be shifted, shortened and reordered without an event', async () => {
     const api = listedApi(people(9));
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -144,7 +144,7 @@ describe('pages', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('write nothing of their members while these stay', async () => {
+  it('write no members while these stay the same', async () => {
     const api = listedApi(people(4));
     const { sweep, store } = sweptList(redis, api);
     await sweep();
@@ -162,12 +162,12 @@ describe('pages', () => {
   });
 });
 
-describe('a mass removal', () => {
+describe('removal: too many at once', () => {
   const redis = useRedis();
   const heard: string[] = [];
   const log: Log = { ...silentLog, warn: (...said: unknown[]) => void heard.push(String(said.at(-1))) };
 
-  it('is held, said loudly, and reported once a person has accepted it', async () => {
+  it('are held with a warning, and reported once a person has accepted them', async () => {
     const api = listedApi(people(40));
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -186,7 +186,7 @@ describe('a mass removal', () => {
     expect(await store.acceptRemovals('people')).toBe(0);
   });
 
-  it('is reported at once when its guard is out of the way (control)', async () => {
+  it('are reported at once when the guard is off (control)', async () => {
     const api = listedApi(people(40));
     const { sweep, told } = sweptList(redis, api);
     const removals = { confirm: 2, maxShare: 1, maxCount: 1_000 };
@@ -197,7 +197,7 @@ describe('a mass removal', () => {
     expect(await told()).toHaveLength(20);
   });
 
-  it('that was none is forgotten when the records are back', async () => {
+  it('are no longer held when the records are back', async () => {
     const api = listedApi(people(40));
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -209,7 +209,7 @@ describe('a mass removal', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('accepted does not accept what vanishes later', async () => {
+  it('that are accepted do not include records that vanish later', async () => {
     const api = listedApi(people(60));
     const { sweep, told, store } = sweptList(redis, api);
     await sweep();
@@ -224,10 +224,10 @@ describe('a mass removal', () => {
   });
 });
 
-describe('a merge', () => {
+describe('removal: a merge', () => {
   const redis = useRedis();
 
-  it('is told with the removal when an activity names both, and not when it names several', async () => {
+  it('is reported with the removal when an activity names both, and not when it names several', async () => {
     const api = listedApi(people(6));
     const activities = listedApi([]);
     const { sweep, events } = sweptList(redis, api);
@@ -251,7 +251,7 @@ describe('a merge', () => {
   });
 });
 
-describe('a crash while a sweep is settled', () => {
+describe('removal: a crash while a sweep is being finished', () => {
   const redis = useRedis();
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('loses and repeats nothing (at write %i)', async (fatal) => {

@@ -17,7 +17,7 @@ const failure = (more: Partial<ListFailure> = {}): ListFailure => ({
   ...more,
 });
 
-describe('the schedule of a list', () => {
+describe('schedule: a list', () => {
   it.each([
     ['sweeps at once a list that was never swept', null, null, null, 0],
     ['sweeps one interval after the last start', swept(40_000), null, null, 20_000],

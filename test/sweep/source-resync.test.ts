@@ -43,7 +43,7 @@ describe('resync: at another address', () => {
     expect((await mirrored()).sort()).toEqual(['other0', 'other1', 'other2', 'p0']);
   });
 
-  it('goes on counting where an id is known, and when a dropped one comes back', async () => {
+  it('continues the sequence of a stored id, also when a dropped one reappears', async () => {
     const api = listedApi(people(3), 5);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep(OLD);
@@ -63,7 +63,7 @@ describe('resync: at another address', () => {
     expect((await told()).slice(3)).toEqual(['updated p0 2', 'updated p0 3', 'updated p1 2', 'updated p2 2']);
   });
 
-  it('reports a dropped record as created when it comes in a later sweep', async () => {
+  it('reports a dropped record as created when a later sweep shows it', async () => {
     const api = listedApi(people(3), 5);
     const { sweep, events, store } = sweptList(redis, api);
     await sweep(OLD);
@@ -77,7 +77,7 @@ describe('resync: at another address', () => {
     ]);
   });
 
-  it('forgets what waited for a change of the schema at the old address', async () => {
+  it('empties the quarantine of the old address', async () => {
     const api = listedApi(people(30), 5);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep(OLD);
@@ -132,7 +132,7 @@ describe('resync: at another address', () => {
     expect(await told()).toEqual([]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])('may die at write %i and be taken up again', async (fatal) => {
+  it.each([1, 2, 3, 4, 5, 6])('may be killed at write %i and resumed', async (fatal) => {
     const api = listedApi(people(12), 5);
     const { sweep, told, store } = sweptList(redis, api);
     await sweep(OLD);

@@ -30,7 +30,7 @@ const failing = (api: ListedApi, page: number): void => {
 describe('source: another address that shows other records', () => {
   const redis = useRedis();
 
-  it('is refused in one sentence, and nothing is written', async () => {
+  it('is refused with the reason, and nothing is written', async () => {
     const api = listedApi(people(12), 5);
     const { sweep } = sweptList(redis, api);
     await sweep(OLD);
@@ -46,13 +46,13 @@ describe('source: another address that shows other records', () => {
         ...REFUSED,
         message:
           'Workspace "acme", list "people": baseUrl is now https://new.example/api and shows other records than ' +
-          'https://old.example/api, from which the baseline was taken, so nothing was read into it: correct baseUrl, take the ' +
+          'https://old.example/api, from which the baseline was taken. Nothing was written: correct baseUrl, take the ' +
           'new source with "changefeed resync <list>" (a quiet baseline), or start over with "changefeed forget acme" or another workspace name.',
       });
     expect(await kept()).toEqual(before);
   });
 
-  it('changed back goes on at once, with a sweep that was under way', async () => {
+  it('that is changed back continues an interrupted sweep', async () => {
     const api = listedApi(people(12), 5);
     const { sweep, told } = sweptList(redis, api);
     await sweep(OLD);
@@ -93,7 +93,7 @@ describe('source: another address that shows other records', () => {
     expect(await told()).toHaveLength(12);
   });
 
-  it('is an incomplete sweep when its first page cannot be had', async () => {
+  it('is an incomplete sweep when its first page cannot be read', async () => {
     const api = listedApi(people(12), 5);
     const { sweep } = sweptList(redis, api);
     await sweep(OLD);
@@ -105,7 +105,7 @@ describe('source: another address that shows other records', () => {
 describe('source: another address with the same contents', () => {
   const redis = useRedis();
 
-  it('is taken on, with whatever has changed meanwhile', async () => {
+  it('is accepted, and changes in the meantime are reported', async () => {
     const api = listedApi(people(12), 5);
     const { sweep, told } = sweptList(redis, api);
     await sweep(OLD);
@@ -116,7 +116,7 @@ describe('source: another address with the same contents', () => {
     await expect(sweep(OLD)).rejects.toMatchObject(REFUSED);
   });
 
-  it('is recognised where texts differ and mean the same', async () => {
+  it('is recognised when texts differ but mean the same', async () => {
     const picture = (host: string, id: string) =>
       person(id, id, { 프로필: `${host}/${id}.png?signature=${host}${id}` });
     const ids = people(8).map(({ id }) => String(id));
@@ -140,14 +140,14 @@ describe('source: another address with the same contents', () => {
     expect(await told()).toHaveLength(12);
   });
 
-  it('is taken on with an empty list', async () => {
+  it('is accepted with an empty list', async () => {
     const api = listedApi([], 5);
     const { sweep } = sweptList(redis, api);
     await sweep(OLD);
     expect(await sweep(NEW)).toMatchObject({ mode: 'changes', source: NEW.source });
   });
 
-  it('goes on with a sweep that was interrupted there, and not with one of the old address', async () => {
+  it('continues a sweep that was interrupted there, and not one of the old address', async () => {
     const api = listedApi(people(12), 5);
     const { sweep, told } = sweptList(redis, api);
     await sweep(OLD);
@@ -164,7 +164,7 @@ describe('source: another address with the same contents', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('binds a list that an older release has left unbound', async () => {
+  it('binds a list that was swept without a source', async () => {
     const api = listedApi(people(12), 5);
     const { sweep } = sweptList(redis, api);
     await sweep();

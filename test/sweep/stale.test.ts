@@ -12,7 +12,7 @@ const person = (name: string, stamp: string | null, deals = 0): UncheckedRecord 
   ...(stamp === null ? {} : { '수정 날짜': stamp }),
 });
 
-describe('an answer that may be older than what we know', () => {
+describe('stale: an answer that may be older than the stored record', () => {
   const redis = useRedis();
 
   /** Sweeps once for each look, and tells what was said. */
@@ -30,7 +30,7 @@ describe('an answer that may be older than what we know', () => {
   const b = person('B', at(2, '06.200Z'));
   const c = person('C', at(3, '07.300Z'));
 
-  it('is not an event by its stamp, whatever it shows', async () => {
+  it('is no event when its modifiedAt is older, whatever it shows', async () => {
     expect(await looks(a, c, a, c, b, c)).toEqual(['C 0']);
   });
 
@@ -42,7 +42,7 @@ describe('an answer that may be older than what we know', () => {
     expect(await looks(a, c, a, b, person('A2', at(1, '06.000Z')))).toEqual(['C 0', 'A2 0']);
   });
 
-  it('is not confirmed by any number of looks while a lagging replica explains it', async () => {
+  it('is not confirmed by any number of sweeps while a lagging replica explains it', async () => {
     const api = listedApi([a]);
     const { sweep, told } = sweptList(redis, api);
     await sweep();
@@ -55,11 +55,11 @@ describe('an answer that may be older than what we know', () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it('is not confirmed by a second look when what we know was seen between', async () => {
+  it('is not confirmed by a second sighting when the stored content was seen in between', async () => {
     expect(await looks(a, c, a, c, a, c, a, c)).toEqual(['C 0']);
   });
 
-  it('is recognised by its content where the stamp does not move', async () => {
+  it('is recognised by its content when modifiedAt does not change', async () => {
     const deals = (count: number) => person('A', at(1), count);
     expect(await looks(deals(1), deals(2), deals(1), deals(2), deals(3), deals(2), deals(1), deals(3))).toEqual([
       'A 2',
@@ -68,24 +68,24 @@ describe('an answer that may be older than what we know', () => {
     expect(await looks(deals(7), deals(8), deals(7), deals(7))).toHaveLength(2 + 3);
   });
 
-  it('is no answer to a person who puts back what was: a newer stamp is believed at once', async () => {
+  it('is accepted at once with a newer modifiedAt, for example when a person restores a value', async () => {
     expect(await looks(a, b, { ...a, '수정 날짜': at(9, '01.000Z') })).toEqual(['B 0', 'A 0']);
   });
 
-  it('is not suspected of an edit within the same minute of a cut stamp', async () => {
+  it('is not assumed for an edit within the same minute of a cut time', async () => {
     expect(await looks(person('A', at(1)), person('B', at(1)), person('C', at(1)))).toEqual(['B 0', 'C 0']);
   });
 
-  it('is not suspected when a cut stamp may stand for a later moment of its minute', async () => {
+  it('is not assumed when a cut time may stand for a later moment of its minute', async () => {
     expect(await looks(person('A', at(1, '40.000Z')), person('B', at(1)))).toEqual(['B 0']);
     expect(await looks(person('X', at(2, '40.000Z')), person('Y', at(1)))).not.toContain('Y 0');
   });
 
-  it('does not hide what a record without stamps shows', async () => {
+  it('is not assumed for a record without modifiedAt', async () => {
     expect(await looks(person('A', null), person('B', null), person('C', null))).toEqual(['B 0', 'C 0']);
   });
 
-  it('counts as stale, with the trail of why', async () => {
+  it('counts as stale, with the reason in the decision log', async () => {
     const api = listedApi([a]);
     const { sweep, store } = sweptList(redis, api);
     await sweep();
@@ -101,10 +101,10 @@ describe('an answer that may be older than what we know', () => {
   });
 });
 
-describe('two looks in one sweep', () => {
+describe('stale: two sightings in one sweep', () => {
   const redis = useRedis();
 
-  it('are one look: a lagging replica that answers twice confirms nothing', async () => {
+  it('count as one: a lagging replica that answers twice confirms nothing', async () => {
     const filler = (id: string): UncheckedRecord => ({ id, 이름: id, '수정 날짜': at(0) });
     const [old, now] = [person('A', at(1, '01.000Z')), person('B', at(2, '01.000Z'))];
     const api = listedApi([old, filler('x'), filler('y'), filler('z')]);

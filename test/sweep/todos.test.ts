@@ -11,7 +11,7 @@ const now = Date.now();
 const inHours = (hours: number): string => new Date(now + hours * HOUR_MS).toISOString();
 const owner = (id: string, name = id): object => ({ id, name });
 
-describe('what follows from a todo', () => {
+describe('todo events:', () => {
   const redis = useRedis();
   const open = (records: UncheckedRecord[]) => {
     const api = listedApi(records);
@@ -29,7 +29,7 @@ describe('what follows from a todo', () => {
   };
 
   describe.each(SPELLINGS)('%s', (_how, todo) => {
-    it('is told after the change it comes from, with its sequence and what it is derived from', async () => {
+    it('follow the change they come from, with its sequence and derivedFrom', async () => {
       const { list, look } = open([]);
       await look([todo('a', { due: inHours(48), owner: owner('u1') })]);
       await look([todo('a', { done: true, due: inHours(48), owner: owner('u1') })]);
@@ -50,7 +50,7 @@ describe('what follows from a todo', () => {
       expect(new Set(ids).size).toBe(ids.length);
     });
 
-    it('says nothing of a person who got another name, or of a date that is said otherwise', async () => {
+    it('are not emitted for a renamed person or a date written otherwise', async () => {
       const { list, look } = open([]);
       const due = inHours(1);
       await look([todo('a', { due, owner: owner('u1', '가나') })]);
@@ -58,7 +58,7 @@ describe('what follows from a todo', () => {
       expect(await list.told()).toEqual(['updated a 1']);
     });
 
-    it('sets the times of open todos with the todo, moves them with it, and takes them away', async () => {
+    it('timers of open todos are set, moved and removed with the todo', async () => {
       const { look } = open([]);
       const [soon, later] = [inHours(30), inHours(60)];
       await look([todo('a', { due: soon }), todo('b', { due: soon }), todo('done', { done: true, due: soon })]);
@@ -72,7 +72,7 @@ describe('what follows from a todo', () => {
     });
   });
 
-  it('is quiet at first contact: what is done or over by then is no news, what will be is kept', async () => {
+  it('a baseline is quiet about what is done or overdue, and keeps future timers', async () => {
     const { list, look } = open([]);
     await look([
       written('done', { done: true }),
@@ -83,7 +83,7 @@ describe('what follows from a todo', () => {
     expect(Object.keys(await timers())).toEqual(['overdue soon']);
   });
 
-  it('of a new todo: completed when it is done already, due soon or over at once when it is', async () => {
+  it('a new todo is completed when it is done, and due soon or overdue at once when it is', async () => {
     const { list, look } = open([]);
     await look([]);
     await look([
@@ -95,7 +95,7 @@ describe('what follows from a todo', () => {
     expect(Object.keys(await timers())).toEqual(['due_soon soon', 'overdue over', 'overdue soon'].sort());
   });
 
-  it('says nothing of fields that the rules mute, and of a flag that vanished from all todos', async () => {
+  it('are not emitted for muted fields, nor for a flag that vanished from all todos', async () => {
     const { list, look } = open([]);
     const ids = Array.from({ length: 12 }, (_, index) => `t${index}`);
     const rules = { ignore: ['완료', '완료 날짜'] };
@@ -113,7 +113,7 @@ describe('what follows from a todo', () => {
     expect((await list.told()).filter((line) => /completed|reopened/.test(line))).toEqual([]);
   });
 
-  it('without images still knows what was completed, moved and opened again, and never who is in charge', async () => {
+  it('without images include completed, rescheduled and reopened, and never the owner', async () => {
     const { list, look } = open([]);
     const quiet = { images: false };
     await look([written('a', { due: inHours(30), owner: owner('u1') })], quiet);
@@ -131,7 +131,7 @@ describe('what follows from a todo', () => {
     expect(Object.keys(await timers())).toEqual(['due_soon a', 'overdue a']);
   });
 
-  it('tells nothing, and keeps no times, of todos that are not watched', async () => {
+  it('are not emitted, and no timers kept, for todos that are not watched', async () => {
     const { list, look } = open([]);
     const unwatched = { watch: undefined } as unknown as SweptListOptions;
     await look([written('a', { due: inHours(30) })], unwatched);

@@ -4,10 +4,10 @@ import { people } from '../support/people-rows.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-describe('the tracked schema of a list', () => {
+describe('schema: the tally of a list', () => {
   const redis = useRedis();
 
-  it('says which fields there are, in which forms, on how many rows, and follows every change', async () => {
+  it('counts fields and value types on all rows, and follows every change', async () => {
     const api = listedApi(people(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})));
     const { sweep, store } = sweptList(redis, api);
     await sweep();
@@ -37,7 +37,7 @@ describe('the tracked schema of a list', () => {
     });
   });
 
-  it('is one change when a key that says something on few rows goes, and one when it comes back', async () => {
+  it('is one change when a key that is empty on most rows vanishes, and one when it comes back', async () => {
     const some = (n: number): object => ({ 추천인: n > 9 && n < 13 ? `u${n}` : null });
     const api = listedApi(people(30, some));
     const { sweep, told } = sweptList(redis, api);
@@ -57,7 +57,7 @@ describe('the tracked schema of a list', () => {
     ]);
   });
 
-  it('tells that a value is back where it told that it went', async () => {
+  it('reports a value that is back after its loss was reported', async () => {
     // The first rows of a sweep, fewer than ten: there is no change of the schema to be seen yet.
     const some = (n: number): object => ({ 추천인: n < 3 ? `u${n}` : null });
     const api = listedApi(people(30, some));

@@ -3,7 +3,7 @@ import type { WorkspaceConfig } from '../../config/schema.js';
 import type { ListName } from '../../events/lists.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
-import { sweepList, type SweepProgress, type SweepResult } from '../../sweep/runner.js';
+import { sweepList, type SweepProgress, type SweepResult } from '../../sweep/run-sweep.js';
 import { nextSweepMs } from '../../sweep/schedule.js';
 import type { SweepSummary } from '../../sweep/store.js';
 import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';

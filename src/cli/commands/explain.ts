@@ -21,16 +21,16 @@ export const explain = defineCommand({
 
 function storyText(story: RecordStory): string {
   if (!story.known) return `List "${story.list}": no sweep has shown a record "${story.id}".`;
-  const { missing, gone, suspect, waits, page, lastSweep } = story;
+  const { missing, gone, doubt, quarantined, page, lastSweep } = story;
   const states = [
     page === null ? 'on no page of the last complete sweep' : `on page ${page} of the last complete sweep`,
     missing === null ? '' : `missing for ${missing.sweeps} complete sweeps`,
     gone === null ? '' : gone.dropped === true ? 'from another source, dropped' : 'removed',
-    suspect === null ? '' : 'shown with earlier contents: the next sweep decides',
-    waits ? "waits until its list's schema change is decided" : '',
+    doubt === null ? '' : 'shown with earlier contents: the next sweep decides',
+    quarantined ? "quarantined until its list's schema change is decided" : '',
   ].filter((text) => text !== '');
   const leftOut = story.leftOut.map(({ field, rule }) => `  ${field}  (${rule})`);
-  const decisions = story.trail.map(decisionLine);
+  const decisions = story.decisions.map(decisionLine);
   return [
     `${story.list} ${story.id}: ${count(story.sequence, 'event')} so far, ${states.join('; ')}.`,
     `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : lastSweep.completedAt}.`,
@@ -42,7 +42,7 @@ function storyText(story: RecordStory): string {
   ].join('\n');
 }
 
-function decisionLine({ at, sweep, what, ...rest }: RecordStory['trail'][number]): string {
+function decisionLine({ at, sweep, what, ...rest }: RecordStory['decisions'][number]): string {
   const details = Object.entries(rest).map(
     ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
   );

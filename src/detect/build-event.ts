@@ -1,0 +1,99 @@
+/**
+ * Turns an observed change of a record into an event. Event ids and times are decided here. With `images: false`, events
+ * name records and fields but carry no contents.
+ */
+import type { CrmRecord, UncheckedRecord } from '../crm/record.js';
+import { buildEvent } from '../events/envelope.js';
+import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../events/types.js';
+import { canonicalText } from './canonical.js';
+import { digestOf } from './digest.js';
+import { creationTimeOf } from './fields.js';
+import type { Rules } from './rules.js';
+
+/** When, and in which sweep, something was observed. */
+export interface Observation {
+  workspace: string;
+  /** Names a state that replaced a lost one. Sequences start again with the new state, and event ids must not repeat. */
+  epoch?: string;
+  sweep: string;
+  /** The last complete sweep before this one. An answer is confirmed only by two consecutive complete sweeps. */
+  previousSweep?: string | null;
+  /** ISO 8601, UTC. */
+  observedAt: string;
+  /** True when another record of the same answer is certainly older than its stored record: the whole answer is doubtful. */
+  lagging?: boolean;
+}
+
+/** A record as a page shows it. */
+export interface SeenRecordInput {
+  key: string;
+  record: UncheckedRecord;
+  rules: Rules;
+  observation: Observation;
+  /** False: events carry field names and no contents. @defaultValue true */
+  images?: boolean;
+}
+
+export interface ObservedChange {
+  verb: Verb;
+  time: string;
+  before: UncheckedRecord | null;
+  changes: FieldChange[];
+  class: ChangeClass;
+  detectedBy: DetectedBy;
+  sequence: number;
+  reappeared?: true;
+}
+
+/** What is known about a record that has no stored record. */
+export function firstAppearance({
+  record,
+  observation,
+}: Pick<SeenRecordInput, 'record' | 'observation'>): Omit<ObservedChange, 'verb' | 'sequence'> {
+  const time = toIsoTime(creationTimeOf(record)) ?? observation.observedAt;
+  return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' };
+}
+
+export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange): ChangeEvent {
+  const { key, record, rules, observation, images = true } = input;
+  const { verb, time, before, changes, ...rest } = change;
+  return buildEvent({
+    workspace: observation.workspace,
+    list: rules.list,
+    verb,
+    recordId: key,
+    time,
+    contentDigest: inEpoch(digestOf(canonicalText(record, rules)), observation),
+    data: {
+      before: before === null || !images ? null : withId(before, key),
+      after: images ? withId(record, key) : { id: key },
+      changes: images ? changes : changes.map(({ field }) => ({ field, before: null, after: null })),
+      ...rest,
+      observedAt: observation.observedAt,
+      sweep: observation.sweep,
+    },
+  });
+}
+
+/**
+ * The present state of a record as an event: for a baseline that emits, and for subscriptions that start with a snapshot.
+ * @param sequence the record's number of events so far, so that later events continue from it
+ */
+export function snapshotEvent(input: SeenRecordInput, sequence: number): ChangeEvent {
+  return buildRecordEvent(input, { verb: 'snapshot', ...firstAppearance(input), sequence });
+}
+
+/** Adds the epoch to a digest that becomes part of an event's id. */
+export function inEpoch(digest: string, { epoch }: Observation): string {
+  return epoch === undefined ? digest : `${digest} ${epoch}`;
+}
+
+export function withId(record: UncheckedRecord, key: string): CrmRecord {
+  return 'id' in record ? (record as CrmRecord) : { id: key, ...record };
+}
+
+/** The text as a time in the format of events; null when it is no time. */
+export function toIsoTime(text: string | null): string | null {
+  const ms = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,112 @@
+/** The schema of a list as its rows show it: which fields there are, with which value types, on how many rows. */
+import { ABSENT } from './value-type.js';
+
+export interface SchemaTally {
+  rows: number;
+  /** Field → value type → rows. */
+  fields: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/** What a write changes in the tally: `<value type>\t<field>` → rows added or removed. The rows themselves are under `rows`. */
+export type SchemaDelta = Map<string, number>;
+export const ROWS = 'rows';
+
+/**
+ * Distinct field names tracked per list. A list with more uses people's data as keys, and its tally would grow with every
+ * record. A lower limit would leave out fields of real lists, which have a few hundred.
+ */
+export const MOST_FIELDS = 2_000;
+
+/** The tracked field names of a list, first come, first tracked, up to the limit. */
+export class TrackedFields {
+  readonly #names: Set<string>;
+  readonly #hadRoom: boolean;
+  #refused = false;
+  #reported = false;
+
+  constructor({ fields }: Pick<SchemaTally, 'fields'>) {
+    this.#names = new Set(fields.keys());
+    this.#hadRoom = this.#names.size < MOST_FIELDS;
+  }
+
+  has(field: string): boolean {
+    return this.#names.has(field);
+  }
+
+  /** True for a tracked field. A new field is tracked from now on while there is room. */
+  admits(field: string): boolean {
+    if (this.#names.has(field)) return true;
+    if (this.#names.size >= MOST_FIELDS) {
+      this.#refused = true;
+      return false;
+    }
+    this.#names.add(field);
+    return true;
+  }
+
+  /** True once: after the first field was refused. */
+  justFilled(): boolean {
+    if (!this.#hadRoom || !this.#refused || this.#reported) return false;
+    this.#reported = true;
+    return true;
+  }
+}
+
+type ValueTypes = ReadonlyMap<string, string>;
+
+/** Adds to `delta` the change of one record from `before` to `after`; null: not there. Untracked fields are left out. */
+export function addToDelta(
+  delta: SchemaDelta,
+  before: ValueTypes | null,
+  after: ValueTypes | null,
+  tracked: TrackedFields,
+): void {
+  const add = (name: string, by: number): void => {
+    const sum = (delta.get(name) ?? 0) + by;
+    if (sum === 0) delta.delete(name);
+    else delta.set(name, sum);
+  };
+  for (const [field, type] of before ?? [])
+    if (after?.get(field) !== type && tracked.has(field)) add(`${type}\t${field}`, -1);
+  for (const [field, type] of after ?? [])
+    if (before?.get(field) !== type && tracked.admits(field)) add(`${type}\t${field}`, 1);
+  add(ROWS, (after === null ? 0 : 1) - (before === null ? 0 : 1));
+}
+
+/** The tally from its stored counters. */
+export function schemaFrom(counters: Iterable<readonly [name: string, rows: number]>): SchemaTally {
+  const fields = new Map<string, Map<string, number>>();
+  let rows = 0;
+  for (const [name, count] of counters) {
+    if (name === ROWS) rows = count;
+    const cut = name.indexOf('\t');
+    if (cut === -1 || count <= 0) continue;
+    const field = name.slice(cut + 1);
+    const types = fields.get(field) ?? new Map<string, number>();
+    fields.set(field, types.set(name.slice(0, cut), count));
+  }
+  return { rows, fields };
+}
+
+/** The value types of one field and how many rows have each, including rows without the key. */
+export function valueTypesOfField(schema: SchemaTally, field: string): Record<string, number> {
+  const types = Object.fromEntries(schema.fields.get(field) ?? []);
+  const present = Object.values(types).reduce((sum, rows) => sum + rows, 0);
+  const absent = schema.rows - present;
+  return absent > 0 ? { ...types, [ABSENT]: absent } : types;
+}
+
+/** A schema as data for `changefeed schema`: fields by name, value types (`forms`) by frequency. */
+export interface ListSchema {
+  rows: number;
+  fields: { field: string; share: number; forms: { form: string; rows: number }[] }[];
+}
+
+export function listSchema({ rows, fields }: SchemaTally): ListSchema {
+  const described = [...fields].map(([field, types]) => {
+    const sorted = [...types].map(([form, count]) => ({ form, rows: count })).sort((a, b) => b.rows - a.rows);
+    const present = sorted.reduce((sum, one) => sum + one.rows, 0);
+    return { field, share: rows === 0 ? 0 : present / rows, forms: sorted };
+  });
+  return { rows, fields: described.sort((a, b) => (a.field < b.field ? -1 : 1)) };
+}

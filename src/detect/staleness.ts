@@ -1,0 +1,99 @@
+/**
+ * Staleness: a list that has not changed for far longer than its usual pause. A token that lost a permission, an abandoned
+ * account and a server that repeats old data all resemble a quiet list. The usual pause is learnt from the list's own sweeps.
+ *
+ * A false warning is worse than a late one: a warning on every long weekend is soon ignored. So a list must be watched for two
+ * weekends first, the longest pause counts and not the average, and the limit is five times that pause. A list with office
+ * hours (longest pause 63 h, a weekend) may be silent for thirteen days, longer than the longest holidays. A list that
+ * changes around the clock yields a warning after a day.
+ */
+
+export interface UsualPause {
+  /** ISO 8601: since when the list is watched. */
+  since: string;
+  /** Complete sweeps in which something changed. */
+  changes: number;
+  /** ISO 8601: the last of them. */
+  changedAt: string;
+  /** The longest pause between two of them, in ms: in the current month and in the month before. */
+  pausesMs: readonly [now: number, before: number];
+  /** ISO 8601: start of the current month. Older pauses are forgotten, so that one long holiday does not set the limit. */
+  month: string;
+}
+
+/** `unchanged`: silent for far longer than its usual pause. `empty`: the list had records and now has none. */
+export interface Staleness {
+  kind: 'unchanged' | 'empty';
+  /** ISO 8601. */
+  since: string;
+  /** The longest pause observed. */
+  longestPauseMs: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Two weekends. */
+const LEARNING_MS = 14 * DAY_MS;
+const LEARNING_CHANGES = 20;
+const FAR_BEYOND = 5;
+/** One day without a change never yields a warning. */
+const ALWAYS_ALLOWED_MS = DAY_MS;
+const MONTH_MS = 30 * DAY_MS;
+
+export interface CompletedSweep {
+  /** Some record changed, whether reported or muted. */
+  changed: boolean;
+  /** ISO 8601: end of the sweep. */
+  at: string;
+  /** ISO 8601: end of the complete sweep before it; null for the first. */
+  previousAt: string | null;
+  /** The staleness that the sweep before it found. */
+  previous: Staleness | undefined;
+}
+
+export function usualPauseAfter(
+  before: UsualPause | undefined,
+  { changed, at, previousAt, previous }: CompletedSweep,
+): UsualPause {
+  if (before === undefined || previousAt === null)
+    return { since: at, changes: 0, changedAt: at, pausesMs: [0, 0], month: at };
+  if (!changed) return before;
+  // A pause ends with the last sweep that found no change. A week without any sweep is not a pause of a week.
+  const silentMs = Math.max(0, Date.parse(previousAt) - Date.parse(before.changedAt));
+  // A silence that yielded a warning may have been a fault. It raises the limit by a factor of two at most.
+  const pauseMs =
+    previous === undefined ? silentMs : Math.min(silentMs, Math.max(DAY_MS, 2 * Math.max(...before.pausesMs)));
+  const [now, earlier] = before.pausesMs;
+  const isOver = Date.parse(at) - Date.parse(before.month) >= MONTH_MS;
+  return {
+    since: before.since,
+    changes: before.changes + 1,
+    changedAt: at,
+    pausesMs: isOver ? [pauseMs, now] : [Math.max(now, pauseMs), earlier],
+    month: isOver ? at : before.month,
+  };
+}
+
+export interface SeenRecordCounts {
+  /** ISO 8601: the end of the sweep. */
+  at: string;
+  /** Records it saw. */
+  seen: number;
+  /** Records that the complete sweep before it saw; null for the first. */
+  seenBefore: number | null;
+  /** The staleness that the sweep before it found. */
+  previous: Staleness | undefined;
+}
+
+export function stalenessOf(
+  usualPause: UsualPause,
+  { at, seen, seenBefore, previous }: SeenRecordCounts,
+): Staleness | undefined {
+  const { since, changes, changedAt } = usualPause;
+  const longestPauseMs = Math.max(...usualPause.pausesMs);
+  if (seen === 0 && previous?.kind === 'empty') return previous;
+  if (seen === 0 && seenBefore !== null && seenBefore > 0) return { kind: 'empty', since: at, longestPauseMs };
+  const isLearnt = changes >= LEARNING_CHANGES && Date.parse(changedAt) - Date.parse(since) >= LEARNING_MS;
+  const silentMs = Date.parse(at) - Date.parse(changedAt);
+  if (!isLearnt || silentMs <= Math.max(ALWAYS_ALLOWED_MS, FAR_BEYOND * longestPauseMs)) return undefined;
+  return { kind: 'unchanged', since: changedAt, longestPauseMs };
+}

@@ -1,0 +1,198 @@
+/**
+ * What is kept about a record: its image, earlier contents, doubt, decision log. The image is kept whole or, with
+ * `images: false`, as a fingerprint per field. Both kinds are compared with an answer in the same terms (`bothSides`).
+ */
+import type { CanonicalField, CanonicalFields } from '../crm/canonical.js';
+import { writtenName } from '../crm/fields.js';
+import type { UncheckedRecord } from '../crm/record.js';
+import { canonicalFields, textOf } from './canonical.js';
+import { shortDigest } from './digest.js';
+import { modifiedAtOf } from './fields.js';
+import { memoized } from './memoized.js';
+import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
+import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';
+
+/** An answer that may come from a lagging replica. It becomes a change when a later sweep confirms it. */
+export interface Doubt {
+  /** Digest of the content in the answer. */
+  content: string;
+  /** The last sweep that saw it. */
+  sweep: string;
+  /** Consecutive sweeps with a doubtful answer. */
+  sightings: number;
+  /** A deleted record that reappeared: the content is confirmed, but withheld together with many other new records. */
+  certain?: true;
+}
+
+/** One decision about a record, with field names and rules but no values. */
+export interface Decision {
+  /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
+  at: string;
+  sweep: string;
+  what: DecisionKind;
+  fields?: readonly string[];
+  /** How many changed fields `fields` leaves out. */
+  furtherFields?: number;
+  /** The rule that muted it. */
+  rule?: string;
+  event?: string;
+  times?: number;
+}
+export type DecisionKind =
+  'created' | 'edited' | 'refreshed' | 'touched' | 'muted' | 'stale' | 'deleted' | 'reappeared';
+
+/** What is kept of a deleted record: enough to recognise it when it reappears. */
+export interface Gone {
+  at: string;
+  modifiedAt: string | null;
+  content: string;
+  /** Not reported, because it belonged to another source of the list. When its id is seen again, it is a new record. */
+  dropped?: true;
+}
+
+export interface StoredRecord {
+  sequence: number;
+  /** The image. Null when only fingerprints are kept, or the record is gone. */
+  record: UncheckedRecord | null;
+  /** With `images: false`: canonical field name → its fingerprint. */
+  fields?: Readonly<Record<string, string>>;
+  /** With `images: false`: the record's own change time. */
+  modifiedAt?: string | null;
+  /** Digests of the last contents before the present one, newest first. They identify answers from a lagging replica. */
+  earlier?: readonly string[];
+  doubt?: Doubt;
+  gone?: Gone;
+  decisions?: readonly Decision[];
+  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: with the baseline. */
+  dueSince?: string;
+}
+
+const EARLIER_KEPT = 3;
+const DECISIONS_KEPT = 5;
+
+/** Raised when the canonical form changes. Fingerprints of another version cannot be compared and are replaced silently. */
+const FINGERPRINT_VERSION = '1';
+
+/** A field without its value. */
+export interface Fingerprint {
+  version: string;
+  /** Digest of the canonical text in which null, absent and an empty list are equal. Null when the field is one of these. */
+  meaning: string | null;
+  /** Digest of the canonical text in which they differ. Null when it equals `meaning`. */
+  exact: string | null;
+  valueType: string;
+}
+
+/** `<version> <meaning or -> <exact or => <value type>`, independent of the rules in force. */
+export function fingerprintsOf(record: UncheckedRecord, rules: Rules): Record<string, string> {
+  const all = { ...withEveryField(rules), compares: () => true };
+  const meanings = canonicalFields(record, { ...all, nullIsAbsent: true });
+  const fingerprints = [...canonicalFields(record, { ...all, nullIsAbsent: false })].map(([key, { value, text }]) => {
+    const meaning = meanings.get(key)?.text;
+    const digests =
+      meaning === undefined ? '- =' : `${shortDigest(meaning)} ${text === meaning ? '=' : shortDigest(text)}`;
+    return [key, `${FINGERPRINT_VERSION} ${digests} ${valueTypeOf(value)}`];
+  });
+  // Object.fromEntries rather than assignment, because a field may be called `__proto__`.
+  return Object.fromEntries(fingerprints) as Record<string, string>;
+}
+
+export function parseFingerprint(fingerprint: string): Fingerprint {
+  const [version = '', meaning = '-', exact = '=', ...valueType] = fingerprint.split(' ');
+  return {
+    version,
+    meaning: meaning === '-' ? null : meaning,
+    exact: exact === '=' ? null : exact,
+    valueType: valueType.join(' '),
+  };
+}
+
+/** The stored record and an answer in the same terms: values where an image is kept, fingerprints where none is. */
+export function bothSides(
+  stored: StoredRecord,
+  record: UncheckedRecord,
+  rules: Rules,
+): [before: CanonicalFields, after: CanonicalFields] {
+  if (stored.fields === undefined) return [canonicalFields(stored.record ?? {}, rules), canonicalFields(record, rules)];
+  const isComparable = ({ version }: Fingerprint): boolean => version === FINGERPRINT_VERSION;
+  if (!Object.values(stored.fields).map(parseFingerprint).every(isComparable)) {
+    const after = canonicalFields(record, rules);
+    return [after, after];
+  }
+  return [fingerprintSide(stored.fields, rules), fingerprintSide(fingerprintsOf(record, rules), rules)];
+}
+
+function fingerprintSide(fingerprints: Readonly<Record<string, string>>, rules: Rules): CanonicalFields {
+  const side = new Map<string, CanonicalField>();
+  for (const [key, fingerprint] of Object.entries(fingerprints)) {
+    const text = textUnder(rules, parseFingerprint(fingerprint));
+    if (text !== null && rules.compares(key)) side.set(key, { name: key, value: null, text });
+  }
+  return side;
+}
+
+function textUnder({ nullIsAbsent }: Rules, { meaning, exact, valueType }: Fingerprint): string | null {
+  if (nullIsAbsent) return meaning;
+  // Null and an empty list have no digest. Their value types distinguish them.
+  return exact ?? meaning ?? valueType;
+}
+
+/** Digest of one side of a comparison: equal contents have equal digests. */
+export function contentDigest(side: CanonicalFields): string {
+  return shortDigest(textOf(side));
+}
+
+const valueTypesCache = new WeakMap<UncheckedRecord, WeakMap<Rules, ReadonlyMap<string, string>>>();
+
+/** The value type of every field of a record, by canonical name. */
+export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap<string, string> {
+  const byRules = memoized(valueTypesCache, record, () => new WeakMap<Rules, ReadonlyMap<string, string>>());
+  return memoized(byRules, rules, () => {
+    const types = new Map<string, string>();
+    for (const [name, value] of Object.entries(record)) {
+      const type = valueTypeOf(value);
+      if (type !== ABSENT) types.set(writtenName(rules.list, name.normalize('NFC'), record), type);
+    }
+    return types;
+  });
+}
+
+export function storedValueTypes(stored: StoredRecord, rules: Rules): ReadonlyMap<string, string> {
+  if (stored.fields === undefined) return valueTypesOf(stored.record ?? {}, rules);
+  return new Map(Object.entries(stored.fields).map(([key, text]) => [key, parseFingerprint(text).valueType]));
+}
+
+export function storedModifiedAt(stored: StoredRecord): string | null {
+  if (stored.gone !== undefined) return stored.gone.modifiedAt;
+  return stored.record === null ? (stored.modifiedAt ?? null) : modifiedAtOf(stored.record);
+}
+
+/** True when the record is again what it was before a change of the schema, which yielded no event for it. */
+export function isSchemaChangeUndone(stored: StoredRecord, record: UncheckedRecord, rules: Rules): boolean {
+  if (stored.decisions?.at(-1)?.rule !== SCHEMA_RULE) return false;
+  const [, after] = bothSides(stored, record, rules);
+  return stored.earlier?.[0] === contentDigest(after);
+}
+
+/** The digests of earlier contents once `content`, the present one, is replaced. */
+export function withEarlier(stored: StoredRecord, content: string): readonly string[] {
+  return [content, ...(stored.earlier ?? []).filter((one) => one !== content)].slice(0, EARLIER_KEPT);
+}
+
+/** The decision log with one more decision. The same decision without an event, repeated, only raises `times`. */
+export function withDecision(log: readonly Decision[] = [], entry: Decision): readonly Decision[] {
+  const last = log.at(-1);
+  const same = last?.event === undefined && entry.event === undefined && last?.what === entry.what;
+  if (last === undefined || !same || last.rule !== entry.rule) return [...log, entry].slice(-DECISIONS_KEPT);
+  return [...log.slice(0, -1), { ...entry, times: (last.times ?? 1) + 1 }];
+}
+
+/** ISO 8601: when the last event of a record was observed; null when the log names none. */
+export function lastEventAt({ decisions = [] }: StoredRecord): string | null {
+  return decisions.findLast(({ event }) => event !== undefined)?.at ?? null;
+}
+
+/** ISO 8601: when a record was first seen, or reappeared; null when the log no longer says. */
+export function appearedAt({ decisions = [] }: StoredRecord): string | null {
+  return decisions.findLast(({ what }) => what === 'created' || what === 'reappeared')?.at ?? null;
+}

@@ -1,0 +1,113 @@
+/**
+ * What a changed todo means beyond its own event: the events derived from it (completed, reopened, rescheduled, reassigned) and
+ * the times at which it becomes due soon or overdue. Pure. Both are committed together with the record, because after a crash
+ * they would otherwise disagree with its image.
+ */
+import type { UncheckedRecord } from '../crm/record.js';
+import { buildEvent, workspaceOf } from '../events/envelope.js';
+import type { ChangeEvent, FieldChange, TodoVerb } from '../events/types.js';
+import type { DetectInput, Detection } from './detect.js';
+import { TODO_FIELDS } from './fields.js';
+import type { TodoWatch } from './rules.js';
+import { deadlineOf, doneAtOf, isDone, todoSide, todoSides, type TodoSide } from './todo.js';
+
+export const TIMER_KINDS = ['due_soon', 'overdue'] as const;
+export type TimerKind = (typeof TIMER_KINDS)[number];
+
+/** When to emit an event of this kind about a todo; null: never. */
+export interface TimerChange {
+  readonly kind: TimerKind;
+  readonly atMs: number | null;
+}
+
+export interface Watched {
+  readonly derived: readonly ChangeEvent[];
+  /** Empty: existing timers stay. */
+  readonly timers: readonly TimerChange[];
+  /** ISO 8601: when this due date was learnt. */
+  readonly since?: string | undefined;
+}
+
+export const NO_TIMERS: readonly TimerChange[] = TIMER_KINDS.map((kind) => ({ kind, atMs: null }));
+
+export function watchTodo(input: DetectInput, detection: Detection): Watched {
+  const { stored, record, rules, observation } = input;
+  const { watch } = rules;
+  if (watch === null || detection.kind === 'stale') return { derived: [], timers: [], since: stored?.dueSince };
+  const isKnown = stored !== null && stored.gone === undefined;
+  const [before, after] = isKnown ? todoSides(stored, record, rules) : [null, todoSide(record)];
+  const { event } = detection;
+  const doneAt = input.images === false ? null : doneAtOf(record);
+  const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt });
+  if (before !== null && before.done === after.done && before.due === after.due)
+    return { derived, timers: [], since: stored?.dueSince };
+  // A baseline sets no timers in the past: what was over before the first sweep is no news.
+  const quiet = detection.kind === 'baselined';
+  const nowMs = Date.parse(observation.observedAt);
+  return {
+    derived,
+    timers: timersOf(record, watch, { nowMs, quiet }),
+    since: quiet ? undefined : observation.observedAt,
+  };
+}
+
+/** Only an open todo with a deadline has timers. A todo that is overdue is no longer due soon. */
+export function timersOf(
+  record: UncheckedRecord,
+  { timeZone, dueSoonMs }: TodoWatch,
+  { nowMs, quiet }: { nowMs: number; quiet: boolean },
+): readonly TimerChange[] {
+  const deadline = isDone(record) === false ? deadlineOf(record, timeZone) : null;
+  if (deadline === null) return NO_TIMERS;
+  const unlessPast = (atMs: number): number | null => (quiet && atMs <= nowMs ? null : atMs);
+  return [
+    { kind: 'due_soon', atMs: deadline <= nowMs ? null : unlessPast(deadline - dueSoonMs) },
+    { kind: 'overdue', atMs: unlessPast(deadline) },
+  ];
+}
+
+export interface TodoChange {
+  /** Null: the todo has no stored record. */
+  before: TodoSide | null;
+  after: TodoSide;
+  /** ISO 8601, when it is done and the record says since when. */
+  doneAt: string | null;
+}
+
+/**
+ * The events derived from one event of a todo, in the order in which they follow it in the log. Only fields that the event
+ * names as changed count: what rules or a schema change mute has no consequences.
+ */
+export function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt }: TodoChange): ChangeEvent[] {
+  const derived = (verb: TodoVerb, changes: readonly FieldChange[], time = source.time): ChangeEvent =>
+    buildEvent({
+      workspace: workspaceOf(source),
+      list: 'todo',
+      verb,
+      recordId: source.subject,
+      time,
+      contentDigest: source.id,
+      data: { ...source.data, changes, derivedFrom: source.id },
+    });
+  if (before === null) {
+    // First seen as done: opened and completed between two sweeps. A todo that reappeared does not say what it was before.
+    const isNew = source.type === 'crm.todo.created' && source.data.reappeared === undefined;
+    return isNew && after.done === true ? [derived('completed', [], doneAt ?? source.time)] : [];
+  }
+  const changed = (...fields: (keyof typeof TODO_FIELDS)[]): FieldChange[] => changesOf(source, fields);
+  const events: ChangeEvent[] = [];
+  if (changed('owner').length > 0 && after.owner !== undefined && before.owner !== after.owner)
+    events.push(derived('reassigned', changed('owner')));
+  if (changed('due').length > 0 && before.due !== after.due)
+    events.push(derived('rescheduled', changed('start', 'due')));
+  const flipped = changed('done', 'doneAt');
+  if (flipped.length > 0 && before.done === true && after.done === false) events.push(derived('reopened', flipped));
+  if (flipped.length > 0 && before.done === false && after.done === true)
+    events.push(derived('completed', flipped, doneAt ?? source.time));
+  return events;
+}
+
+function changesOf({ data }: ChangeEvent, kinds: readonly (keyof typeof TODO_FIELDS)[]): FieldChange[] {
+  const names = new Set<string>(kinds.flatMap((kind): readonly string[] => TODO_FIELDS[kind]));
+  return data.changes.filter(({ field }) => names.has(field.normalize('NFC')));
+}

@@ -1,0 +1,232 @@
+/**
+ * Compares one page with the stored records: which records differ, and what is written for them. A record whose text has the
+ * stored digest costs one digest and its share of one read. Only the others are loaded and compared.
+ */
+import type { UncheckedRecord } from '../crm/record.js';
+import { ageOf } from '../detect/age.js';
+import type { CreationTally } from '../detect/creation.js';
+import { digestOf } from '../detect/digest.js';
+import { modifiedAtOf } from '../detect/fields.js';
+import { recordKey } from '../detect/identity.js';
+import type { Rules } from '../detect/rules.js';
+import { noDrift } from '../detect/schema-drift/drift.js';
+import type { SchemaDelta } from '../detect/schema-drift/schema.js';
+import { storedModifiedAt } from '../detect/stored-record.js';
+import { classifyRecord, parseStored, type ClassifyOptions, type SeenRecord } from './classify-record.js';
+import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
+import { guardCreations } from './guard-creations.js';
+import { inParts, pageOfPart } from './page-parts.js';
+import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
+
+/** What a page, or a part of it, changes, and where the sweep stands after it. */
+export interface PageChanges {
+  changes: Required<Pick<PageCommit, 'writes' | 'quarantine' | 'release' | 'schema' | 'members' | 'dropParts'>>;
+  reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations'>;
+}
+
+/** `walk again`: the withheld records are not too many. Nothing of the page is written. */
+export type ClassifiedPage = ({ outcome: 'classified' } & PageChanges) | { outcome: 'walk again'; allowed: number };
+
+type ClassifyStore = Pick<SweepStore, 'digests' | 'records' | 'members'>;
+
+/**
+ * Classifies a page in parts: yields every part but the last, and returns the last. The caller commits each part before it asks
+ * for the next.
+ */
+export async function* classifyPage(
+  store: ClassifyStore,
+  options: ClassifyOptions,
+): AsyncGenerator<PageChanges, ClassifiedPage, undefined> {
+  const { rules, memory } = options;
+  const page = options.checkpoint.pages + 1;
+  const seen = seenRecords(options.records, rules);
+  const pageKeys = seen.map(({ key }) => key);
+  const [digests, before] = await Promise.all([store.digests(rules.list, pageKeys), store.members(rules.list, page)]);
+  const stored = pageKeys.map((key, index) => ({ key, storedDigest: digests[index] ?? null }));
+  const guarded = guardCreations(options, stored);
+  if (guarded.outcome === 'walk again') return guarded;
+  const storedDigests = new Map(stored.map(({ key, storedDigest }) => [key, storedDigest]));
+  const parts = inParts(seen, options.recordsPerPart);
+  // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
+  const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
+  const context = { ...options, storedDigests, lagging, withholds: guarded.withholds };
+  const shown: string[] = [];
+  let { checkpoint } = options;
+  for (const part of parts.slice(0, -1)) {
+    const keys = part.map(({ key }) => key).filter((key) => !memory.seen.has(key));
+    const tally = await tallyPart(store, part, { ...context, checkpoint });
+    for (const key of keys) memory.partly.add(key);
+    shown.push(...keys);
+    const parts = (checkpoint.parts ?? 0) + 1;
+    const { changes, reached: tallied } = tally.result({ members: { page: pageOfPart(parts), keys }, parts });
+    const reached = withCreations(tallied, guarded.tallyOfParts(shown));
+    checkpoint = { ...checkpoint, ...reached };
+    yield { changes, reached };
+  }
+  // Records of committed parts count as shown, also when the page that is read again no longer has them.
+  const keys = [...new Set([...pageKeys, ...memory.partly])];
+  const tally = await tallyPart(store, parts.at(-1) ?? [], { ...context, checkpoint });
+  memory.partly.clear();
+  const members = sameMembers(before, keys) ? null : { page, keys };
+  const { changes, reached } = tally.result({ members, parts: 0 });
+  return { outcome: 'classified', changes, reached: withCreations(reached, guarded.tallyAfter(reached.counts)) };
+}
+
+function withCreations(reached: PageChanges['reached'], creations: CreationTally | null): PageChanges['reached'] {
+  return creations === null ? reached : { ...reached, creations };
+}
+
+/** Record key → stored digest; null for a record that has none. */
+type StoredDigests = ReadonlyMap<string, string | null>;
+
+async function tallyPart(
+  store: ClassifyStore,
+  part: readonly SeenRecord[],
+  options: ClassifyOptions & { storedDigests: StoredDigests; lagging: boolean; withholds: boolean },
+): Promise<PageTally> {
+  const { differing, states } = await differences(store, part, options);
+  const lagging = options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null));
+  const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
+  for (const { key, digest } of part) if (options.storedDigests.get(key) === digest) tally.unchanged(key);
+  differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
+  return tally;
+}
+
+interface Differences {
+  differing: readonly SeenRecord[];
+  /** The stored records of those that differ. */
+  states: readonly (RecordWrite['state'] | null)[];
+}
+
+async function differences(
+  store: ClassifyStore,
+  part: readonly SeenRecord[],
+  { storedDigests, rules }: { storedDigests: StoredDigests; rules: Rules },
+): Promise<Differences> {
+  const differing = part.filter(({ key, digest }) => storedDigests.get(key) !== digest);
+  const keys = differing.map(({ key }) => key);
+  return { differing, states: await store.records(rules.list, keys) };
+}
+
+async function isLagging(
+  store: ClassifyStore,
+  parts: readonly (readonly SeenRecord[])[],
+  context: { storedDigests: StoredDigests; rules: Rules },
+): Promise<boolean> {
+  for (const part of parts) {
+    const { differing, states } = await differences(store, part, context);
+    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null))) return true;
+  }
+  return false;
+}
+
+/** Adds up what the records of one part change. */
+class PageTally {
+  readonly #options: ClassifyOptions & { withholds: boolean };
+  readonly #writes: RecordWrite[] = [];
+  readonly #quarantine: [key: string, json: string][] = [];
+  readonly #release: string[] = [];
+  readonly #schema: SchemaDelta = new Map();
+  #counts: Checkpoint['counts'];
+  #muted: Readonly<Record<string, number>>;
+  #drift;
+
+  constructor(options: ClassifyOptions & { withholds: boolean }) {
+    this.#options = options;
+    const { counts, muted = {}, drift = noDrift() } = options.checkpoint;
+    this.#counts = counts;
+    this.#muted = muted;
+    this.#drift = drift;
+  }
+
+  unchanged(key: string): void {
+    // A quarantined record is again what it was before.
+    this.#takeOut(key);
+    if (this.#count(key, 'unchanged')) this.#drift = { ...this.#drift, rows: this.#drift.rows + 1 };
+  }
+
+  differs(record: SeenRecord, state: RecordWrite['state'] | null): void {
+    const { key, text } = record;
+    const { memory } = this.#options;
+    const again = memory.seen.has(key);
+    const classified = classifyRecord(record, state, {
+      ...this.#options,
+      drift: this.#drift,
+      again,
+      schemaDelta: this.#schema,
+    });
+    this.#drift = classified.drift;
+    this.#count(key, classified.kind);
+    if (classified.mutedBy !== undefined && !again) this.#muted = mutedOnce(this.#muted, classified.mutedBy);
+    if (classified.kind === 'quarantined') {
+      this.#quarantine.push([key, text]);
+      memory.quarantined.add(key);
+    } else if (classified.kind !== 'stale') this.#takeOut(key);
+    if (classified.write !== null) this.#writes.push(classified.write);
+  }
+
+  /** @param parts parts of the page that are committed including this one; 0 when the page is complete */
+  result({ members, parts }: { members: PageCommit['members'] & (object | null); parts: number }): PageChanges {
+    const { changedPages = 0, parts: before = 0 } = this.#options.checkpoint;
+    const isComplete = parts === 0;
+    const dropParts = isComplete ? Array.from({ length: before }, (_, index) => pageOfPart(index + 1)) : [];
+    return {
+      changes: {
+        writes: this.#writes,
+        quarantine: this.#quarantine,
+        release: this.#release,
+        schema: this.#schema,
+        members,
+        dropParts,
+      },
+      reached: {
+        counts: this.#counts,
+        muted: this.#muted,
+        drift: this.#drift,
+        changedPages: changedPages + (isComplete && members !== null ? 1 : 0),
+        parts,
+      },
+    };
+  }
+
+  /** True when this sweep sees the record for the first time. */
+  #count(key: string, kind: CountedKind): boolean {
+    const { seen } = this.#options.memory;
+    const first = !seen.has(key);
+    this.#counts = first ? counted(this.#counts, kind) : countedAgain(this.#counts, kind);
+    seen.add(key);
+    return first;
+  }
+
+  #takeOut(key: string): void {
+    if (this.#options.memory.quarantined.delete(key)) this.#release.push(key);
+  }
+}
+
+/** A record that stands twice on one page counts once, with its first copy. */
+export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): SeenRecord[] {
+  const occurrences = new Map<string, number>();
+  const occurrence = (key: string): number => {
+    const count = (occurrences.get(key) ?? 0) + 1;
+    occurrences.set(key, count);
+    return count;
+  };
+  const byKey = new Map<string, SeenRecord>();
+  for (const record of records) {
+    const key = recordKey(record, rules, occurrence);
+    if (byKey.has(key)) continue;
+    const text = JSON.stringify(record);
+    byKey.set(key, { key, record, text, digest: digestOf(text) });
+  }
+  return [...byKey.values()];
+}
+
+function isOlder(record: UncheckedRecord, state: RecordWrite['state'] | null): boolean {
+  return state !== null && ageOf(modifiedAtOf(record), storedModifiedAt(parseStored(state))) === 'older';
+}
+
+function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {
+  if (before?.length !== keys.length) return false;
+  const sorted = [...keys].sort();
+  return before.every((key, index) => key === sorted[index]);
+}

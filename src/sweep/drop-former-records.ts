@@ -1,0 +1,54 @@
+/**
+ * After a baseline of another source, drops the records that the new source does not show. They yield no events, because nothing
+ * was removed. Their sequences stay, so that an id that is seen again continues counting.
+ */
+import { GONE, UNCONFIRMED, droppedRecord, vanished } from '../detect/removal.js';
+import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
+import { NO_TIMERS } from '../detect/watch-todo.js';
+import { isoTime } from '../runtime/clock.js';
+import { parseStored, serialised, talliedValueTypes } from './classify-record.js';
+import { expectCommitted } from './errors.js';
+import type { FinishedRemovals } from './finish-removals.js';
+import type { FinishStep, SweepDeps, SweepOptions } from './options.js';
+import type { RecordWrite } from './store.js';
+
+const RECORDS_PER_STEP = 100;
+
+export async function dropFormerRecords(
+  { store, clock, log, workspace }: SweepDeps,
+  { list, rules }: SweepOptions,
+  { checkpoint, token, tracked }: FinishStep,
+): Promise<FinishedRemovals> {
+  const { before, changed, missing } = await store.membership(list);
+  const { pages } = checkpoint;
+  const present = new Set([...changed.values()].flat());
+  const former = new Set(
+    [...vanished({ before, changed, pages }), ...missing.keys()].filter((key) => !present.has(key)),
+  );
+  const entries = [...new Set([...former, ...missing.keys()])];
+  const at = isoTime(clock.now());
+  let dropped = 0;
+  for (let from = 0; from < entries.length; from += RECORDS_PER_STEP) {
+    const chunk = entries.slice(from, from + RECORDS_PER_STEP);
+    const states = await store.records(list, chunk);
+    const schema: SchemaDelta = new Map();
+    const writes = chunk.flatMap((key, index): RecordWrite[] => {
+      const stored = parseStored(states[index] ?? null);
+      if (!former.has(key) || stored === null || stored.gone !== undefined) return [];
+      addToDelta(schema, talliedValueTypes(stored, rules), null, tracked);
+      const timers = rules.watch === null ? [] : NO_TIMERS;
+      const state = serialised(droppedRecord(stored, at), { digest: GONE, image: null });
+      return [{ key, state, event: null, timers }];
+    });
+    dropped += writes.length;
+    const entriesOut = chunk.map((key) => [key, null] as const);
+    expectCommitted(list, await store.commitRemovals(list, { token, checkpoint, writes, missing: entriesOut, schema }));
+  }
+  log.info({ workspace, list, dropped, sweep: checkpoint.sweepId }, 'baseline of a new source: former records dropped');
+  return {
+    checkpoint,
+    held: null,
+    promote: [...changed.keys()],
+    drop: [...before.keys()].filter((page) => page > pages || page === UNCONFIRMED),
+  };
+}

@@ -1,0 +1,49 @@
+/** The errors with which a sweep of a list ends. */
+import { ChangefeedError, messageOf } from '../errors.js';
+import type { ListName } from '../events/lists.js';
+import type { CommitResult } from './store.js';
+
+/** The sweep stopped at a page. */
+export function incompleteSweep({
+  workspace,
+  list,
+  page,
+  resumes,
+  cause,
+}: {
+  workspace: string;
+  list: ListName;
+  page: number;
+  /** False: the checkpoint is of no use any more. */
+  resumes: boolean;
+  cause: unknown;
+}): ChangefeedError {
+  const next = resumes ? 'the next sweep resumes there' : 'the next sweep starts at the first page';
+  return new ChangefeedError('CF_SWEEP_INCOMPLETE', {
+    list,
+    page,
+    cause,
+    resumes,
+    message: `Workspace "${workspace}", list "${list}": the sweep stopped at page ${page}. Earlier pages are kept; ${next}. ${messageOf(cause)}`,
+  });
+}
+
+export function leaseLost(list: ListName): ChangefeedError {
+  return new ChangefeedError('CF_LEASE_LOST', {
+    list,
+    message: `List "${list}": another process has taken over this sweep and continues it. Nothing was written twice.`,
+  });
+}
+
+/** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
+export function expectCommitted(list: ListName, result: CommitResult): void {
+  if (result.outcome === 'fenced') throw leaseLost(list);
+  if (result.outcome === 'lost') throw stateLost(list);
+}
+
+function stateLost(list: ListName): ChangefeedError {
+  return new ChangefeedError('CF_STATE_LOST', {
+    list,
+    message: `List "${list}": its records are gone from Redis (evicted or deleted). Nothing was reported as new: the next sweep takes a new baseline without events. Changes since the last complete sweep yield no events.`,
+  });
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads which records a complete sweep did not show, and commits what `detect/removal.ts` decides about them. How a deletion is
+ * decided is described there.
+ */
+import { isKnownByContent } from '../detect/identity.js';
+import {
+  DEFAULT_REMOVALS,
+  GONE,
+  HOLD_EVERY_REMOVAL,
+  UNCONFIRMED,
+  decideRemovals,
+  deletedRecord,
+  isNewcomer,
+  isPresent,
+  mergeMentions,
+  missingAfter,
+  removalEvent,
+  survivorOf,
+  vanished,
+  type HeldRemovals,
+  type Missing,
+} from '../detect/removal.js';
+import { addToDelta, type SchemaDelta, type TrackedFields } from '../detect/schema-drift/schema.js';
+import { NO_TIMERS } from '../detect/watch-todo.js';
+import { isoTime } from '../runtime/clock.js';
+import { parseStored, serialised, talliedValueTypes } from './classify-record.js';
+import { expectCommitted } from './errors.js';
+import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from './options.js';
+import type { Checkpoint, Membership, RecordWrite } from './store.js';
+
+const RECORDS_PER_STEP = 100;
+
+/** The activity that names a merge comes at most this long before the record is first missed. */
+const MERGE_LEAD_MS = 86_400_000;
+const MERGE_EVENTS_READ = 5_000;
+
+export interface FinishedRemovals {
+  checkpoint: Checkpoint;
+  held: HeldRemovals | null;
+  /** Pages whose new members the next sweep compares with, and pages that no longer exist. */
+  promote: number[];
+  drop: number[];
+}
+
+export async function finishRemovals(
+  deps: SweepDeps,
+  options: SweepOptions,
+  step: FinishStep,
+): Promise<FinishedRemovals> {
+  const { store, clock, log, workspace } = deps;
+  const { list, removals: rules = DEFAULT_REMOVALS } = options;
+  const { pages, sweepId, counts, creations } = step.checkpoint;
+  const membership = await store.membership(list);
+  const at = isoTime(clock.now());
+  const missing = await stillMissing(deps, options, { membership, checkpoint: step.checkpoint, at });
+  const acceptedAt = await store.removalsAcceptedAt(list);
+  const limits = creations?.held?.replaced === true ? HOLD_EVERY_REMOVAL : {};
+  const present = counts.seen - counts.withheld;
+  const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
+  const { deleted: confirmed, held } = decision;
+  const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at });
+  if (held !== null) {
+    const { count, of } = held;
+    log.warn({ workspace, list, missing: count, of, sweep: sweepId }, 'removals held: too many records are missing');
+  }
+  const checkpoint = await commitSteps(deps, options, { ...step, membership, missing, deleted });
+  return {
+    checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
+    held,
+    promote: [...membership.changed.keys()],
+    drop: [...membership.before.keys()].filter((page) => page > pages || page === UNCONFIRMED),
+  };
+}
+
+/** The records on no page of this sweep, with the number of sweeps that missed them. */
+async function stillMissing(
+  { store }: SweepDeps,
+  { list }: SweepOptions,
+  { membership, checkpoint, at }: { membership: Membership; checkpoint: Checkpoint; at: string },
+): Promise<Map<string, Missing>> {
+  const { before, changed, missing } = membership;
+  const left = vanished({ before, changed, pages: checkpoint.pages }).filter((key) => !isKnownByContent(key));
+  // Some may be deleted already: by this sweep before it was interrupted, or before a lagging replica showed them again.
+  const digests = await store.digests(list, left);
+  const returned = new Set([...changed.values()].flat());
+  const unreported = left.filter((_key, index) => isPresent(digests[index]));
+  return missingAfter(missing, { left: unreported, returned, sweep: checkpoint.sweepId, at });
+}
+
+async function withoutNewcomers(
+  { store }: SweepDeps,
+  { list }: SweepOptions,
+  { keys, at }: { keys: readonly string[]; at: string },
+): Promise<string[]> {
+  const old: string[] = [];
+  for (let from = 0; from < keys.length; from += RECORDS_PER_STEP) {
+    const chunk = keys.slice(from, from + RECORDS_PER_STEP);
+    const stored = (await store.records(list, chunk)).map((state) => parseStored(state));
+    old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at)));
+  }
+  return old;
+}
+
+interface Steps extends FinishStep {
+  membership: Membership;
+  missing: ReadonlyMap<string, Missing>;
+  deleted: readonly string[];
+}
+
+async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps): Promise<Checkpoint> {
+  const { membership, missing, deleted, token, tracked } = steps;
+  const { list } = options;
+  const gone = new Set(deleted);
+  const survivors = await mergeSurvivors(deps, options, steps);
+  const entries = new Map<string, Missing | null>();
+  for (const key of membership.missing.keys()) if (!missing.has(key)) entries.set(key, null);
+  for (const [key, entry] of missing) entries.set(key, gone.has(key) ? null : entry);
+  const all = [...entries];
+  let { checkpoint } = steps;
+  for (let at = 0; at < all.length; at += RECORDS_PER_STEP) {
+    const chunk = all.slice(at, at + RECORDS_PER_STEP);
+    const keys = chunk.map(([key]) => key).filter((key) => gone.has(key));
+    const schema: SchemaDelta = new Map();
+    const writes = await removalWrites(deps, options, { keys, survivors, schema, tracked, checkpoint });
+    const counts = { ...checkpoint.counts, deleted: checkpoint.counts.deleted + writes.length };
+    checkpoint = { ...checkpoint, counts };
+    expectCommitted(list, await deps.store.commitRemovals(list, { token, checkpoint, writes, missing: chunk, schema }));
+  }
+  return checkpoint;
+}
+
+interface WriteOptions {
+  keys: readonly string[];
+  survivors: ReadonlyMap<string, string>;
+  /** Is added to. */
+  schema: SchemaDelta;
+  tracked: TrackedFields;
+  checkpoint: Checkpoint;
+}
+
+async function removalWrites(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { keys, survivors, schema, tracked, checkpoint }: WriteOptions,
+): Promise<RecordWrite[]> {
+  const { list, rules, images = true } = options;
+  const observation = observationOf(deps, options, { checkpoint, lastSweep: null });
+  const states = await deps.store.records(list, keys);
+  return keys.flatMap((key, index): RecordWrite[] => {
+    const stored = parseStored(states[index] ?? null);
+    if (stored === null || stored.gone !== undefined) return [];
+    const removal = { key, record: stored.record, sequence: stored.sequence + 1, mergedInto: survivors.get(key) };
+    const event = removalEvent(removal, { rules, observation, images });
+    const at = { at: observation.observedAt, sweep: observation.sweep, event: event.id };
+    addToDelta(schema, talliedValueTypes(stored, rules), null, tracked);
+    const timers = rules.watch === null ? [] : NO_TIMERS;
+    const state = serialised(deletedRecord(stored, at, rules), { digest: GONE, image: null });
+    return [{ key, state, event, timers }];
+  });
+}
+
+/** The records that deleted ones were merged into. Only people and organizations can be merged. */
+async function mergeSurvivors(
+  { store }: SweepDeps,
+  { list }: SweepOptions,
+  { deleted, missing }: Steps,
+): Promise<Map<string, string>> {
+  const survivors = new Map<string, string>();
+  if (deleted.length === 0 || (list !== 'people' && list !== 'organization')) return survivors;
+  const since = earliest(deleted.map((key) => Date.parse(missing.get(key)?.since ?? '')));
+  const events = await store.recentEvents(since - MERGE_LEAD_MS, MERGE_EVENTS_READ);
+  const gone = new Set(deleted);
+  const mentions = mergeMentions(events, gone);
+  const named = [...new Set([...mentions.values()].flatMap((ids) => [...ids]))];
+  const digests = await store.digests(list, named);
+  const present = new Set(named.filter((key, index) => isPresent(digests[index]) && !gone.has(key)));
+  for (const [key, ids] of mentions) {
+    const survivor = survivorOf(ids, (id) => present.has(id));
+    if (survivor !== undefined) survivors.set(key, survivor);
+  }
+  return survivors;
+}
+
+/** Not Math.min(...times): 100,000 records may be deleted at once, and so many arguments overflow the stack. */
+function earliest(times: readonly number[]): number {
+  return times.reduce((first, time) => Math.min(first, time), Infinity);
+}

@@ -1,0 +1,262 @@
+/**
+ * Runs one complete sweep of one list: from the checkpoint (or the first page) along the cursors to the end, page by page. Each
+ * page is classified and then committed together with its events and the checkpoint. So a crash at any point costs at most one
+ * page that is read again. This file must not know HTTP or Redis.
+ */
+import type { Page } from '../api/read-api.js';
+import type { Trail } from '../api/trail.js';
+import type { HeldCreations } from '../detect/creation.js';
+import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
+import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
+import type { Staleness } from '../detect/staleness.js';
+import { ChangefeedError } from '../errors.js';
+import type { ListName } from '../events/lists.js';
+import { isoTime } from '../runtime/clock.js';
+import { classifyPage, type ClassifiedPage } from './classify-page.js';
+import { countsOfNextWalk, noCounts } from './counts.js';
+import { expectCommitted, incompleteSweep } from './errors.js';
+import { finishSweep, isFinished, summarise } from './finish-sweep.js';
+import { allowedByPerson, guardOf } from './guard-creations.js';
+import { keepLease } from './lease-keeper.js';
+import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
+import { releaseQuarantine } from './release-quarantine.js';
+import { checkSource } from './source.js';
+import { restoreMemory, startWalk, type SweepMemory, type WalkStart } from './start-sweep.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepSummary } from './store.js';
+
+/** How long a lease lasts without renewal: long enough for a blocked event loop, short enough to wait for after a crash. */
+const LEASE_MS = 15_000;
+
+export type { SweepDeps, SweepOptions, SweepProgress } from './options.js';
+
+export type SweepResult =
+  { outcome: 'complete'; summary: SweepSummary } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
+
+/**
+ * @throws ChangefeedError CF_SWEEP_INCOMPLETE when a page could not be read (the checkpoint is kept, `cause` says why),
+ *   CF_LEASE_LOST when another process took over, CF_SOURCE_CHANGED when the list has a baseline of another source,
+ *   CF_STATE_LOST when the list's records are gone from Redis
+ */
+export async function sweepList(deps: SweepDeps, options: SweepOptions): Promise<SweepResult> {
+  const { store, clock } = deps;
+  const { list } = options;
+  const lease = await store.acquire(list, LEASE_MS);
+  if (lease.outcome === 'held') return lease;
+  const keeper = keepLease({ store, list, token: lease.token, ttlMs: LEASE_MS, clock });
+  const signal = options.signal === undefined ? keeper.signal : AbortSignal.any([keeper.signal, options.signal]);
+  try {
+    const summary = await walk(deps, { ...options, signal }, lease.token);
+    return { outcome: 'complete', summary };
+  } finally {
+    await keeper.stop();
+    await store.release(list, lease.token);
+  }
+}
+
+async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken): Promise<SweepSummary> {
+  const { store, log, workspace } = deps;
+  const { list } = options;
+  let stored = await store.load(list);
+  await checkSource(deps, options, stored);
+  let start: WalkStart = { allowed: await allowedByPerson(store, list, stored.state.lastSweep), counts: noCounts() };
+  for (;;) {
+    const walked = await walkOnce(deps, options, { token, stored, start });
+    if (walked.outcome === 'complete') return walked.summary;
+    log.info({ workspace, list }, 'withheld new records are not too many: the list is read again');
+    expectCommitted(list, await store.abandon(list, token));
+    start = { allowed: walked.allowed, counts: countsOfNextWalk(walked.counts) };
+    stored = await store.load(list);
+  }
+}
+
+type Walked =
+  | { outcome: 'complete'; summary: SweepSummary }
+  /** New records were withheld. The list is read again, and `allowed` of them may pass. */
+  | { outcome: 'walk again'; allowed: number; counts: SweepCounts };
+
+async function walkOnce(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
+): Promise<Walked> {
+  const { list } = options;
+  const { checkpoint: started, trail } = await startWalk(deps, list, { token, stored, start });
+  const memory = await restoreMemory(deps.store, list, started);
+  // The last sweep read another source, so it says nothing about this one.
+  const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
+  let checkpoint = started;
+  while (checkpoint.finishing !== true) {
+    const taken = await takePage(deps, options, { checkpoint, trail, token, memory, lastSweep });
+    const { counts } = checkpoint;
+    if (taken.outcome === 'walk again') return { ...taken, counts };
+    const { changes, reached, nextCursor } = taken;
+    checkpoint = {
+      ...checkpoint,
+      ...reached,
+      pages: checkpoint.pages + 1,
+      cursor: nextCursor,
+      firstPage: trail.firstPage,
+    };
+    if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
+    const held = checkpoint.creations?.held;
+    const accepted = held === undefined ? 0 : await allowedByPerson(deps.store, list, lastSweep);
+    // A person accepted them during this sweep.
+    if (accepted > (checkpoint.creations?.allowed ?? 0)) return { outcome: 'walk again', allowed: accepted, counts };
+    const closed = { completedAt: isoTime(deps.clock.now()), lastSweep };
+    const summary = isFinished(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
+    const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
+    expectCommitted(list, await deps.store.commitPage(list, commit));
+    report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
+    if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
+    if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
+    checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
+  }
+  const summary = await finishSweep(deps, options, { checkpoint, token, lastSweep, tracked: memory.tracked });
+  return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
+}
+
+/** Logged once; the status shows it for as long as records are held. */
+function warnOfHeld(
+  { workspace, log }: SweepDeps,
+  { sweepId }: Checkpoint,
+  { list, held }: { list: ListName; held: HeldCreations },
+): void {
+  const { count, of, known, replaced } = held;
+  const facts = { workspace, list, new: count, of, known, sweep: sweepId };
+  if (replaced) {
+    log.warn(
+      facts,
+      `creations held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored?`,
+    );
+  } else log.warn(facts, 'creations held: too many records are new');
+}
+
+/** Logs staleness once; the status shows it for as long as it lasts. */
+function withWarning(
+  { workspace, log }: SweepDeps,
+  { list }: SweepOptions,
+  { summary, lastSweep }: { summary: SweepSummary; lastSweep: SweepSummary | null },
+): SweepSummary {
+  const { staleness, sweepId } = summary;
+  if (staleness !== undefined && staleness.kind !== lastSweep?.staleness?.kind) {
+    const { kind, since, longestPauseMs } = staleness;
+    log.warn({ workspace, list, since, longestPauseMs, sweep: sweepId }, WARNINGS[kind]);
+  }
+  return summary;
+}
+
+const WARNINGS = {
+  unchanged: 'list unchanged for far longer than its usual pause: is the token still allowed to read it?',
+  empty: 'list is empty and had records before: is the token still allowed to read it?',
+} as const satisfies Record<Staleness['kind'], string>;
+
+/** Releases the quarantine as soon as no moving field can be drift any more. */
+async function releaseOrdinary(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { memory, ...position }: Omit<Position, 'trail'>,
+): Promise<Checkpoint> {
+  const { checkpoint, lastSweep } = position;
+  const { drift, finishing } = checkpoint;
+  if (finishing === true || memory.quarantined.size === 0 || drift === undefined) return checkpoint;
+  if (!noFieldCanDrift(drift, lastSweep?.counts.seen ?? 0)) return checkpoint;
+  memory.quarantined.clear();
+  return await releaseQuarantine(deps, options, {
+    ...position,
+    tracked: memory.tracked,
+    checkpoint: { ...checkpoint, drift: withOrdinaryFields(drift) },
+  });
+}
+
+interface Position {
+  checkpoint: Checkpoint;
+  trail: Trail;
+  token: FencingToken;
+  memory: SweepMemory;
+  lastSweep: SweepSummary | null;
+}
+
+type TakenPage =
+  | (Extract<ClassifiedPage, { outcome: 'classified' }> & { nextCursor: string | null })
+  | Extract<ClassifiedPage, { outcome: 'walk again' }>;
+
+/** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
+async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<TakenPage> {
+  const { checkpoint, trail, token } = position;
+  const { list, signal } = options;
+  const page = checkpoint.pages + 1;
+  try {
+    const { cursor } = checkpoint;
+    const answer = await deps.api.fetchPage(list, { cursor, page, ...(signal === undefined ? {} : { signal }) });
+    trail.check(answer, cursor);
+    const classified = await classify(deps, options, position, answer);
+    return classified.outcome === 'walk again' ? classified : { ...classified, nextCursor: answer.nextCursor };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
+    const restart = mustRestart(cause, checkpoint.cursor);
+    if (restart) expectCommitted(list, await deps.store.abandon(list, token));
+    throw incompleteSweep({ workspace: deps.workspace, list, page, resumes: !restart, cause });
+  }
+}
+
+/** A cursor loop, or a cursor that the API no longer accepts, cannot be resumed. */
+function mustRestart(error: unknown, cursor: string | null): boolean {
+  if (!(error instanceof ChangefeedError)) return false;
+  return error.code === 'CF_CURSOR_LOOP' || (error.code === 'CF_REQUEST_REFUSED' && cursor !== null);
+}
+
+/** Commits every part of a page but the last (see page-parts.ts), and returns what the last part changes. */
+async function classify(
+  deps: SweepDeps,
+  options: SweepOptions,
+  position: Position,
+  page: Page,
+): Promise<ClassifiedPage> {
+  const { store, workspace, log } = deps;
+  const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
+  const { token, memory, lastSweep } = position;
+  let { checkpoint } = position;
+  const { sweepId, mode, quiet } = checkpoint;
+  const parts = classifyPage(store, {
+    records: page.records,
+    checkpoint,
+    memory,
+    rules,
+    images,
+    baseline: mode !== 'baseline' ? null : quiet === true ? 'quiet' : baseline,
+    past: lastSweep?.drifted ?? [],
+    guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
+    ended: page.nextCursor === null,
+    observation: observationOf(deps, options, { checkpoint, lastSweep }),
+    recordsPerPart,
+  });
+  for (;;) {
+    const { done, value } = await parts.next();
+    if (memory.tracked.justFilled())
+      log.warn({ workspace, list, tracked: MOST_FIELDS, sweep: sweepId }, TOO_MANY_FIELDS);
+    if (done === true) return value;
+    checkpoint = { ...checkpoint, ...value.reached };
+    expectCommitted(list, await store.commitPage(list, { token, checkpoint, summary: null, ...value.changes }));
+    signal?.throwIfAborted();
+  }
+}
+
+const TOO_MANY_FIELDS =
+  'too many field names: further ones are compared, but left out of "changefeed schema" and of schema changes';
+
+function report(
+  { workspace }: SweepDeps,
+  options: SweepOptions,
+  { reached, stored, ended }: { reached: Checkpoint; stored: StoredSweep; ended: boolean },
+): void {
+  options.onProgress?.({
+    workspace,
+    list: options.list,
+    mode: reached.mode,
+    pages: reached.pages,
+    records: reached.counts.seen,
+    expected: stored.state.lastSweep?.counts.seen ?? null,
+    done: ended,
+  });
+}

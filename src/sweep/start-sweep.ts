@@ -1,0 +1,121 @@
+/** Where a sweep starts: at the checkpoint of an interrupted one, unless that is too old, and otherwise at the first page. */
+import { createTrail, type Trail } from '../api/trail.js';
+import { UNCONFIRMED } from '../detect/removal.js';
+import { noDrift } from '../detect/schema-drift/drift.js';
+import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
+import type { ListName } from '../events/lists.js';
+import { isoTime } from '../runtime/clock.js';
+import { expectCommitted } from './errors.js';
+import type { SweepDeps } from './options.js';
+import { pageOfPart } from './page-parts.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from './store.js';
+
+/** An older checkpoint is not resumed: its cursors may be invalid, and its first pages show another day. */
+const CHECKPOINT_LIFE_MS = 3_600_000;
+
+/** What one pass over the list starts with. */
+export interface WalkStart {
+  /** How many new records may pass. */
+  allowed: number;
+  /** What an earlier pass of the same sweep has reported. */
+  counts: SweepCounts;
+}
+
+/** @throws ChangefeedError CF_LEASE_LOST */
+export async function startWalk(
+  { store, clock, log, source }: SweepDeps,
+  list: ListName,
+  { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
+): Promise<{ checkpoint: Checkpoint; trail: Trail }> {
+  const { checkpoint, cursors, cutOff, state } = stored;
+  const now = clock.now();
+  if (checkpoint !== null && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
+    log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
+    return {
+      checkpoint: resumed(checkpoint, start),
+      trail: createTrail({ firstPage: checkpoint.firstPage, cursors }),
+    };
+  }
+  if (checkpoint !== null || cutOff) expectCommitted(list, await store.abandon(list, token));
+  const takesOver = state.baselineAt === null && isTakeover(stored, source);
+  const fresh: Checkpoint = {
+    sweepId: `${list}-${token}-${now.toString(36)}`,
+    startedAt: isoTime(now),
+    mode: state.baselineAt === null ? 'baseline' : 'changes',
+    ...(state.quiet && { quiet: true }),
+    cursor: null,
+    pages: 0,
+    counts: start.counts,
+    firstPage: null,
+    drift: noDrift((takesOver ? null : state.lastSweep) ?? {}),
+    ...(source !== undefined && { source }),
+    ...(takesOver && { takesOver }),
+    ...(start.allowed > 0 && { creations: { fresh: 0, allowed: start.allowed } }),
+  };
+  return { checkpoint: fresh, trail: createTrail({ firstPage: null, cursors: [] }) };
+}
+
+/** The stored records belong to another source, by its address or by its contents. This baseline replaces them. */
+function isTakeover({ checkpoint, state: { lastSweep } }: StoredSweep, source: string | undefined): boolean {
+  if (checkpoint?.takesOver === true || !isSameSource(checkpoint?.source, source)) return true;
+  if (lastSweep === null) return false;
+  return !isSameSource(lastSweep.source, source) || lastSweep.heldCreations?.replaced === true;
+}
+
+/** A sweep without a source (`SweepDeps.source` is optional) matches any source. */
+export function isSameSource(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+function resumed(checkpoint: Checkpoint, { allowed }: WalkStart): Checkpoint {
+  const { creations } = checkpoint;
+  if (creations === undefined) return checkpoint;
+  return { ...checkpoint, creations: { ...creations, allowed: Math.max(allowed, creations.allowed) } };
+}
+
+/** A sweep that saw every page needs no cursor any more. It is finished however old it is. */
+function isResumable({ startedAt, finishing }: Checkpoint, now: number): boolean {
+  return finishing === true || now - Date.parse(startedAt) < CHECKPOINT_LIFE_MS;
+}
+
+/** What a sweep keeps in memory from page to page. */
+export interface SweepMemory {
+  schema: SchemaTally;
+  /** The fields that the schema tally counts. */
+  tracked: TrackedFields;
+  /** Keys of the records seen so far in this sweep. */
+  seen: Set<string>;
+  /** Those of them seen in the committed parts of the current page. */
+  partly: Set<string>;
+  /** Keys of the records in quarantine. */
+  quarantined: Set<string>;
+  /** There are unconfirmed ids: see UNCONFIRMED in detect/removal.ts. */
+  hasUnconfirmed: boolean;
+}
+
+/** Restores what an interrupted sweep had in memory. */
+export async function restoreMemory(
+  store: SweepStore,
+  list: ListName,
+  { pages, parts = 0 }: Checkpoint,
+): Promise<SweepMemory> {
+  const [schema, quarantined, unconfirmed] = await Promise.all([
+    store.schema(list),
+    store.quarantinedKeys(list),
+    store.members(list, UNCONFIRMED),
+  ]);
+  const seen = new Set<string>();
+  const partly = new Set<string>();
+  if (pages > 0 || parts > 0) {
+    const { before, changed } = await store.membership(list);
+    for (let page = 1; page <= pages; page++) {
+      for (const key of changed.get(page) ?? before.get(page) ?? []) seen.add(key);
+    }
+    for (let part = 1; part <= parts; part++) {
+      for (const key of changed.get(pageOfPart(part)) ?? []) partly.add(key);
+    }
+    for (const key of partly) seen.add(key);
+  }
+  const tracked = new TrackedFields(schema);
+  return { schema, tracked, seen, partly, quarantined: new Set(quarantined), hasUnconfirmed: unconfirmed !== null };
+}

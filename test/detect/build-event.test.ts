@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { toIsoTime } from '../../src/detect/build-event.js';
+import { removalEvent, type Removal } from '../../src/detect/removal.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { look, observation, personAt } from '../support/one-sighting.js';
+
+const rules = () => compileRules('people');
+
+describe('removal: its event', () => {
+  const removal: Removal = { key: 'p1', record: personAt(5), sequence: 6 };
+  const eventOf = (given: Partial<Removal> = {}, images?: boolean) =>
+    removalEvent(
+      { ...removal, ...given },
+      { rules: rules(), observation, ...(images === undefined ? {} : { images }) },
+    );
+
+  it('carries the last image and the next sequence, at the time of observation', () => {
+    expect(eventOf()).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/u) as string,
+      source: '/workspaces/acme',
+      type: 'crm.person.deleted',
+      subject: 'p1',
+      time: observation.observedAt,
+      datacontenttype: 'application/json',
+      data: {
+        before: personAt(5),
+        after: null,
+        changes: [],
+        sequence: 6,
+        class: 'edited',
+        detectedBy: 'content',
+        observedAt: observation.observedAt,
+        sweep: 'people-2',
+      },
+    });
+  });
+
+  it('names the record that it was merged into, if that is known', () => {
+    expect(eventOf({ mergedInto: 'p9' }).data.mergedInto).toBe('p9');
+    expect('mergedInto' in eventOf({ mergedInto: undefined }).data).toBe(false);
+  });
+
+  it('carries no image when none is kept or images are off', () => {
+    expect(eventOf({ record: null }).data.before).toBeNull();
+    expect(eventOf({}, false).data.before).toBeNull();
+  });
+
+  it('has an id that no other change of the record has', () => {
+    expect(eventOf().id).toBe(eventOf({ record: null }).id);
+    const updated = look({ stored: { sequence: 5, record: personAt(5) }, record: personAt(6, { 이름: 'x' }) });
+    expect(new Set([eventOf().id, eventOf({ sequence: 7 }).id, updated.detection.event?.id]).size).toBe(3);
+  });
+});
+
+describe('build event: a row without an id', () => {
+  const key = 'content-abc';
+  const row = { type: 'stage' };
+
+  it('gets its key as id, because every record in an event has one', () => {
+    const { event } = look({ key, stored: { sequence: 1, record: row }, record: { type: 'owner' } }).detection;
+    expect([event?.data.before, event?.data.after]).toEqual([
+      { id: key, type: 'stage' },
+      { id: key, type: 'owner' },
+    ]);
+    const gone = removalEvent({ key, record: row, sequence: 2 }, { rules: rules(), observation });
+    expect(gone.data.before).toEqual({ id: key, type: 'stage' });
+  });
+});
+
+describe('build event: without images', () => {
+  it('names record and fields, and carries no contents', () => {
+    const { event } = look({
+      stored: { sequence: 1, record: personAt(5) },
+      record: personAt(6, { 이름: '비밀' }),
+      images: false,
+    }).detection;
+    expect(event?.data).toMatchObject({
+      before: null,
+      after: { id: 'p1' },
+      changes: [{ field: '이름', before: null, after: null }],
+    });
+    expect(JSON.stringify(event)).not.toMatch(/비밀|민수/u);
+  });
+});
+
+describe('build event: the id', () => {
+  it('differs in a state that replaced a lost one, where sequences start again', () => {
+    const idIn = (epoch?: string): string | undefined => {
+      const seen = { ...observation, ...(epoch !== undefined && { epoch }) };
+      const removed = removalEvent({ key: 'p1', record: null, sequence: 1 }, { rules: rules(), observation: seen });
+      return removed.id;
+    };
+    expect(idIn('b')).toBe(idIn('b'));
+    expect(new Set([idIn(), idIn('a'), idIn('b')]).size).toBe(3);
+  });
+});
+
+describe('build event: a time', () => {
+  it('is in UTC, and null when the text is no time', () => {
+    expect(toIsoTime('2026-03-01T09:00:00+09:00')).toBe('2026-03-01T00:00:00.000Z');
+    expect([toIsoTime('yesterday'), toIsoTime(null)]).toEqual([null, null]);
+  });
+});

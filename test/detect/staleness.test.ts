@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { usualPauseAfter, stalenessOf, type UsualPause, type Staleness } from '../../src/detect/staleness.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** A Monday, midnight. */
+const MONDAY = Date.parse('2026-01-05T00:00:00.000Z');
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A list that is looked at every hour. Gives what was said of it, by the hours at which it began to be said. */
+function watched(
+  hours: number,
+  changesAt: (hour: number) => boolean,
+  isLookedAt: (hour: number) => boolean = () => true,
+) {
+  let habit: UsualPause | undefined;
+  let silence: Staleness | undefined;
+  let previousAt: string | null = null;
+  const said: { hour: number; pauseHours: number }[] = [];
+  let pending = false;
+  for (let hour = 0; hour < hours; hour += 1) {
+    pending ||= changesAt(hour);
+    if (!isLookedAt(hour)) continue;
+    const at = iso(MONDAY + hour * HOUR);
+    habit = usualPauseAfter(habit, { changed: pending, at, previousAt, previous: silence });
+    const now = stalenessOf(habit, { at, seen: 5, seenBefore: previousAt === null ? null : 5, previous: silence });
+    if (now !== undefined && silence === undefined) said.push({ hour, pauseHours: now.longestPauseMs / HOUR });
+    [silence, previousAt, pending] = [now, at, false];
+  }
+  return said;
+}
+
+const weekday = (hour: number): number => Math.floor(hour / 24) % 7;
+const inOfficeHours = (hour: number): boolean => weekday(hour) < 5 && hour % 24 >= 9 && hour % 24 < 18;
+const WEEK = 7 * 24;
+
+describe("a list's habit", () => {
+  it('lets nights, weekends and the longest holiday pass, month after month', () => {
+    // From a Friday to the Sunday after next.
+    const holiday = (hour: number): boolean => hour >= 10 * WEEK + 4 * 24 && hour < 12 * WEEK;
+    expect(watched(26 * WEEK, (hour) => inOfficeHours(hour) && !holiday(hour))).toEqual([]);
+  });
+
+  it('warns once when a list with office hours is silent for longer than any such pause', () => {
+    const end = 8 * WEEK + 4 * 24 + 18;
+    const said = watched(12 * WEEK, (hour) => inOfficeHours(hour) && hour < end);
+    expect(said).toEqual([{ hour: expect.any(Number) as number, pauseHours: 63 }]);
+    const days = (said[0]!.hour - end) / 24;
+    expect(days).toBeGreaterThan(12);
+    expect(days).toBeLessThan(14);
+  });
+
+  it('warns after a day when a list changes around the clock', () => {
+    const end = 3 * WEEK;
+    expect(watched(4 * WEEK, (hour) => hour < end)).toEqual([{ hour: end + 24, pauseHours: 0 }]);
+  });
+
+  it('does not warn while it is learning, nor about a list that hardly ever changes', () => {
+    expect(watched(12 * WEEK, (hour) => inOfficeHours(hour) && hour < 13 * 24)).toEqual([]);
+    expect(watched(52 * WEEK, (hour) => hour % (6 * WEEK) === 30)).toEqual([]);
+  });
+
+  it('does not count time without sweeps as a pause', () => {
+    // Three weeks without a look, in the middle: as a pause of the list it would allow twelve weeks of silence.
+    const away = (hour: number): boolean => hour > 3 * WEEK && hour < 6 * WEEK;
+    const end = 8 * WEEK;
+    const said = watched(
+      10 * WEEK,
+      (hour) => hour < end,
+      (hour) => !away(hour),
+    );
+    expect(said).toEqual([{ hour: end + 24, pauseHours: 0 }]);
+  });
+
+  it('forgets one long pause after some weeks', () => {
+    const pause = (hour: number): boolean => hour >= 3 * WEEK && hour < 5 * WEEK;
+    const end = 30 * WEEK;
+    const [first, later] = watched(40 * WEEK, (hour) => hour < end && !pause(hour));
+    // The pause itself is told, as it is far beyond what was known.
+    expect(first).toEqual({ hour: 3 * WEEK + 24, pauseHours: 0 });
+    expect(later!.hour - end).toBe(24);
+  });
+
+  it('learns little from a silence that it reported: the next is reported again, a little later', () => {
+    const isAway = (hour: number): boolean => hour >= 3 * WEEK && hour < 5 * WEEK;
+    const end = 6 * WEEK;
+    const said = watched(9 * WEEK, (hour) => hour < end && !isAway(hour));
+    expect(said).toEqual([
+      { hour: 3 * WEEK + 24, pauseHours: 0 },
+      { hour: end + 5 * 24, pauseHours: 24 },
+    ]);
+  });
+});
+
+describe('staleness: a list that is empty now', () => {
+  const habit: UsualPause = {
+    since: iso(MONDAY),
+    changes: 0,
+    changedAt: iso(MONDAY),
+    pausesMs: [0, 0],
+    month: iso(MONDAY),
+  };
+  const at = iso(MONDAY + DAY);
+
+  it('is reported at once, with its start, until it has a record', () => {
+    const first = stalenessOf(habit, { at, seen: 0, seenBefore: 3, previous: undefined });
+    expect(first).toEqual({ kind: 'empty', since: at, longestPauseMs: 0 });
+    const next = iso(MONDAY + 2 * DAY);
+    expect(stalenessOf(habit, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
+    expect(stalenessOf(habit, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
+  });
+
+  it('is not reported when it never had any', () => {
+    expect(stalenessOf(habit, { at, seen: 0, seenBefore: null, previous: undefined })).toBeUndefined();
+    expect(stalenessOf(habit, { at, seen: 0, seenBefore: 0, previous: undefined })).toBeUndefined();
+  });
+});
+
+describe('staleness: what one sweep adds', () => {
+  const at = (days: number): string => iso(MONDAY + days * DAY);
+  const known = (more: Partial<UsualPause> = {}): UsualPause => ({
+    since: at(0),
+    changes: 30,
+    changedAt: at(10),
+    pausesMs: [2 * DAY, 0],
+    month: at(0),
+    ...more,
+  });
+  const told: Staleness = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
+  const changed = (
+    before: UsualPause,
+    day: number,
+    more: Partial<Parameters<typeof usualPauseAfter>[1]> = {},
+  ): UsualPause =>
+    usualPauseAfter(before, { changed: true, at: at(day), previousAt: at(day), previous: undefined, ...more });
+
+  it('starts the measurement when there is none before', () => {
+    const begun: UsualPause = { since: at(15), changes: 0, changedAt: at(15), pausesMs: [0, 0], month: at(15) };
+    const sweep = { changed: true, at: at(15), previous: undefined };
+    expect(usualPauseAfter(undefined, { ...sweep, previousAt: at(14) })).toEqual(begun);
+    expect(usualPauseAfter(known(), { ...sweep, previousAt: null })).toEqual(begun);
+  });
+
+  it('is the whole pause, or at most twice the known one when it was reported', () => {
+    expect(changed(known({ pausesMs: [0, 0] }), 13).pausesMs).toEqual([3 * DAY, 0]);
+    expect(changed(known({ pausesMs: [0, 0] }), 13, { previous: told }).pausesMs).toEqual([DAY, 0]);
+    expect(changed(known(), 19, { previous: told }).pausesMs).toEqual([4 * DAY, 0]);
+    expect(changed(known({ pausesMs: [0, 2 * DAY] }), 19, { previous: told }).pausesMs).toEqual([4 * DAY, 2 * DAY]);
+    expect(changed(known(), 13, { previous: told }).pausesMs).toEqual([3 * DAY, 0]);
+  });
+
+  it('starts a new month after thirty days', () => {
+    expect(changed(known({ changedAt: at(29) }), 30 - 1 / 24)).toMatchObject({ pausesMs: [2 * DAY, 0], month: at(0) });
+    expect(changed(known({ changedAt: at(29) }), 30)).toMatchObject({ pausesMs: [DAY, 2 * DAY], month: at(30) });
+  });
+
+  it('is enough to warn from twenty changes and two weeks on', () => {
+    const said = (habit: UsualPause) => stalenessOf(habit, { at: at(40), seen: 5, seenBefore: 5, previous: undefined });
+    const enough = known({ changes: 20, changedAt: at(14), pausesMs: [0, 0] });
+    expect(said(enough)).toEqual({ kind: 'unchanged', since: at(14), longestPauseMs: 0 });
+    expect(said({ ...enough, changes: 19 })).toBeUndefined();
+    expect(said({ ...enough, changedAt: iso(MONDAY + 14 * DAY - 1) })).toBeUndefined();
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { StoredRecord } from '../../src/detect/stored-record.js';
+import { fingerprintsOf } from '../../src/detect/stored-record.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { NO_TIMERS, watchTodo, type Watched } from '../../src/detect/watch-todo.js';
+import { inputOf, look, observation } from '../support/one-sighting.js';
+
+const WATCH = { timeZone: 'Asia/Seoul', dueSoonMs: 3_600_000 };
+const rules = compileRules('todo', {}, WATCH);
+/** Due five hours after the look. */
+const DUE = '2026-03-01T17:00:00.000Z';
+const LATER = '2026-03-02T06:00:00.000Z';
+const kim = { id: 'u1', name: '김' };
+const lee = { id: 'u2', name: '이' };
+const OPEN: UncheckedRecord = {
+  id: 't1',
+  이름: '전화',
+  완료: false,
+  '완료 날짜': null,
+  '마지막 날짜': DUE,
+  담당자: kim,
+  '수정 날짜': '2026-03-01T10:00:05.000Z',
+};
+
+interface Seen {
+  watched: Watched;
+  event: ChangeEvent | null;
+}
+
+function seen(record: UncheckedRecord, given: Parameters<typeof look>[0] | object = {}): Seen {
+  const all = { rules, record, ...given };
+  const { detection } = look(all);
+  return { watched: watchTodo(inputOf(all), detection), event: detection.event };
+}
+
+const known = (record: UncheckedRecord): StoredRecord => ({
+  sequence: 3,
+  record,
+  dueSince: '2026-02-01T00:00:00.000Z',
+});
+const moved = (fields: UncheckedRecord, from: UncheckedRecord = OPEN): Seen =>
+  seen({ ...from, ...fields, '수정 날짜': '2026-03-01T11:00:05.000Z' }, { stored: known(from) });
+const verbs = ({ watched }: Seen): string[] => watched.derived.map(({ type }) => type);
+const at = (text: string): number => Date.parse(text);
+
+describe('todo events: derived from a change', () => {
+  it('carry record, sequence, images, class and the deciding fields of their source', () => {
+    const { watched, event } = moved({ 완료: true, '완료 날짜': '2026-03-01T10:59:00.000Z', 이름: '다시 전화' });
+    const [done] = watched.derived;
+    expect(watched.derived).toHaveLength(1);
+    expect(done).toEqual({
+      ...event,
+      id: done?.id,
+      type: 'crm.todo.completed',
+      time: '2026-03-01T10:59:00.000Z',
+      data: {
+        ...event?.data,
+        derivedFrom: event?.id,
+        changes: event?.data.changes.filter(({ field }) => field.startsWith('완료')),
+      },
+    });
+    expect(done?.data.changes.map(({ field }) => field)).toEqual(['완료', '완료 날짜']);
+    expect(done?.id).not.toBe(event?.id);
+    expect(
+      moved({ 완료: true, '완료 날짜': '2026-03-01T10:59:00.000Z', 이름: '다시 전화' }).watched.derived[0]?.id,
+    ).toBe(done?.id);
+  });
+
+  it.each([
+    ['done, without saying when', { 완료: true }, ['crm.todo.completed']],
+    ['due later', { '마지막 날짜': LATER }, ['crm.todo.rescheduled']],
+    ['due at no time', { '마지막 날짜': null }, ['crm.todo.rescheduled']],
+    ['given to another', { 담당자: lee }, ['crm.todo.reassigned']],
+    ['given to nobody', { 담당자: null }, ['crm.todo.reassigned']],
+    ['renamed in charge', { 담당자: { id: 'u1', name: '김민' } }, []],
+    ['the same moment, written otherwise', { '마지막 날짜': '2026-03-02T02:00:00.000+09:00' }, []],
+    ['begun later', { '시작 날짜': LATER }, []],
+    ['another name', { 이름: '방문' }, []],
+    ['the flag gone', { 완료: null }, []],
+    [
+      'all at once',
+      { 완료: true, '마지막 날짜': LATER, 담당자: lee },
+      ['crm.todo.reassigned', 'crm.todo.rescheduled', 'crm.todo.completed'],
+    ],
+  ])('%s', (_what, fields, expected) => {
+    expect(verbs(moved(fields))).toEqual(expected);
+  });
+
+  it('reopened is emitted once, at the time of the change', () => {
+    const done = { ...OPEN, 완료: true, '완료 날짜': '2026-02-27T09:00:00.000Z' };
+    const opened = moved({ 완료: false, '완료 날짜': null }, done);
+    expect(verbs(opened)).toEqual(['crm.todo.reopened']);
+    expect(opened.watched.derived[0]?.time).toBe(opened.event?.time);
+    expect(opened.watched.derived[0]?.data.changes.map(({ field }) => field)).toEqual(['완료', '완료 날짜']);
+    expect(verbs(moved({ '완료 날짜': '2026-02-27T10:00:00.000Z' }, done))).toEqual([]);
+  });
+
+  it('rescheduled names start and end, in either spelling, and nothing else', () => {
+    const names = (fields: UncheckedRecord, from: UncheckedRecord): (string | undefined)[] =>
+      moved(fields, from).watched.derived.flatMap(({ data }) => data.changes.map(({ field }) => field));
+    const written = { '시작 날짜': LATER, '마지막 날짜': LATER, 이름: '방문' };
+    expect(names(written, { ...OPEN, '시작 날짜': DUE })).toEqual(['마지막 날짜', '시작 날짜']);
+    const { '마지막 날짜': _, ...rest } = OPEN;
+    const wild = { ...rest, 시작일: DUE, 종료일: DUE };
+    expect(verbs(moved({ 시작일: LATER, 종료일: LATER }, wild))).toEqual(['crm.todo.rescheduled']);
+    expect(names({ 시작일: LATER, 종료일: LATER }, wild)).toHaveLength(2);
+  });
+
+  it('fields that rules leave out derive nothing', () => {
+    const muted = compileRules('todo', { ignore: ['완료', '완료 날짜', '담당자'] }, WATCH);
+    const record = { ...OPEN, 완료: true, 담당자: lee, 이름: '방문', '수정 날짜': '2026-03-01T11:00:05.000Z' };
+    expect(verbs(seen(record, { stored: known(OPEN), rules: muted }))).toEqual([]);
+    const undated = compileRules('todo', { ignore: ['*날짜'] }, WATCH);
+    const moves = { ...record, 완료: false, '마지막 날짜': LATER };
+    expect(verbs(seen(moves, { stored: known(OPEN), rules: undated }))).toEqual(['crm.todo.reassigned']);
+    const again = { ...OPEN, 이름: '방문', '수정 날짜': '2026-03-01T11:00:05.000Z' };
+    expect(verbs(seen(again, { stored: known({ ...OPEN, 완료: true }), rules: muted }))).toEqual([]);
+  });
+
+  it('a renamed owner is the same owner', () => {
+    const renamed = moved({ 담당자: { id: 'u1', name: '김 과장' }, 이름: '방문' });
+    expect(renamed.event?.data.changes.map(({ field }) => field)).toEqual(['담당자', '이름']);
+    expect(verbs(renamed)).toEqual([]);
+  });
+
+  it('reassigned names the owner, and nothing else', () => {
+    const { derived } = moved({ 담당자: lee, 이름: '방문' }).watched;
+    expect(derived.map(({ data }) => data.changes.map(({ field }) => field))).toEqual([['담당자']]);
+  });
+
+  it('completed is emitted for a todo first seen as done', () => {
+    const { watched, event } = seen({ ...OPEN, 완료: true, '완료 날짜': '2026-03-01T09:00:00.000Z' });
+    expect(event?.type).toBe('crm.todo.created');
+    expect(watched.derived.map(({ type, time, data }) => [type, time, data.changes])).toEqual([
+      ['crm.todo.completed', '2026-03-01T09:00:00.000Z', []],
+    ]);
+    expect(seen({ ...OPEN, 완료: true }).watched.derived[0]?.time).toBe(seen({ ...OPEN, 완료: true }).event?.time);
+    expect(verbs(seen(OPEN))).toEqual([]);
+  });
+
+  it('a todo that reappeared derives nothing', () => {
+    const gone: StoredRecord = {
+      sequence: 4,
+      record: null,
+      gone: { at: '2026-02-01T00:00:00.000Z', modifiedAt: '2026-01-01T00:00:00.000Z', content: 'other' },
+    };
+    const back = seen({ ...OPEN, 완료: true }, { stored: gone });
+    expect(back.event?.data.reappeared).toBe(true);
+    expect(verbs(back)).toEqual([]);
+  });
+
+  it('fingerprints derive completion and dates as images do, and nothing about people', () => {
+    const prints: StoredRecord = {
+      sequence: 3,
+      record: null,
+      fields: fingerprintsOf(OPEN, rules),
+      modifiedAt: '2026-03-01T10:00:05.000Z',
+    };
+    const record = { ...OPEN, 완료: true, '마지막 날짜': LATER, 담당자: lee, '수정 날짜': '2026-03-01T11:00:05.000Z' };
+    const { watched, event } = seen(
+      { ...record, '완료 날짜': '2026-03-01T10:59:00.000Z' },
+      { stored: prints, images: false },
+    );
+    expect(watched.derived.map(({ type }) => type)).toEqual(['crm.todo.rescheduled', 'crm.todo.completed']);
+    // When it was done is content, which is not kept.
+    expect(watched.derived[1]?.time).toBe(event?.time);
+  });
+});
+
+describe('todo timers:', () => {
+  const soon = at(DUE) - WATCH.dueSoonMs;
+
+  it('are set when a todo is first seen, with the time its date was learnt', () => {
+    expect(seen(OPEN).watched).toEqual({
+      derived: [],
+      timers: [
+        { kind: 'due_soon', atMs: soon },
+        { kind: 'overdue', atMs: at(DUE) },
+      ],
+      since: observation.observedAt,
+    });
+  });
+
+  it('stay when neither date nor completion changed', () => {
+    expect(moved({ 이름: '방문' }).watched).toEqual({ derived: [], timers: [], since: '2026-02-01T00:00:00.000Z' });
+  });
+
+  it('move with the date, and are removed when the todo is done or has no due date', () => {
+    expect(moved({ '마지막 날짜': LATER }).watched).toMatchObject({
+      timers: [
+        { kind: 'due_soon', atMs: at(LATER) - WATCH.dueSoonMs },
+        { kind: 'overdue', atMs: at(LATER) },
+      ],
+      since: observation.observedAt,
+    });
+    for (const fields of [{ 완료: true }, { '마지막 날짜': null }])
+      expect(moved(fields).watched.timers).toEqual(NO_TIMERS);
+    expect(NO_TIMERS).toEqual([
+      { kind: 'due_soon', atMs: null },
+      { kind: 'overdue', atMs: null },
+    ]);
+  });
+
+  it('in the past fire at once, except "due soon" of an overdue todo', () => {
+    const past = '2026-03-01T11:30:00.000Z';
+    expect(seen({ ...OPEN, '마지막 날짜': past }).watched.timers).toEqual([
+      { kind: 'due_soon', atMs: null },
+      { kind: 'overdue', atMs: at(past) },
+    ]);
+    expect(seen({ ...OPEN, '마지막 날짜': observation.observedAt }).watched.timers[0]).toEqual({
+      kind: 'due_soon',
+      atMs: null,
+    });
+    const nearly = '2026-03-01T12:30:00.000Z';
+    expect(seen({ ...OPEN, '마지막 날짜': nearly }).watched.timers[0]).toEqual({
+      kind: 'due_soon',
+      atMs: at(nearly) - WATCH.dueSoonMs,
+    });
+  });
+
+  it('in a quiet baseline are only those in the future', () => {
+    const first = (due: string): Watched => seen({ ...OPEN, '마지막 날짜': due }, { baseline: 'quiet' }).watched;
+    expect(first(DUE)).toEqual({
+      derived: [],
+      timers: [
+        { kind: 'due_soon', atMs: soon },
+        { kind: 'overdue', atMs: at(DUE) },
+      ],
+      since: undefined,
+    });
+    expect(first('2026-03-01T12:30:00.000Z').timers).toEqual([
+      { kind: 'due_soon', atMs: null },
+      { kind: 'overdue', atMs: at('2026-03-01T12:30:00.000Z') },
+    ]);
+    expect(first('2026-03-01T13:00:00.000Z').timers[0]).toEqual({ kind: 'due_soon', atMs: null });
+    expect(first(observation.observedAt).timers).toEqual(NO_TIMERS);
+  });
+
+  it('stay after a doubtful answer, and without a todo watch', () => {
+    const older = { ...OPEN, 완료: true, '수정 날짜': '2026-03-01T09:00:05.000Z' };
+    expect(seen(older, { stored: known(OPEN) }).watched).toEqual({
+      derived: [],
+      timers: [],
+      since: '2026-02-01T00:00:00.000Z',
+    });
+    const unwatched = seen({ ...OPEN, 완료: true }, { rules: compileRules('todo') });
+    expect(unwatched.watched).toEqual({ derived: [], timers: [], since: undefined });
+    expect(compileRules('people', {}, WATCH).watch).toBeNull();
+  });
+});

@@ -1,0 +1,45 @@
+/** One look at one person of the list `people`, beside what is remembered of them: the givens of the tests of `src/detect`. */
+import { detect, recordAfter, type DetectInput, type Detection } from '../../src/detect/detect.js';
+import type { StoredRecord } from '../../src/detect/stored-record.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
+import { compileRules } from '../../src/detect/rules.js';
+
+export const observation = {
+  workspace: 'acme',
+  sweep: 'people-2',
+  previousSweep: 'people-1',
+  observedAt: '2026-03-01T12:00:00.000Z',
+};
+
+/** A record whose stamp is `minute` minutes and five seconds past ten: precise, so that it can be older or newer. */
+export function personAt(minute: number, fields: UncheckedRecord = {}): UncheckedRecord {
+  return {
+    id: 'p1',
+    이름: '김민수',
+    ...fields,
+    '수정 날짜': `2026-03-01T10:${String(minute).padStart(2, '0')}:05.000Z`,
+  };
+}
+
+export interface Look extends Partial<Omit<DetectInput, 'observation'>> {
+  record: UncheckedRecord;
+  observation?: Partial<DetectInput['observation']>;
+}
+
+export function inputOf({ observation: seen, ...given }: Look): DetectInput {
+  return {
+    key: 'p1',
+    stored: null,
+    baseline: null,
+    rules: compileRules('people'),
+    ...given,
+    observation: { ...observation, ...seen },
+  };
+}
+
+/** The decision, and what is remembered after it. */
+export function look(given: Look): { detection: Detection; next: StoredRecord | null } {
+  const input = inputOf(given);
+  const detection = detect(input);
+  return { detection, next: recordAfter(input, detection) };
+}
