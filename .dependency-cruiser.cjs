@@ -1,25 +1,25 @@
-// The plan of the house, checked: which room may look into which. Everything not named is forbidden.
-const leaves = ['errors', 'runtime', 'events'];
+// Which folder of src may import which. Every import that is not listed is an error.
+const leaves = ['errors', 'runtime', 'crm', 'events'];
 const mayImport = {
   errors: [],
   runtime: ['errors'],
-  events: ['errors'],
+  events: ['crm', 'errors'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
-  'schema-kit': ['errors', 'runtime', 'events'],
-  // The CRM's vocabulary and what makes two values equal: a leaf, so that all who compare compare alike.
-  crm: ['errors', 'events'],
+  'schema-kit': ['crm', 'errors', 'runtime'],
+  // The CRM's lists and the one notion of equality: a leaf, so that all folders compare in the same way.
+  crm: ['errors'],
   api: leaves,
   handlers: ['schema-kit', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
-  sweep: ['api', 'crm', 'detect', ...leaves],
-  todos: ['crm', 'detect', ...leaves],
-  dispatch: ['crm', 'handlers', ...leaves],
-  server: ['crm', ...leaves],
-  sandbox: ['server', 'crm', ...leaves],
+  sweep: ['api', 'detect', ...leaves],
+  todos: ['detect', ...leaves],
+  dispatch: ['handlers', ...leaves],
+  server: leaves,
+  sandbox: ['server', ...leaves],
   observability: ['dispatch', 'sweep', ...leaves],
-  // state implements the ports of the rooms that need Redis: it sees their types only (a rule below).
-  state: ['api', 'crm', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
+  // state implements the ports of the folders that need Redis; it imports their types only (a rule below).
+  state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
   // The wiring knows every folder but the command line and the sandbox.
   app: [
     'config',
@@ -41,54 +41,54 @@ const mayImport = {
 const appMayImport = {
   context: ['config', 'handlers', 'state', 'runtime', 'errors'],
   workspaces: ['app/context', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
-  'roles/poll': ['app/context', 'app/workspaces', 'config', 'sweep', 'todos', 'events', 'runtime'],
+  'roles/poll': ['app/context', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'events', 'runtime'],
   'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/handle': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/serve': ['app/context', 'server', 'detect', 'state', 'runtime'],
-  inspector: ['app/workspaces', 'sweep', 'detect', 'events'],
-  'config-emissions': ['config', 'detect', 'events'],
+  'roles/serve': ['app/context', 'config', 'server', 'detect', 'state', 'runtime'],
+  inspector: ['app/workspaces', 'crm', 'sweep', 'detect', 'events'],
+  'config-emissions': ['config', 'crm', 'detect', 'events'],
   'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],
   reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
-  process: ['app/changefeed', 'app/watch-config', 'config', 'observability', 'runtime', 'errors'],
+  process: ['app/changefeed', 'app/state-dir', 'app/watch-config', 'config', 'observability', 'runtime', 'errors'],
 };
-const room = (name) => `^src/${name}(/|\\.ts$)`;
+const folder = (name) => `^src/${name}(/|\\.ts$)`;
 
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     ...Object.entries(mayImport).map(([name, allowed]) => ({
-      name: `${name}-looks-only-into-its-ports`,
+      name: `${name}-imports-only-its-ports`,
       severity: 'error',
-      from: { path: room(name) },
-      to: { path: '^(src|workers)/', pathNot: [room(name), ...allowed.map(room)] },
+      from: { path: folder(name) },
+      to: { path: '^(src|workers)/', pathNot: [folder(name), ...allowed.map(folder)] },
     })),
     ...Object.entries(appMayImport).map(([name, allowed]) => ({
       name: `app-${name.replace('/', '-')}-imports-what-it-wires`,
       severity: 'error',
-      from: { path: room(`app/${name}`) },
-      to: { path: '^(src|workers)/', pathNot: allowed.map(room) },
+      from: { path: folder(`app/${name}`) },
+      to: { path: '^(src|workers)/', pathNot: allowed.map(folder) },
     })),
     {
       name: 'only-cli-and-index-import-the-sandbox',
       severity: 'error',
-      from: { path: '^(src|workers)/', pathNot: ['sandbox', 'cli', 'index'].map(room) },
-      to: { path: room('sandbox') },
+      from: { path: '^(src|workers)/', pathNot: ['sandbox', 'cli', 'index'].map(folder) },
+      to: { path: folder('sandbox') },
     },
     {
-      name: 'state-sees-ports-as-types-only',
+      name: 'state-imports-ports-as-types-only',
       severity: 'error',
-      from: { path: room('state') },
+      from: { path: folder('state') },
       to: {
-        path: ['api', 'sweep', 'todos', 'dispatch', 'observability', 'server'].map(room),
+        path: ['api', 'sweep', 'todos', 'dispatch', 'observability', 'server'].map(folder),
         dependencyTypesNot: ['type-only'],
       },
     },
     {
-      name: 'observability-sees-types-only',
+      name: 'observability-imports-types-only',
       severity: 'error',
-      from: { path: room('observability') },
-      to: { path: ['dispatch', 'sweep'].map(room), dependencyTypesNot: ['type-only'] },
+      from: { path: folder('observability') },
+      to: { path: ['dispatch', 'sweep'].map(folder), dependencyTypesNot: ['type-only'] },
     },
     // What a user installs must find what it imports.
     {
@@ -101,7 +101,7 @@ module.exports = {
       name: 'workers-are-entry-points',
       severity: 'error',
       from: { path: '^workers/' },
-      to: { path: '^src/', pathNot: ['app', 'config', 'errors', 'runtime', 'observability'].map(room) },
+      to: { path: '^src/', pathNot: ['app', 'config', 'errors', 'runtime', 'observability'].map(folder) },
     },
   ],
   options: {

@@ -45,7 +45,7 @@ export type { Config, ConfigInput, ListConfig, WorkspaceConfig } from './config/
 export { bullmq } from './handlers/bullmq/bullmq.js';
 export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
 export { defineHandler } from './handlers/define.js';
-export type { DerivedEvent, EventOf, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
+export type { DerivedEvent, EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { defineDerive } from './handlers/derive.js';
 export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
 export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
@@ -68,8 +68,10 @@ export { webhook } from './handlers/webhook/webhook.js';
 
 // What it speaks of.
 export type { CrmRecord, UncheckedRecord } from './crm/record.js';
-export { LIST_NAMES } from './events/lists.js';
-export type { ListName, ObjectName } from './events/lists.js';
+export { defineList } from './crm/lists/define.js';
+export type { ListDefinition, ListDescription, RecordOf } from './crm/lists/define.js';
+export { LIST_NAMES } from './crm/lists/lists.js';
+export type { BuiltInList, ListName, ObjectName } from './crm/lists/lists.js';
 export type {
   ChangeClass,
   ChangeData,

@@ -1,14 +1,13 @@
 /** Where the API lives and how to sign in, checked once at start: a wrong address must not look like an outage later. */
 import { ChangefeedError } from '../errors.js';
-import type { ListName } from '../events/lists.js';
-import { ENDPOINT_OF } from './lists.js';
+import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 
 export interface ApiAddress {
   readonly origin: string;
   /** Name and port, for messages. */
   readonly host: string;
   /** Path and query of one page of a list. */
-  pathOf(list: ListName, cursor: string | null): string;
+  pathOf(list: ListRef, cursor: string | null): string;
 }
 
 /**
@@ -31,7 +30,7 @@ export function parseBaseUrl(baseUrl: string, workspace: string): ApiAddress {
     origin: url.origin,
     host: url.host,
     pathOf: (list, cursor) =>
-      `${prefix}/${ENDPOINT_OF[list].path}${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
+      `${prefix}/${descriptorOf(list).path}${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
   };
 }
 

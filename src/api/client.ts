@@ -1,5 +1,7 @@
 /** The read API over HTTP: the layers in their order, and the connections they share. */
 import { Pool } from 'undici';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { withBuiltIn } from '../crm/lists/lists.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
@@ -21,6 +23,8 @@ export interface ReadApiOptions {
   /** Sent as a bearer token (section 5 of the interface) and never shown. */
   token: string;
   budget: Budget;
+  /** Lists besides the built-in ones. @defaultValue none */
+  lists?: readonly ListDescriptor[];
   /** @defaultValue a log that says nothing */
   log?: Log;
   /** Waits between tries go through it. @defaultValue systemClock */
@@ -85,6 +89,6 @@ function createStack(options: ReadApiOptions, ready: { address: ApiAddress; toke
       withBudget(budget),
       withObserver(observe, clock),
     ],
-    requestPage({ ...ready, workspace, clock, redact, timeoutMs, maxBytes }),
+    requestPage({ ...ready, lists: withBuiltIn(options.lists ?? []), workspace, clock, redact, timeoutMs, maxBytes }),
   );
 }

@@ -1,6 +1,6 @@
 /** Failed answers as typed errors: what the API said, on which page, and what a person can do. Pure. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import { nameOf, type ListName, type ListRef } from '../crm/lists/lists.js';
 import type { Redact } from './redact.js';
 import { hintMs } from './wait.js';
 import { jsonOf, statementsOf, wordsOf } from './words.js';
@@ -19,7 +19,7 @@ export interface Answer {
 export interface Asked {
   readonly workspace: string;
   readonly host: string;
-  readonly list: ListName;
+  readonly list: ListRef;
   readonly page: number;
   /** Ms since the epoch: for a `Retry-After` that is a date. */
   readonly now: number;
@@ -130,9 +130,9 @@ function failure(code: ErrorCode, asked: Asked, answer: Answer, { what, advice }
 }
 
 function place({ workspace, list, page }: Asked): Pick<FailureFacts, 'workspace' | 'list' | 'page'> {
-  return { workspace, list, page };
+  return { workspace, list: nameOf(list), page };
 }
 
 function where({ workspace, list, page }: Asked): string {
-  return `Workspace "${workspace}", list "${list}", page ${page}`;
+  return `Workspace "${workspace}", list "${nameOf(list)}", page ${page}`;
 }

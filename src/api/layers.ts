@@ -1,5 +1,5 @@
 /** The client is a stack of layers around one try; each adds one behaviour and knows nothing of the others. */
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Page } from './read-api.js';
 
 export interface PageRequest {

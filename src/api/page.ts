@@ -4,8 +4,8 @@
  */
 import { describe } from '../errors.js';
 import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
-import type { ListName } from '../events/lists.js';
-import { ENDPOINT_OF } from './lists.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { descriptorOf } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Page } from './read-api.js';
 import { jsonOf } from './words.js';
@@ -27,10 +27,11 @@ export function readPage(answer: Answer, asked: Asked): Page {
   const data = body['data'];
   if (!isObject(data)) throw fail(`expected "data" to be an object, found ${describe(data)}`);
 
-  const records = recordsOf(listOf(data, asked, fail), fail);
+  const list = descriptorOf(asked.list);
+  const records = recordsOf(arrayOf(data, list, fail), fail);
   const nextCursor = cursorOf(body, data, fail);
   return {
-    list: asked.list,
+    list: list.name,
     records,
     // Seen in the wild: a filled cursor that leads to an empty page. A short page, however, is not the end.
     nextCursor: records.length === 0 ? null : nextCursor,
@@ -40,24 +41,37 @@ export function readPage(answer: Answer, asked: Asked): Page {
 
 type Fail = (what: string) => Error;
 
-/** The array under the documented key. Where that key is missing, the only array there is, should the key have been renamed. */
-function listOf(data: JsonObject, { list }: Asked, fail: Fail): readonly unknown[] {
-  const { key } = ENDPOINT_OF[list];
-  const value = data[key];
+/** The array under the list's key. Where the key is missing or not given: the only array in `data`, as the key may have been renamed. */
+function arrayOf(data: JsonObject, list: ListDescriptor, fail: Fail): readonly unknown[] {
+  const { key } = list;
+  const value = key === null ? undefined : data[key];
   if (Array.isArray(value)) return value;
-  if (value !== undefined) throw fail(`expected "${key}" to be an array, found ${describe(value)}`);
+  if (key !== null && value !== undefined) throw fail(`expected "${key}" to be an array, found ${describe(value)}`);
   const arrays = Object.entries(data).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
   const [name, only] = arrays[0] ?? ['', []];
-  if (arrays.length !== 1) throw fail(`expected an array "${key}", found ${arrays.length} arrays of other names`);
+  if (arrays.length !== 1)
+    throw fail(
+      wrongNumber(
+        list,
+        arrays.map(([other]) => other),
+      ),
+    );
   if (only.length === 0 && !mayBeEmptyList(list, name))
-    throw fail(`expected an array "${key}", found one empty array of another name`);
+    throw fail(`expected an array "${key ?? `${list.object}List`}", found one empty array of another name`);
   return only;
 }
 
-/** An empty "errors" must not pass for an empty list. Of history and activity the key is not written: theirs may be any other. */
-function mayBeEmptyList(list: ListName, name: string): boolean {
+function wrongNumber({ name, key }: ListDescriptor, found: readonly string[]): string {
+  if (key !== null) return `expected an array "${key}", found ${found.length} arrays of other names`;
+  const expected = 'expected exactly one array in "data"';
+  if (found.length === 0) return `${expected}, found none`;
+  return `${expected}, found ${found.length} (${found.join(', ')}); name the right one in lists.${name}.key`;
+}
+
+/** An empty "errors" must not be read as an empty list. Where the interface does not show the key, any other name may be the list's. */
+function mayBeEmptyList({ key, keyIsWritten }: ListDescriptor, name: string): boolean {
   if (name.endsWith('List')) return true;
-  return (list === 'history' || list === 'activity') && !/error|warning|message/i.test(name);
+  return (key === null || !keyIsWritten) && !/error|warning|message/i.test(name);
 }
 
 function recordsOf(list: readonly unknown[], fail: Fail): readonly UncheckedRecord[] {

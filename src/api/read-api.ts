@@ -1,5 +1,5 @@
 import type { UncheckedRecord } from '../crm/record.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 
 /** One answer of a list endpoint (section 4 of the interface), checked: the list is there and holds objects. */
 export interface Page {

@@ -1,7 +1,7 @@
 /** One try: one GET, its answer read to the end, and the page in it. Follows no redirect; knows nothing of a next try. */
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import { nameOf, type ListName, type Lists, type ListRef } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ApiAddress } from './address.js';
 import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, type BodyText } from './body.js';
@@ -17,6 +17,8 @@ const MAX_ERROR_BYTES = 256 * 1024;
 export interface RequestOptions {
   pool: Pool;
   address: ApiAddress;
+  /** The lists that can be asked for. */
+  lists: Lists;
   workspace: string;
   token: string;
   clock: Clock;
@@ -28,12 +30,14 @@ export interface RequestOptions {
 }
 
 export function requestPage(options: RequestOptions): FetchPage {
-  const { address, workspace, clock, redact, timeoutMs, pool } = options;
+  const { address, lists, workspace, clock, redact, timeoutMs, pool } = options;
   return async (request) => {
+    const list = lists.byName(request.list);
+    if (list === undefined) throw noSuchList(workspace, request.list, lists);
     const asked: Asked = {
       workspace,
       host: address.host,
-      list: request.list,
+      list,
       page: request.page,
       now: clock.now(),
       redact,
@@ -42,16 +46,20 @@ export function requestPage(options: RequestOptions): FetchPage {
       throw new ChangefeedError('CF_INTERNAL', { workspace, message: 'A page was asked for after close().' });
     }
     const answer = await withDeadline({ timeoutMs, outer: request.signal }, (signal) =>
-      ask(options, request, asked, signal),
+      ask(options, { asked, cursor: request.cursor }, signal),
     );
     return readPage(answer, asked);
   };
 }
 
-async function ask(options: RequestOptions, request: PageRequest, asked: Asked, signal: AbortSignal): Promise<Answer> {
+interface Ask extends Pick<PageRequest, 'cursor'> {
+  asked: Asked;
+}
+
+async function ask(options: RequestOptions, { asked, cursor }: Ask, signal: AbortSignal): Promise<Answer> {
   let response: Dispatcher.ResponseData;
   try {
-    response = await send(options, request, signal);
+    response = await send(options, { asked, cursor }, signal);
   } catch (error) {
     const what = error instanceof DeadlinePassed ? `did not answer within ${options.timeoutMs} ms` : 'did not answer';
     throw noAnswer(asked, { status: null, what: `the API at ${asked.host} ${what}${named(error)}`, cause: error });
@@ -70,7 +78,7 @@ async function ask(options: RequestOptions, request: PageRequest, asked: Asked, 
   return { status, retryAfter: first(headers['retry-after']), location: first(headers['location']), text, bytes };
 }
 
-function send({ pool, address, token }: RequestOptions, { list, cursor }: PageRequest, signal: AbortSignal) {
+function send({ pool, address, token }: RequestOptions, { asked: { list }, cursor }: Ask, signal: AbortSignal) {
   return pool.request({
     method: 'GET',
     path: address.pathOf(list, cursor),
@@ -101,8 +109,16 @@ async function pageBody(
   }
 }
 
-function smallerPages(list: ListName): string {
-  return `The server decides how many records a page holds: ask its operator for smaller pages, or set lists.${list}.enabled to false until then.`;
+function smallerPages(list: ListRef): string {
+  return `The server decides how many records a page holds: ask its operator for smaller pages, or set lists.${nameOf(list)}.enabled to false until then.`;
+}
+
+function noSuchList(workspace: string, list: ListName, { all }: Lists): ChangefeedError {
+  return new ChangefeedError('CF_USAGE', {
+    workspace,
+    list,
+    message: `There is no list "${list}". The lists are ${all.map(({ name }) => name).join(', ')}.`,
+  });
 }
 
 /** A failed answer's status says enough: its body may be missing, endless or broken off. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { ChangefeedError } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
 
 export interface TrailStart {

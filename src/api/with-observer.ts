@@ -1,6 +1,6 @@
 /** The layer that tells metrics about each try: numbers and codes only. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Layer, PageRequest } from './layers.js';
 

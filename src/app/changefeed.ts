@@ -232,7 +232,7 @@ async function readStatus(context: AppContext, workspaces: Workspaces, dispatch:
   return { ...facts, problems: problemsOf(facts) };
 }
 
-function reportedTodos({ name, config: { timeZone }, lists, todos: { store } }: Workspace): ReportedTodos {
+function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {
   return { name, timeZone, enabled: lists.todo.enabled, store };
 }
 

@@ -3,10 +3,10 @@
  * configuration rules out carries the reason. Pure. It uses the rules of detection themselves, so that the two cannot disagree.
  */
 import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
-import { TODO_FIELDS, systemKeptFields } from '../detect/fields.js';
+import { TODO_FIELDS } from '../detect/fields.js';
 import { compileRules, type Rules } from '../detect/rules.js';
 import { buildEvent } from '../events/envelope.js';
-import { LIST_NAMES, type ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeClass, ChangeEvent, TodoVerb, Verb } from '../events/types.js';
 
 /** Why events of this kind are never emitted, and what to change. */
@@ -30,7 +30,9 @@ export interface EmissionOptions {
 
 /** Without the events of derive functions. */
 export function emissionsOf({ workspaces }: Pick<Config, 'workspaces'>, options: EmissionOptions): Emission[] {
-  return workspaces.flatMap((workspace) => LIST_NAMES.flatMap((list) => emissionsOfList(workspace, list, options)));
+  return workspaces.flatMap((workspace) =>
+    Object.values(workspace.lists).flatMap((list) => emissionsOfList(workspace, list, options)),
+  );
 }
 
 interface Kind {
@@ -40,24 +42,25 @@ interface Kind {
   obstacle?: Obstacle | null;
 }
 
-function emissionsOfList(workspace: WorkspaceConfig, list: ListName, options: EmissionOptions): Emission[] {
-  const config = workspace.lists[list];
+function emissionsOfList(workspace: WorkspaceConfig, config: ListConfig, options: EmissionOptions): Emission[] {
+  const list = config.descriptor.name;
   const disabled = config.enabled
     ? null
     : { reason: `the list "${list}" is disabled`, remedy: `set lists.${list}.enabled to true` };
   const kinds = [
-    ...kindsOfRecord(list, config, options),
+    ...kindsOfRecord(config, options),
     ...(list === 'todo' ? kindsOfTodo(workspace, config, options) : []),
   ];
   return kinds.map(({ verb, class: changeClass, fields = [], obstacle = null }) => ({
-    event: sample(workspace.name, list, { verb, class: changeClass, fields }),
+    event: sample(workspace.name, config, { verb, class: changeClass, fields }),
     obstacle: disabled ?? obstacle,
   }));
 }
 
-function kindsOfRecord(list: ListName, config: ListConfig, { fields, snapshot }: EmissionOptions): Kind[] {
-  const rules = compileRules(list, config);
-  const compared = candidates(list, config, fields).filter((field) => rules.compares(field));
+function kindsOfRecord(config: ListConfig, { fields, snapshot }: EmissionOptions): Kind[] {
+  const list = config.descriptor.name;
+  const rules = compileRules(config.descriptor, config);
+  const compared = candidates(config, fields).filter((field) => rules.compares(field));
   const kept = compared.filter((field) => rules.isSystemKept(field));
   const snapshots = config.baseline === 'emit' || (snapshot && config.images);
   return [
@@ -108,7 +111,7 @@ const SOURCE_FIELDS = {
 function kindsOfTodo({ todos }: WorkspaceConfig, config: ListConfig, { fields }: EmissionOptions): Kind[] {
   const unwatched: Obstacle = { reason: 'todos.watch is false', remedy: 'set todos.watch to true' };
   const rules = compileRules('todo', config);
-  const others = candidates('todo', config, fields).filter((field) => isEdited(rules, field));
+  const others = candidates(config, fields).filter((field) => isEdited(rules, field));
   const kinds = (Object.keys(SOURCE_FIELDS) as (keyof typeof SOURCE_FIELDS)[]).flatMap((verb): Kind[] => {
     const names = SOURCE_FIELDS[verb].flatMap((kind): readonly string[] => TODO_FIELDS[kind]);
     const compared = names.filter((name) => rules.compares(name));
@@ -149,12 +152,16 @@ function isEdited(rules: Rules, field: string): boolean {
 const CUSTOM_FIELD = 'a custom field';
 
 /** Names that stand for all fields a list may have: the known ones, and one for each configured pattern. */
-function candidates(list: ListName, { only = [], refreshed }: ListConfig, fields: readonly string[]): string[] {
+function candidates({ descriptor, only = [], refreshed }: ListConfig, fields: readonly string[]): string[] {
   const named = [...fields, ...only, ...refreshed].map((pattern) => pattern.replaceAll(/\*+/g, 'x'));
-  return [...named, ...systemKeptFields(list), CUSTOM_FIELD].map((field) => field.normalize('NFC'));
+  return [...named, ...descriptor.systemKept, CUSTOM_FIELD].map((field) => field.normalize('NFC'));
 }
 
-function sample(workspace: string, list: ListName, { verb, class: changeClass, fields }: Kind): ChangeEvent {
+function sample(
+  workspace: string,
+  { descriptor: list }: ListConfig,
+  { verb, class: changeClass, fields }: Kind,
+): ChangeEvent {
   const at = '2026-01-01T00:00:00.000Z';
   const changes = (fields ?? []).map((field) => ({ field, before: null, after: null }));
   const draft = { workspace, list, verb, recordId: 'sample', time: at, contentDigest: '' };

@@ -6,7 +6,6 @@ import type { Config, WorkspaceConfig } from '../config/schema.js';
 import { emissionsOf, type Emission, type Obstacle } from './config-emissions.js';
 import { compileSelection } from '../dispatch/match.js';
 import { workspaceOf } from '../events/envelope.js';
-import { LIST_NAMES } from '../events/lists.js';
 import type { Derivation } from '../handlers/derive.js';
 import type { Selection, Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
@@ -48,9 +47,10 @@ function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: C
   const warnings: ConfigWarning[] = [];
   const warn = (about: ConfigWarning['about'], reason: string, remedy: string): void =>
     void warnings.push({ about, subject: { workspace: name }, reason, remedy });
-  const disabled = LIST_NAMES.filter((list) => !lists[list].enabled);
-  const imageless = LIST_NAMES.filter((list) => lists[list].enabled && !lists[list].images);
-  if (disabled.length === LIST_NAMES.length)
+  const all = Object.entries(lists);
+  const disabled = all.filter(([, { enabled }]) => !enabled).map(([list]) => list);
+  const imageless = all.filter(([, { enabled, images }]) => enabled && !images).map(([list]) => list);
+  if (disabled.length === all.length)
     warn(
       'polling',
       'every list of the workspace is disabled',

@@ -1,14 +1,17 @@
 /** What a person asks about a list, and decides about it. */
 import { previewRules, type RulesPreview } from '../detect/preview.js';
-import { compileRules, type FieldRules } from '../detect/rules.js';
+import { compileRules, type FieldRules, type Rules } from '../detect/rules.js';
 import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
-import { listOf } from '../events/envelope.js';
-import type { ListName } from '../events/lists.js';
+import { objectOf } from '../events/envelope.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
-import type { Workspaces } from './workspaces.js';
+import type { SweepStore } from '../sweep/store.js';
+import { listIn, type Workspaces } from './workspaces.js';
 
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
+  /** The names of a workspace's lists, those that are not polled included. */
+  names(workspace?: string): ListName[];
   /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
   explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
   /** The fields seen in a list, their value types, and the share of rows that have them. */
@@ -35,20 +38,26 @@ export interface PreviewOptions {
 const PREVIEWED_EVENTS = 10_000;
 
 export function createInspector(workspaces: Workspaces): Inspector {
+  const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
+    const workspace = workspaces.choose(name);
+    return { store: workspace.store, rules: listIn(workspace, list).rules };
+  };
   return {
+    names: (workspace) => [...workspaces.choose(workspace).lists.keys()],
     async explain(list, id, workspace) {
-      const { store, lists } = workspaces.choose(workspace);
-      return await explainRecord(store, { list, id, rules: lists[list].rules });
+      const { store, rules } = choose(list, workspace);
+      return await explainRecord(store, { list, id, rules });
     },
-    schema: async (list, workspace) => listSchema(await workspaces.choose(workspace).store.schema(list)),
+    schema: async (list, workspace) => listSchema(await choose(list, workspace).store.schema(list)),
     async previewRules(list, proposed, { workspace, limit = PREVIEWED_EVENTS } = {}) {
-      const events = await workspaces.choose(workspace).store.recentEvents(0, limit);
-      const ofList = events.filter((event) => listOf(event) === list);
-      return previewRules(ofList, compileRules(list, proposed));
+      const { store, rules } = choose(list, workspace);
+      const events = await store.recentEvents(0, limit);
+      const ofList = events.filter((event) => objectOf(event) === rules.list.object);
+      return previewRules(ofList, compileRules(rules.list, proposed));
     },
-    acceptRemovals: async (list, workspace) => await workspaces.choose(workspace).store.acceptRemovals(list),
-    acceptCreations: async (list, workspace) => await workspaces.choose(workspace).store.acceptCreations(list),
-    resync: async (list, workspace) => await workspaces.choose(workspace).store.forgetBaseline(list),
+    acceptRemovals: async (list, workspace) => await choose(list, workspace).store.acceptRemovals(list),
+    acceptCreations: async (list, workspace) => await choose(list, workspace).store.acceptCreations(list),
+    resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
   };
 }
 

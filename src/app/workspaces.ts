@@ -7,7 +7,9 @@ import type { ReadApi } from '../api/read-api.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
 import { ChangefeedError } from '../errors.js';
-import { LIST_NAMES, type ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
+import { objectOf, workspaceOf } from '../events/envelope.js';
+import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/base-url.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createBudget } from '../state/budget.js';
@@ -21,6 +23,8 @@ import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 import type { AppContext } from './context.js';
 
+type ListWithRules = ListConfig & { rules: Rules };
+
 export interface Workspace {
   name: string;
   config: WorkspaceConfig;
@@ -31,7 +35,8 @@ export interface Workspace {
   failures: FailureLog;
   /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
   alive: Map<ListName, () => void>;
-  lists: Readonly<Record<ListName, ListConfig & { rules: Rules }>>;
+  /** Also those that are not polled. */
+  lists: ReadonlyMap<ListName, ListWithRules>;
   /** `watch` is null when the due times of todos are not watched. */
   todos: { workspace: string; watch: TodoWatch | null; store: TodoStore };
 }
@@ -85,7 +90,27 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
 }
 
 export function enabledLists({ lists }: Pick<WorkspaceConfig, 'lists'>): ListName[] {
-  return LIST_NAMES.filter((list) => lists[list].enabled);
+  return Object.values(lists)
+    .filter(({ enabled }) => enabled)
+    .map(({ descriptor }) => descriptor.name);
+}
+
+/** @throws ChangefeedError CF_USAGE when the workspace has no such list */
+export function listIn({ name, lists }: Pick<Workspace, 'name' | 'lists'>, list: ListName): ListWithRules {
+  const found = lists.get(list);
+  if (found !== undefined) return found;
+  throw usage(`The workspace "${name}" has no list "${list}". Its lists are ${[...lists.keys()].join(', ')}.`);
+}
+
+/**
+ * The rules of the list an event came from. Undefined: events of a workspace or a list that the configuration no longer names may still
+ * be in the queues.
+ */
+export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | undefined {
+  const workspace = workspaceOf(event);
+  if (!workspaces.names.includes(workspace)) return undefined;
+  const lists = [...workspaces.get(workspace).lists.values()];
+  return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
 }
 
 function openWorkspace(
@@ -101,6 +126,7 @@ function openWorkspace(
     workspace: name,
     baseUrl,
     token,
+    lists: Object.values(lists).map(({ descriptor }) => descriptor),
     budget: createBudget({ redis, keys, workspace: name, limits, clock }),
     log,
     clock,
@@ -112,8 +138,8 @@ function openWorkspace(
     ...(attempts !== undefined && { attempts }),
   });
   const store = namingCommits(createSweepStore(redis, keys, name), unfinished);
-  const withRules = (list: ListName) =>
-    [list, { ...lists[list], rules: compileRules(list, lists[list], watch) }] as const;
+  const withRules = (list: ListConfig) =>
+    [list.descriptor.name, { ...list, rules: compileRules(list.descriptor, list, watch) }] as const;
   return {
     name,
     config,
@@ -123,7 +149,7 @@ function openWorkspace(
     schedule,
     failures,
     alive,
-    lists: Object.fromEntries(LIST_NAMES.map(withRules)) as Workspace['lists'],
+    lists: new Map(Object.values(lists).map(withRules)),
     todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
   };
 }

@@ -1,18 +1,29 @@
 /** Readers of arguments and options. A text that cannot be read is a usage error that names the option and what is allowed. */
 import { ChangefeedError } from '../errors.js';
-import { EVENT_TYPES, NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
-import { LIST_NAMES, OBJECT_OF, parseListName, type ListName } from '../events/lists.js';
+import { builtInLists, type ListName, type Lists } from '../crm/lists/lists.js';
+import { NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType, mayBeType, typesOf } from '../events/catalogue.js';
 import { compileTypePattern } from '../events/pattern.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { meantList } from '../schema-kit/list-name.js';
 import type { Read } from './command.js';
 
-export const listName: Read<ListName> = (text) => {
-  const list = parseListName(text);
-  if (list !== undefined) return list;
-  throw usage(`There is no list "${text}"${meantList(text)}. The lists are ${LIST_NAMES.join(', ')}.`);
-};
+/**
+ * A list by its name or path. Which lists exist depends on the configuration, so it is resolved after loading.
+ * @throws ChangefeedError CF_USAGE when there is no such list
+ */
+export function listNamed(text: string, lists: Lists): ListName {
+  const list = lists.parse(text);
+  if (list !== undefined) return list.name;
+  throw usage(
+    `There is no list "${text}"${meantList(text, lists)}. The lists are ${lists.all.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+/** Several lists, each once. */
+export function listsNamed(texts: readonly string[], lists: Lists): ListName[] {
+  return [...new Set(texts.map((text) => listNamed(text, lists)))];
+}
 
 /** One of these words. */
 export function word<Word extends string>(...words: readonly Word[]): Read<Word> {
@@ -69,15 +80,29 @@ export const duration: Read<number> = (text, name) => {
   throw usage(`${name}: found "${text}"; allowed: a duration with its unit, such as 200ms, 30s or 15m.`);
 };
 
-/** Event types with `*`. A pattern that no event can match is refused: its empty output would mean "nothing happened". */
+/** Event types with `*`. `checkEventPatterns` checks them against the lists of the configuration. */
 export const eventPatterns: Read<string[]> = (text, name) =>
   separated(text, name).map((pattern) => {
-    if ([...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern)) || isOwnType(pattern)) return pattern;
-    const meant = didYouMean(pattern, [...EVENT_TYPES, ...NOTICE_TYPES]);
-    const objects = LIST_NAMES.map((list) => OBJECT_OF[list]).join('|');
-    const types = `crm.(${objects}).(${VERBS.join('|')}) and crm.todo.(${TODO_VERBS.join('|')})`;
-    throw usage(`${name}: no event has a type like "${pattern}"${meant}. Types are ${types}; * stands for any text.`);
+    if (mayBeType(pattern)) return pattern;
+    throw noSuchType(name, pattern, builtInLists);
   });
+
+/**
+ * A pattern that no event can match is refused: its empty output would mean "nothing happened".
+ * @throws ChangefeedError CF_USAGE
+ */
+export function checkEventPatterns(option: string, patterns: readonly string[], lists: Lists): void {
+  const types = [...lists.all.flatMap(typesOf), ...NOTICE_TYPES];
+  const dead = patterns.find((pattern) => !isOwnType(pattern) && !types.some(compileTypePattern(pattern)));
+  if (dead !== undefined) throw noSuchType(option, dead, lists);
+}
+
+function noSuchType(option: string, pattern: string, lists: Lists): ChangefeedError {
+  const meant = didYouMean(pattern, [...lists.all.flatMap(typesOf), ...NOTICE_TYPES]);
+  const objects = lists.all.map(({ object }) => object).join('|');
+  const types = `crm.(${objects}).(${VERBS.join('|')}) and crm.todo.(${TODO_VERBS.join('|')})`;
+  return usage(`${option}: no event has a type like "${pattern}"${meant}. Types are ${types}; * stands for any text.`);
+}
 
 /** `100/10s`; `none` and `0` are no limit. */
 export const rateLimit: Read<{ requests: number; perMs: number } | null> = (text, name) => {

@@ -1,6 +1,8 @@
 /** A command declared as data: its parameters, with their readers, give `run` its typed input. */
 import type { Command } from 'commander';
 import { openService, type OpenedService } from '../app/process.js';
+import { listsOf } from '../config/lists.js';
+import type { Lists } from '../crm/lists/lists.js';
 import type { Io } from './io.js';
 
 /** Reads a text of the command line. `name` is what the message of a usage error begins with. */
@@ -125,15 +127,20 @@ function addParameter(command: Command, name: string, parameter: Parameter<unkno
   }
 }
 
-/** Opens the feed of the configuration for a command that a person waits for, and closes it afterwards. */
+export interface CommandService extends OpenedService {
+  /** The built-in lists and those of the configuration. */
+  lists: Lists;
+}
+
+/** Opens the feed of the configuration for an interactive command, and closes it afterwards. */
 export async function withFeed<T>(
   io: Io,
   config: string | undefined,
-  use: (service: OpenedService) => Promise<T>,
+  use: (service: CommandService) => Promise<T>,
 ): Promise<T> {
   const service = await openService(io, { path: config, quiet: true });
   try {
-    return await use(service);
+    return await use({ ...service, lists: listsOf(service.config.workspaces) });
   } finally {
     await service.feed.stop();
   }

@@ -1,18 +1,18 @@
 /** The schema of a list as a TypeScript interface. */
 import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
-import { OBJECT_OF, type ListName } from '../events/lists.js';
+import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 
 type SeenField = ListSchema['fields'][number];
 
 /** One interface, named after what an element of the list is called in event types. It compiles for any names of fields. */
-export function typesText(list: ListName, { rows, fields }: ListSchema): string {
+export function typesText(list: ListRef, { rows, fields }: ListSchema): string {
   const head = rows === 0 ? 'No row has been seen yet.' : `As seen on ${rows} ${rows === 1 ? 'row' : 'rows'}.`;
   const members = rows === 0 ? ['  [field: string]: unknown;'] : fields.flatMap(memberLines);
   return [`/** ${head} */`, `export interface ${nameOf(list)} {`, ...members, '}'].join('\n');
 }
 
-function nameOf(list: ListName): string {
-  return OBJECT_OF[list].replace(/(^|_)([a-z])/g, (_match, _gap, letter: string) => letter.toUpperCase());
+function nameOf(list: ListRef): string {
+  return descriptorOf(list).object.replace(/(^|_)([a-z])/g, (_match, _gap, letter: string) => letter.toUpperCase());
 }
 
 function memberLines({ field, share, forms }: SeenField): string[] {

@@ -1,4 +1,5 @@
 /** Checks a raw configuration and makes a Config of it: the schema, the subscriptions, and rules across options. */
+import type { Lists } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
 import type { Derivation } from '../handlers/derive.js';
@@ -6,8 +7,10 @@ import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
+import { selectionProblems, withLists } from '../handlers/selection.js';
 import { sentenceOf, type Explained } from '../schema-kit/explain.js';
 import { invalidConfig } from './issues.js';
+import { listsOf, listsThatDisagree } from './lists.js';
 import { configSchema, type Config, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
@@ -37,14 +40,18 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     ...unknownWorkspaces(subscriptions, workspaces, 'subscriptions'),
     ...unknownWorkspaces(derive, workspaces, 'derive'),
   );
+  const lists = listsOf(workspaces);
+  problems.push(...listsThatDisagree(workspaces), ...emitsOfNoList(derive, lists));
+  problems.push(...subscriptions.flatMap((one, index) => selectionProblems(one, lists, `subscriptions[${index}]`)));
+  problems.push(...derive.flatMap((one, index) => selectionProblems(one, lists, `derive[${index}]`)));
   problems.push(...unknownTypes(subscriptions, derive));
   const tokens = mirrorTokens(serve?.token, workspaces);
   problems.push(...tokens.problems);
   if (problems.length > 0) throw invalidConfig(source, problems);
   return {
     workspaces,
-    subscriptions,
-    derive,
+    subscriptions: subscriptions.map((one) => withLists(one, lists)),
+    derive: derive.map((one) => withLists(one, lists)),
     redis: { ...redis, url: redisUrl ?? redis.url },
     log,
     deadLetters,
@@ -113,7 +120,21 @@ function unknownWorkspaces(
   );
 }
 
-/** So would a subscription to an event type that no derive function emits. */
+/** A derive function makes events of records, so the second word of its types is the object of a list. */
+function emitsOfNoList(derive: readonly Derivation[], lists: Lists): string[] {
+  const objects = lists.all.map(({ object }) => object);
+  return derive.flatMap(({ emits }, index) =>
+    emits.flatMap((type, at) =>
+      objects.includes(type.split('.')[1] ?? '')
+        ? []
+        : [
+            `derive[${index}].emits[${at}]: found "${type}"; allowed: <yours>.<object>.<verb>, the object one of ${objects.join(', ')}.`,
+          ],
+    ),
+  );
+}
+
+/** A subscription to an event type that no derive function emits would silently receive nothing. */
 function unknownTypes(subscriptions: readonly Subscription[], derive: readonly Derivation[]): string[] {
   const emitted = derive.flatMap(({ emits }) => emits);
   return subscriptions.flatMap(({ on }, index) =>

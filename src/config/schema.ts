@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { DEFAULT_CREATIONS } from '../detect/creation.js';
 import { DEFAULT_REMOVALS } from '../detect/removal.js';
-import { LIST_NAMES, parseListName, type ListName } from '../events/lists.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { builtInLists, withBuiltIn, type BuiltInList } from '../crm/lists/lists.js';
 import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
@@ -23,33 +24,10 @@ import {
   yesOrNo,
 } from '../schema-kit/fields.js';
 import { A_LIST, meantList } from '../schema-kit/list-name.js';
+import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
 
 /** Of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
 export const DEFAULT_BUDGET = { requests: 80, perSeconds: 10 };
-
-/**
- * Time between two sweeps of a list. The sum over all lists of pages divided by interval must stay below the budget of
- * 8 requests a second, or sweeps would wait for each other without end. For a large workspace, in pages of 50:
- *
- *   list           records  pages  interval  requests/s
- *   todo            10,000    200     2 min       1.67    the list whose changes are most urgent
- *   people          10,000    200     5 min       0.67
- *   organization     3,000     60     5 min       0.20
- *   memo            10,000    200     5 min       0.67
- *   history         50,000  1,000    10 min       1.67    only grows
- *   activity        50,000  1,000    10 min       1.67
- *   total                                         6.53    of 8
- *
- * An interval that is too long does less harm than one that is too short: a small workspace can configure shorter ones.
- */
-export const DEFAULT_INTERVAL_MS: Readonly<Record<ListName, number>> = {
-  todo: 2 * 60_000,
-  people: 5 * 60_000,
-  organization: 5 * 60_000,
-  memo: 5 * 60_000,
-  history: 10 * 60_000,
-  activity: 10 * 60_000,
-};
 
 // An age is compared, not waited for; the upper bound of ten years only catches typing errors.
 const LONGEST_AGE = '3650d';
@@ -128,31 +106,43 @@ const listOptions = strictOptions({
   touch: yesOrNo.default(false),
   /** A key that appears, vanishes or changes its value type on nearly all rows is one schema event. @defaultValue true */
   collapse: yesOrNo.default(true),
+  ...descriptorOptions,
 });
 
 /** Every list is present in the result, with its default interval where none is given. */
 const lists = z
   .record(z.string(), listOptions, { error: `an object whose keys are ${A_LIST}` })
   .transform((given, context) => {
-    const named = new Map<ListName, z.output<typeof listOptions>>();
+    const named = new Map<string, ListConfig>();
     for (const [key, options] of Object.entries(given)) {
-      const list = parseListName(key);
-      if (list !== undefined && !named.has(list)) {
-        named.set(list, options);
-        continue;
-      }
-      const message =
-        list === undefined
-          ? `there is no such list${meantList(key)}; allowed: ${A_LIST}`
-          : `the list "${list}" is named twice; keep one of them`;
-      context.addIssue({ code: 'custom', path: [key], message, params: { whole: true } });
+      const refuse = (message: string, path: readonly string[] = []): void =>
+        context.addIssue({ code: 'custom', path: [key, ...path], message, params: { whole: true } });
+      const { description, rest } = splitListOptions(options);
+      const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
+      if (read.outcome === 'unknown')
+        refuse(
+          `there is no such list${meantList(key)}; allowed: ${A_LIST}; or any name with a \`path\`, which adds a list`,
+        );
+      else if (read.outcome === 'wrong')
+        refuse(read.problem.message, read.problem.option === null ? [] : [read.problem.option]);
+      else if (named.has(read.list.name)) refuse(`the list "${read.list.name}" is named twice; keep one of them`);
+      else named.set(read.list.name, listConfig(read.list, rest));
     }
-    const complete = LIST_NAMES.map((list) => {
-      const { interval = DEFAULT_INTERVAL_MS[list], ...options } = named.get(list) ?? listOptions.parse({});
-      return [list, { ...options, intervalMs: interval }] as const;
-    });
-    return Object.fromEntries(complete) as Readonly<Record<ListName, ListConfig>>;
+    return withEveryBuiltIn(named);
   });
+
+function listConfig(
+  descriptor: ListDescriptor,
+  { interval = descriptor.intervalMs, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
+): ListConfig {
+  return { descriptor, ...options, intervalMs: interval };
+}
+
+function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
+  const builtIn = builtInLists.all.map((list) => named.get(list.name) ?? listConfig(list, listOptions.parse({})));
+  const all = [...builtIn, ...[...named.values()].filter((one) => !builtIn.includes(one))];
+  return Object.fromEntries(all.map((one) => [one.descriptor.name, one])) as ListConfigs;
+}
 
 const workspaceOptions = strictOptions({
   /** Unique; part of event sources and Redis keys. Letters, digits, `-`, `_`, `.`; at most 64. */
@@ -167,7 +157,10 @@ const workspaceOptions = strictOptions({
   timeZone: timeZone.default(DEFAULT_TIME_ZONE),
   /** The todo monitor: events derived from changes of todos and from their due dates. */
   todos: todosOptions.prefault({}),
-  /** Options per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). */
+  /**
+   * Options per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). An entry with
+   * a `path` adds a list: see lists.md.
+   */
   lists: lists.prefault({}),
 });
 
@@ -274,7 +267,14 @@ export type ConfigInput = z.input<typeof configSchema>;
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
-export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval'>> & { readonly intervalMs: number };
+export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval' | keyof DescriptorOptions>> & {
+  /** What the list is. */
+  readonly descriptor: ListDescriptor;
+  readonly intervalMs: number;
+};
+
+/** By name; the built-in lists first. */
+export type ListConfigs = Readonly<Record<BuiltInList, ListConfig>> & Readonly<Record<string, ListConfig>>;
 
 /** A workspace, checked and with its defaults. `lists` has every list, the disabled ones included. */
 export type WorkspaceConfig = z.output<typeof workspaceOptions>;

@@ -4,8 +4,8 @@
  * Numbers, booleans and strings are never coerced. The one notion of equality: detection, merged changes and the sandbox
  * use it.
  */
-import type { ListName } from '../events/lists.js';
 import { isPictureField, writtenName } from './fields.js';
+import { descriptorOf, type ListRef } from './lists/lists.js';
 
 export interface CanonicalField {
   /** The field's name as the record spells it. */
@@ -21,7 +21,7 @@ export type CanonicalFields = ReadonlyMap<string, CanonicalField>;
 
 /** What a comparison depends on besides the records. */
 export interface Comparison {
-  readonly list: ListName;
+  readonly list: ListRef;
   /** Null, absent and an empty list mean the same. */
   readonly nullIsAbsent: boolean;
   /** Does the field take part? Asked by canonical name. */
@@ -33,11 +33,12 @@ export function readFields(
   record: Readonly<Record<string, unknown>>,
   { list, nullIsAbsent, compares }: Comparison,
 ): CanonicalFields {
+  const descriptor = descriptorOf(list);
   const fields = new Map<string, CanonicalField>();
   for (const [name, value] of Object.entries(record)) {
-    const key = writtenName(list, name.normalize('NFC'), record);
+    const key = writtenName(descriptor, name.normalize('NFC'), record);
     if (!compares(key)) continue;
-    const text = valueText(isPictureField(key) ? withoutQuery(value) : value, nullIsAbsent);
+    const text = valueText(isPictureField(descriptor, key) ? withoutQuery(value) : value, nullIsAbsent);
     if (text !== null) fields.set(key, { name, value, text });
   }
   return fields;

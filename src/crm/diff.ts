@@ -1,5 +1,11 @@
-import type { FieldChange } from '../events/types.js';
 import type { CanonicalFields } from './canonical.js';
+
+/** One field that differs. `before` or `after` is null where the field was absent or null. */
+export interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
 
 /** The fields that differ between two canonical records, sorted by name, with the values as the records hold them. */
 export function diffFields(before: CanonicalFields, after: CanonicalFields): FieldChange[] {

@@ -48,9 +48,10 @@ export interface ObservedChange {
 /** What is known about a record that has no stored record. */
 export function firstAppearance({
   record,
+  rules,
   observation,
-}: Pick<SeenRecordInput, 'record' | 'observation'>): Omit<ObservedChange, 'verb' | 'sequence'> {
-  const time = toIsoTime(creationTimeOf(record)) ?? observation.observedAt;
+}: Pick<SeenRecordInput, 'record' | 'rules' | 'observation'>): Omit<ObservedChange, 'verb' | 'sequence'> {
+  const time = toIsoTime(creationTimeOf(record, rules.list)) ?? observation.observedAt;
   return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' };
 }
 

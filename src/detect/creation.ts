@@ -6,7 +6,7 @@
  * them: they are neither stored nor reported, only counted. At the end it holds them, or it reads the list again and reports them.
  * A false alarm is the smaller failure: an import that waits for a person loses nothing, but events cannot be taken back.
  */
-import type { ListName } from '../events/lists.js';
+import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 
 export interface CreationRules {
   /** Held when more than this share of the records seen is new … 1 switches the guard off. @defaultValue 0.5 */
@@ -62,7 +62,7 @@ export interface KnownShare {
 }
 
 export interface CreationGuard {
-  list: ListName;
+  list: ListRef;
   rules: CreationRules;
   /** Records of the list before new ones were held. */
   before: number;
@@ -116,7 +116,7 @@ function isTooManyAtEnd(so: SeenSoFar, guard: CreationGuard): boolean {
   const known = knownSeen(so, guard);
   if (excess(so, guard) <= 0) return false;
   if (isReplaced({ seen: known, of: guard.before })) return true;
-  const growsOnly = guard.list === 'history' || guard.list === 'activity';
+  const { growsOnly } = descriptorOf(guard.list);
   return isTooMany(so, guard) && !(growsOnly && known >= STILL_THERE * guard.before);
 }
 

@@ -74,8 +74,8 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
   if (baseline === 'emit')
     return { kind: 'baselined', sequence: sequence + 1, event: snapshotEvent(input, sequence + 1) };
   const since = Date.parse(baseline.since);
-  const created = creationTimeOf(input.record);
-  const modifiedAt = modifiedAtOf(input.record);
+  const created = creationTimeOf(input.record, input.rules.list);
+  const modifiedAt = modifiedAtOf(input.record, input.rules.list);
   if (created !== null && Date.parse(created) >= since) {
     return { ...appeared(input, { verb: 'created' }), kind: 'baselined' };
   }
@@ -93,7 +93,7 @@ function appeared(input: DetectInput, change: Partial<ObservedChange> & Pick<Obs
 /** A deleted record is shown again. With its old contents it may come from a lagging replica and needs a confirmation. */
 function reappeared(input: DetectInput, stored: StoredRecord, gone: Gone): Detection {
   const content = contentDigest(canonicalFields(input.record, input.rules));
-  const age = ageOf(modifiedAtOf(input.record), storedModifiedAt(stored));
+  const age = ageOf(modifiedAtOf(input.record, input.rules.list), storedModifiedAt(stored, input.rules.list));
   const isCertain = stored.doubt?.certain === true && stored.doubt.content === content;
   const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(stored.earlier ?? [])].includes(content));
   const recent = withinLag(gone.at, input.observation.observedAt);
@@ -106,7 +106,7 @@ function compared(input: DetectInput, stored: StoredRecord): Detection {
   const { record, rules, observation } = input;
   const [before, after] = bothSides(stored, record, rules);
   const changes = diffFields(before, after);
-  const age = ageOf(modifiedAtOf(record), storedModifiedAt(stored));
+  const age = ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list));
   if (changes.length === 0) return unchanged(input, stored, age === 'older');
   const content = contentDigest(after);
   const lagging = age !== 'newer' && observation.lagging === true;
@@ -146,7 +146,8 @@ function unchanged(input: DetectInput, stored: StoredRecord, older: boolean): De
   if (muted !== undefined) {
     return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
   }
-  if (modifiedAtOf(record) === storedModifiedAt(stored)) return { kind: 'ignored', sequence, event: null };
+  if (modifiedAtOf(record, rules.list) === storedModifiedAt(stored, rules.list))
+    return { kind: 'ignored', sequence, event: null };
   if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
   return { ...updated(input, stored, []), kind: 'touched' };
 }
@@ -157,8 +158,8 @@ function mutingRule(rules: Rules, field: string): string {
 
 function updated(input: DetectInput, stored: StoredRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
   const { record, rules } = input;
-  const modifiedAt = modifiedAtOf(record);
-  const isNewTime = modifiedAt !== storedModifiedAt(stored);
+  const modifiedAt = modifiedAtOf(record, rules.list);
+  const isNewTime = modifiedAt !== storedModifiedAt(stored, rules.list);
   const kind = changes.every(({ field }) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
   const sequence = stored.sequence + 1;
   const event = buildRecordEvent(input, {
@@ -197,7 +198,7 @@ function imageOf({
   images = true,
 }: DetectInput): Pick<StoredRecord, 'record' | 'fields' | 'modifiedAt'> {
   if (images) return { record };
-  return { record: null, fields: fingerprintsOf(record, rules), modifiedAt: modifiedAtOf(record) };
+  return { record: null, fields: fingerprintsOf(record, rules), modifiedAt: modifiedAtOf(record, rules.list) };
 }
 
 function earlierAfter(

@@ -1,4 +1,4 @@
-/** Identifies a record: by its id, or by its content in lists whose rows may have no id (history and activity). */
+/** Identifies a record: by its id, or by its content in a list whose rows may have no id. */
 import { ChangefeedError, describe } from '../errors.js';
 import { canonicalText } from './canonical.js';
 import { digestOf } from './digest.js';
@@ -22,20 +22,19 @@ export function recordKey(
 ): string {
   const { id } = record;
   if (typeof id === 'string' && id !== '') return checkedLength(id, rules);
-  const mayLackId = rules.list === 'history' || rules.list === 'activity';
-  if (id === undefined && mayLackId) {
+  if (id === undefined && rules.list.ids === 'optional') {
     // Independent of the rules: a change of rules must not give the same rows other keys.
     const key = CONTENT + digestOf(canonicalText(record, { ...rules, compares: () => true, nullIsAbsent: true }));
     const count = occurrence(key);
     return count === 1 ? key : `${key}-${count}`;
   }
   throw new ChangefeedError('CF_PAGE_MALFORMED', {
-    list: rules.list,
-    message: `List "${rules.list}": expected every record to carry an "id" string, found ${describe(id)}. Nothing of the page was written; it is read again.`,
+    list: rules.list.name,
+    message: `List "${rules.list.name}": expected every record to carry an "id" string, found ${describe(id)}. Nothing of the page was written; it is read again.`,
   });
 }
 
-function checkedLength(id: string, { list }: Rules): string {
+function checkedLength(id: string, { list: { name: list } }: Rules): string {
   if (id.length <= LONGEST_ID) return id;
   throw new ChangefeedError('CF_PAGE_MALFORMED', {
     list,

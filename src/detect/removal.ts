@@ -130,9 +130,9 @@ export function decideRemovals(
 }
 
 /** A lagging replica may not know a record that appeared within its lag, so the record's absence proves nothing yet. */
-export function isNewcomer(stored: StoredRecord | null, at: string): boolean {
+export function isNewcomer(stored: StoredRecord | null, at: string, { list }: Pick<Rules, 'list'>): boolean {
   if (stored === null) return false;
-  return withinLag(appearedAt(stored), at) || withinLag(creationTimeOf(stored.record ?? {}), at);
+  return withinLag(appearedAt(stored), at) || withinLag(creationTimeOf(stored.record ?? {}, list), at);
 }
 
 /** The stored record after its deletion: the content is dropped, what is needed to recognise it again stays. */
@@ -145,7 +145,7 @@ export function deletedRecord(
   return {
     sequence: stored.sequence + 1,
     record: null,
-    gone: { at: at.at, modifiedAt: storedModifiedAt(stored), content: contentDigest(before) },
+    gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list), content: contentDigest(before) },
     ...(stored.earlier === undefined ? {} : { earlier: stored.earlier }),
     decisions: withDecision(stored.decisions, { ...at, what: 'deleted' }),
   };

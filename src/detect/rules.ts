@@ -1,7 +1,8 @@
 /** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
-import type { ListName } from '../events/lists.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { compilePattern } from '../events/pattern.js';
-import { isStampField, systemKeptFields } from './fields.js';
+import { isStampField } from './fields.js';
 
 export interface FieldRules {
   /** Field patterns (`*` for any run of characters) that never make an event. */
@@ -27,7 +28,7 @@ export interface TodoWatch {
 }
 
 export interface Rules {
-  readonly list: ListName;
+  readonly list: ListDescriptor;
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
@@ -41,12 +42,13 @@ export interface Rules {
   readonly mutedBy: (field: string) => string | null;
 }
 
-export function compileRules(list: ListName, options: FieldRules = {}, watch: TodoWatch | null = null): Rules {
+export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoWatch | null = null): Rules {
+  const list = descriptorOf(of);
   const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true } = options;
   const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
   const wanted = only === undefined ? () => true : matcher(only);
   const mutedBy = (field: string): string | null => {
-    if (isStampField(field)) return 'stamp';
+    if (isStampField(field, list)) return 'stamp';
     const rule = ignoring.find(({ matches }) => matches(field));
     if (rule !== undefined) return `ignore: ${rule.pattern}`;
     return wanted(field) ? null : 'only';
@@ -56,9 +58,9 @@ export function compileRules(list: ListName, options: FieldRules = {}, watch: To
     nullIsAbsent,
     touch,
     collapse,
-    watch: list === 'todo' ? watch : null,
+    watch: list.name === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
-    isSystemKept: matcher([...systemKeptFields(list), ...refreshed]),
+    isSystemKept: matcher([...list.systemKept, ...refreshed]),
     mutedBy,
   };
 }
@@ -75,7 +77,7 @@ export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules 
 
 /** The same rules with every field compared, to find what a rule has muted. */
 export function withEveryField(rules: Rules): Rules {
-  return { ...rules, compares: (field) => !isStampField(field) };
+  return { ...rules, compares: (field) => !isStampField(field, rules.list) };
 }
 
 /** Patterns are compared under NFC, because the same Korean name can be encoded in two ways. */

@@ -7,7 +7,7 @@ import { writtenName } from '../crm/fields.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { canonicalFields, textOf } from './canonical.js';
 import { shortDigest } from './digest.js';
-import { modifiedAtOf } from './fields.js';
+import { modifiedAtOf, type Timestamps } from './fields.js';
 import { memoized } from './memoized.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';
@@ -162,9 +162,9 @@ export function storedValueTypes(stored: StoredRecord, rules: Rules): ReadonlyMa
   return new Map(Object.entries(stored.fields).map(([key, text]) => [key, parseFingerprint(text).valueType]));
 }
 
-export function storedModifiedAt(stored: StoredRecord): string | null {
+export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): string | null {
   if (stored.gone !== undefined) return stored.gone.modifiedAt;
-  return stored.record === null ? (stored.modifiedAt ?? null) : modifiedAtOf(stored.record);
+  return stored.record === null ? (stored.modifiedAt ?? null) : modifiedAtOf(stored.record, list);
 }
 
 /** True when the record is again what it was before a change of the schema, which yielded no event for it. */

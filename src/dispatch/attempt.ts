@@ -1,5 +1,6 @@
 /** One attempt: a call of a handler, bounded in time even when the handler ignores its signal. */
 import { ChangefeedError, describe } from '../errors.js';
+import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
@@ -134,6 +135,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
     attempt,
     subscription: subscription.name,
     workspace: delivery.workspace,
+    list: listOf(delivery.event, subscription.catalogue) ?? null,
     replay: delivery.replay !== undefined,
   });
 }

@@ -1,5 +1,6 @@
 /** One call of a batch handler with many events, and its outcome per ordering group. */
 import { ChangefeedError } from '../errors.js';
+import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { batchFailuresOf } from '../handlers/errors.js';
 import type { BatchContext, Batching, HandleBatch, Subscription } from '../handlers/handler.js';
@@ -116,6 +117,7 @@ function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): Batch
       return {
         attempt,
         workspace,
+        list: listOf(delivery.event, subscription.catalogue) ?? null,
         replay: delivery.replay !== undefined,
         once: createOnce({ store, subscription: subscription.name, workspace, eventId: id, log: () => log }),
       };

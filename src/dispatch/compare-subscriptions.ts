@@ -34,5 +34,6 @@ export function compareSubscriptions(
 function isSame(a: Subscription, b: Subscription): boolean {
   if (a === b) return true;
   const [before, after] = [settingsOf(a), settingsOf(b)];
-  return before !== undefined && a.handler === b.handler && isDeepStrictEqual(before, after);
+  const sameLists = isDeepStrictEqual(a.catalogue?.all, b.catalogue?.all);
+  return before !== undefined && a.handler === b.handler && sameLists && isDeepStrictEqual(before, after);
 }

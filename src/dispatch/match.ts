@@ -11,11 +11,11 @@ type Test = (event: ChangeEvent) => boolean;
  * for which `where` throws is selected, so that it is not lost: `where` runs again before the handler, where a failure is
  * retried.
  */
-export function compileSelection({ on, workspaces, lists, class: wanted, fields, where }: Selection): Test {
+export function compileSelection({ on, workspaces, lists, catalogue, class: wanted, fields, where }: Selection): Test {
   const types = on.map((pattern) => compileTypePattern(normal(pattern)));
   const tests: Test[] = [({ type }) => types.some((selects) => selects(type))];
   if (workspaces !== undefined) tests.push((event) => workspaces.includes(workspaceOf(event)));
-  if (lists !== undefined) tests.push((event) => lists.some((list) => list === listOf(event)));
+  if (lists !== undefined) tests.push((event) => lists.some((list) => list === listOf(event, catalogue)));
   if (wanted !== undefined) tests.push((event) => event.data.class === wanted);
   if (fields !== undefined) {
     const wantedFields = fields.map((pattern) => compilePattern(normal(pattern)));

@@ -8,8 +8,8 @@
  */
 import { meaningOf, readFields, type CanonicalFields, type Comparison } from '../crm/canonical.js';
 import { changesByName, diffFields } from '../crm/diff.js';
-import { listOf, mergedEventId, workspaceOf } from '../events/envelope.js';
-import type { ListName } from '../events/lists.js';
+import { builtInLists } from '../crm/lists/lists.js';
+import { mergedEventId, objectOf } from '../events/envelope.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 
@@ -20,8 +20,8 @@ export interface Merge {
   event: ChangeEvent | null;
 }
 
-/** How detection compares the records of a list; undefined when that is not known. */
-export type ComparisonOf = (workspace: string, list: ListName) => Comparison | undefined;
+/** How detection compares the record of an event; undefined when that is not known. */
+export type ComparisonOf = (event: ChangeEvent) => Comparison | undefined;
 
 export interface MergeOptions {
   /** @defaultValue the comparison of a list without options */
@@ -88,17 +88,22 @@ function foldChanges(
 ): readonly FieldChange[] {
   const [first] = members;
   const last = members.at(-1) ?? first;
-  const list = listOf(last);
   const [before, after] = [first.data.before, last.data.after];
   // Without images the first value of a field is not known, so all named fields stay.
   const haveImages = members.every(({ data }) => data.before !== null);
-  if (list === undefined || before === null || after === null || !haveImages) return namedChanges(members);
-  const rules = comparisonOf(workspaceOf(last), list) ?? { list, nullIsAbsent: true, compares: () => true };
+  const rules = comparisonOf(last) ?? usualComparison(last);
+  if (rules === undefined || before === null || after === null || !haveImages) return namedChanges(members);
   // The fields that events name, not the fields that today's rules compare: a named field stays, and a field that only a schema
   // change moved does not appear.
   const named = namedFields(members, rules);
   const compared = { ...rules, compares: (field: string) => named.has(field) };
   return diffFields(readFields(before, compared), readFields(after, compared));
+}
+
+/** The comparison of a list without options; undefined for a list that is not built in. */
+function usualComparison(event: ChangeEvent): Comparison | undefined {
+  const list = builtInLists.byObject(objectOf(event));
+  return list && { list, nullIsAbsent: true, compares: () => true };
 }
 
 function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {

@@ -1,6 +1,6 @@
 /** The ports through which the dispatcher and the workers use Redis. `src/state` implements them. */
 import type { Redis } from 'ioredis';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 
 /**

@@ -115,10 +115,12 @@ export function keptJobs({ ageMs, events }: DeadLetterRetention): {
 /** The ordering group of an event: its record, or null when the subscription has no order. */
 export function groupOf(
   { workspace, event }: Pick<Delivery, 'workspace' | 'event'>,
-  { order }: Subscription,
+  { order, catalogue }: Subscription,
 ): string | null {
   // Escaped, so that the id of one record cannot spell the group of another.
-  return order === 'none' ? null : `${workspace}/${listOf(event) ?? '-'}/${encodeURIComponent(event.subject)}`;
+  return order === 'none'
+    ? null
+    : `${workspace}/${listOf(event, catalogue) ?? '-'}/${encodeURIComponent(event.subject)}`;
 }
 
 export function entryOf(delivery: Delivery): Entry {

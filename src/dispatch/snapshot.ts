@@ -14,10 +14,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import { EVENT_TYPES } from '../events/catalogue.js';
+import { typesOf } from '../events/catalogue.js';
 import { listOf } from '../events/envelope.js';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
-import { LIST_NAMES, OBJECT_OF, type ListName } from '../events/lists.js';
+import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Selection, Subscription } from '../handlers/handler.js';
 import { compileTypePattern } from '../events/pattern.js';
@@ -124,9 +124,10 @@ export class Snapshot {
     if (text === undefined) return batch;
     const { staged, reading, left, scannedAtMs } = JSON.parse(text) as SnapshotTask;
     if (staged || reading !== null) return null;
-    const current = batch.filter(({ event }) => !left.some((list) => list === listOf(event)));
+    const { catalogue } = subscription;
+    const current = batch.filter(({ event }) => !left.some((list) => list === listOf(event, catalogue)));
     if (scannedAtMs === null) return current;
-    const records = current.map(({ event }) => recordOf(listOf(event), event.subject));
+    const records = current.map(({ event }) => recordOf(listOf(event, catalogue), event.subject));
     const seen = await backfills.seen(subscription.name, workspace, records);
     return current.filter(({ logId }, index) => {
       const end = seen[index] ?? null;
@@ -243,18 +244,15 @@ function recordOf(list: ListName | undefined, key: string): string {
 }
 
 /** A subscription that selects any event type of a list gets the snapshot of the list. */
-function listsCovered({ lists, on }: Selection): ListName[] {
+function listsCovered({ lists, on, catalogue = builtInLists }: Selection): ListName[] {
   const wanted = on.map(compileTypePattern);
-  return LIST_NAMES.filter((list) => {
-    if (lists !== undefined && !lists.includes(list)) return false;
-    return typesOf(list).some((type) => wanted.some((matches) => matches(type)));
-  });
+  return catalogue.all
+    .filter((list) => lists === undefined || lists.includes(list.name))
+    .filter((list) => typesOf(list).some((type) => wanted.some((matches) => matches(type))))
+    .map(({ name }) => name);
 }
 
-function selectsSnapshots({ on }: Selection, list: ListName): boolean {
-  return on.some((pattern) => compileTypePattern(pattern)(`crm.${OBJECT_OF[list]}.snapshot`));
-}
-
-function typesOf(list: ListName): string[] {
-  return EVENT_TYPES.filter((type) => type.startsWith(`crm.${OBJECT_OF[list]}.`));
+function selectsSnapshots({ on, catalogue = builtInLists }: Selection, list: ListName): boolean {
+  const type = `crm.${catalogue.byName(list)?.object ?? ''}.snapshot`;
+  return on.some((pattern) => compileTypePattern(pattern)(type));
 }

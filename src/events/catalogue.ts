@@ -1,5 +1,7 @@
-/** Every event type there is, as values: for whatever must check or list them. The union itself stands in types.ts. */
-import { LIST_NAMES, OBJECT_OF } from './lists.js';
+/** Event types as values, for checks and messages. The types of TypeScript are in types.ts. */
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { builtInLists } from '../crm/lists/lists.js';
+import { compilePattern, compileTypePattern } from './pattern.js';
 import type { EventType, NoticeKind, NoticeType, TodoVerb, Verb } from './types.js';
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const satisfies readonly Verb[];
@@ -14,10 +16,14 @@ export const TODO_VERBS = [
   'overdue',
 ] as const satisfies readonly TodoVerb[];
 
-export const EVENT_TYPES: readonly EventType[] = [
-  ...LIST_NAMES.flatMap((list) => VERBS.map((verb): EventType => `crm.${OBJECT_OF[list]}.${verb}`)),
-  ...TODO_VERBS.map((verb): EventType => `crm.todo.${verb}`),
-];
+/** The types of the events of one list. */
+export function typesOf({ name, object }: ListDescriptor): string[] {
+  const verbs = name === 'todo' ? [...VERBS, ...TODO_VERBS] : VERBS;
+  return verbs.map((verb) => `crm.${object}.${verb}`);
+}
+
+/** The event types of the built-in lists. */
+export const EVENT_TYPES = builtInLists.all.flatMap(typesOf) as readonly EventType[];
 
 const NOTICE_KINDS = [
   'redis.evicts',
@@ -38,6 +44,14 @@ const NOTICE_KINDS = [
 
 /** The feed's own events. */
 export const NOTICE_TYPES: readonly NoticeType[] = NOTICE_KINDS.map((kind): NoticeType => `changefeed.${kind}`);
+
+/** Can a pattern select any event, whatever lists a configuration adds? */
+export function mayBeType(pattern: string): boolean {
+  const [first, object = '', verb = '', ...rest] = pattern.split('.');
+  const ofSomeList =
+    first === 'crm' && rest.length === 0 && /^[a-z0-9_*]+$/.test(object) && VERBS.some(compilePattern(verb));
+  return ofSomeList || isOwnType(pattern) || [...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern));
+}
 
 /** A type or pattern of a derive function, to judge by its first word; whether there is such a function, the configuration says. */
 export function isOwnType(pattern: string): boolean {

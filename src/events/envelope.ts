@@ -1,9 +1,9 @@
 /** Where an event's id comes from: from what happened, never from when or by whom it was seen. */
 import { createHash } from 'node:crypto';
-import { OBJECT_OF, listOfObject, type ListName } from './lists.js';
-import type { ChangeData, ChangeEvent, EventType, TodoVerb, Verb } from './types.js';
+import { builtInLists, descriptorOf, type ListName, type ListRef, type Lists } from '../crm/lists/lists.js';
+import type { ChangeData, ChangeEvent, TodoVerb, Verb } from './types.js';
 
-export type EventDraft = EventCommon & ({ list: ListName; verb: Verb } | { list: 'todo'; verb: TodoVerb });
+export type EventDraft = EventCommon & ({ list: ListRef; verb: Verb } | { list: 'todo'; verb: TodoVerb });
 
 interface EventCommon {
   workspace: string;
@@ -16,8 +16,7 @@ interface EventCommon {
 }
 
 export function buildEvent({ workspace, list, verb, recordId, time, contentDigest, data }: EventDraft): ChangeEvent {
-  // Of todos alone there are more verbs: the draft's type has seen to that.
-  const type = `crm.${OBJECT_OF[list]}.${verb}` as EventType;
+  const type = `crm.${descriptorOf(list).object}.${verb}`;
   return {
     specversion: '1.0',
     id: eventId([workspace, type, recordId, String(data.sequence), contentDigest]),
@@ -69,7 +68,12 @@ export function workspaceOf(event: ChangeEvent): string {
   return event.source.slice('/workspaces/'.length);
 }
 
-/** The list an event came from, read off its type. */
-export function listOf(event: ChangeEvent): ListName | undefined {
-  return listOfObject(event.type.split('.')[1] ?? '');
+/** What the record of an event is called: the second word of its type. */
+export function objectOf({ type }: Pick<ChangeEvent, 'type'>): string {
+  return type.split('.')[1] ?? '';
+}
+
+/** The list an event came from. Events of a list that is not among `lists` and the feed's own events have none. */
+export function listOf(event: Pick<ChangeEvent, 'type'>, lists: Lists = builtInLists): ListName | undefined {
+  return lists.byObject(objectOf(event))?.name;
 }

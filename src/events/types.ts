@@ -1,5 +1,8 @@
+import type { FieldChange } from '../crm/diff.js';
+import type { ListName, ObjectName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
-import type { ListName, ObjectName } from './lists.js';
+
+export type { FieldChange } from '../crm/diff.js';
 
 export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed';
 /** What follows from a todo's change, or from its time having come. */
@@ -33,13 +36,6 @@ export interface Notice {
   readonly since: string | null;
   /** The list it is about, where it is about one. */
   readonly list: ListName | null;
-}
-
-/** One field that differs. `before` or `after` is null where the field was absent or null. */
-export interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
 }
 
 /** `edited`: by a person or an integration. `refreshed`: only fields that the system keeps by itself. */

@@ -1,4 +1,7 @@
 /** `defineHandler`: a handler written in code. */
+import type { ListDefinition, RecordOf } from '../crm/lists/define.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, EventData, EventType, Notice, NoticeType, Verb } from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { parseOptions } from './explain.js';
@@ -35,8 +38,8 @@ type Glob<Pattern extends string> = Pattern extends `${infer Head}*${infer Tail}
 type WithoutStars<Text extends string> = Text extends `*${infer Rest}` ? WithoutStars<Rest> : Text;
 
 /** The event types that a pattern selects; the same rules as `compileTypePattern`. */
-type Selected<Pattern extends string> = Exclude<
-  Extract<EventType, Glob<Pattern>>,
+type Selected<Pattern extends string, Types extends string = EventType> = Exclude<
+  Extract<Types, Glob<Pattern>>,
   Pattern extends `${string}${ListSuffix}` ? never : `${string}${ListSuffix}`
 >;
 type ListSuffix = '.schema_changed';
@@ -69,28 +72,69 @@ type SnapshotType<Type extends EventType> = Type extends `crm.${infer Name}.${st
   ? Extract<EventType, `crm.${Name}.snapshot`>
   : never;
 
+/** Lists as a handler names them: by name, by path, or as `defineList` returns them. */
+export type NamedLists = readonly (ListName | ListDefinition<object>)[];
+
+/**
+ * The event that a handler of these `lists` receives. A list of `defineList` adds its own events, with the type of its records;
+ * where there are no other lists, events of the built-in ones do not occur.
+ */
+export type EventOfLists<On extends readonly string[], Start extends string, Lists extends NamedLists> =
+  | ([Extract<Lists[number], string>] extends [never] ? Extract<EventOf<On, Start>, DerivedEvent> : EventOf<On, Start>)
+  | EventOfDefinition<Extract<Lists[number], ListDefinition<object>>, On[number], Start>;
+
+type EventOfDefinition<List, Pattern extends string, Start extends string> =
+  List extends ListDefinition<object, string, infer Word>
+    ? FurtherEvent<List, SelectedVerb<Word, Pattern> | ('snapshot' extends Start ? 'snapshot' : never)>
+    : never;
+
+type SelectedVerb<Word extends string, Pattern extends string> =
+  IsLiteral<Pattern> extends true
+    ? Selected<Pattern, `crm.${Word}.${Verb}`> extends `crm.${Word}.${infer Name extends Verb}`
+      ? Name
+      : never
+    : Verb;
+
+type FurtherEvent<List extends ListDefinition<object>, Name extends Verb> = Name extends Verb
+  ? EventOfType<`crm.${List['object']}.${Name}`> & {
+      readonly data: WithRecord<EventData<`crm.person.${Name}`>, RecordOf<List>>;
+    }
+  : never;
+
+/** The same data with records of another type. */
+type WithRecord<Data, Item> = {
+  readonly [Key in keyof Data]: CrmRecord extends Data[Key]
+    ? Key extends 'before' | 'after'
+      ? Item | Extract<Data[Key], null>
+      : Data[Key]
+    : Data[Key];
+};
+
 export type Start = NonNullable<SubscriptionOptions['start']>;
 
-export interface HandlerOptions<On extends readonly string[], From extends Start = Start> extends Omit<
-  SubscriptionOptions,
-  'on' | 'where' | 'start'
-> {
+export interface HandlerOptions<
+  On extends readonly string[],
+  From extends Start = Start,
+  Lists extends NamedLists = readonly ListName[],
+> extends Omit<SubscriptionOptions, 'on' | 'where' | 'start' | 'lists'> {
   /** Event types; `*` matches any characters. @defaultValue `['crm.*']` */
   on?: On | undefined;
+  /** Lists by name or path, or as `defineList` returns them: then events have the type of its records. @defaultValue all */
+  lists?: Lists | undefined;
   /** Where a new subscription starts: see `SubscriptionOptions`. @defaultValue 'now' */
   start?: From | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
-  where?: Conditions | ((event: EventOf<On, From>) => boolean) | undefined;
+  where?: Conditions | ((event: EventOfLists<On, From, Lists>) => boolean) | undefined;
   /**
    * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
    * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
-  handle?: (event: EventOf<On, From>, context: HandlerContext) => void | Promise<void>;
+  handle?: (event: EventOfLists<On, From, Lists>, context: HandlerContext) => void | Promise<void>;
   /**
    * Instead of `handle`: handles many events at once, collected by `batch`. Events of one record are in order.
    * A `BatchError` names the events that failed, each with its own error; all others count as done.
    */
-  handleBatch?: (events: readonly EventOf<On, From>[], context: BatchContext) => void | Promise<void>;
+  handleBatch?: (events: readonly EventOfLists<On, From, Lists>[], context: BatchContext) => void | Promise<void>;
   /** Releases the handler's resources; called once when the process stops. */
   close?: () => Promise<void>;
 }
@@ -102,7 +146,8 @@ export interface HandlerOptions<On extends readonly string[], From extends Start
 export function defineHandler<
   const On extends readonly string[] = readonly ['crm.*'],
   const From extends Start = 'now',
->(options: HandlerOptions<On, From>): Subscription {
+  const Lists extends NamedLists = readonly ListName[],
+>(options: HandlerOptions<On, From, Lists>): Subscription {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
     const message = `defineHandler: found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }.`;

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
 import { VERBS } from '../events/catalogue.js';
 import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
-import { LIST_NAMES, OBJECT_OF } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { EventOf, Start } from './define.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { EventOfLists, NamedLists, Start } from './define.js';
 import { PermanentError } from './errors.js';
 import { parseOptions } from './explain.js';
 import { strictOptions } from '../schema-kit/fields.js';
@@ -28,13 +28,14 @@ type Given<Type extends string> = Derived<Type> | readonly Derived<Type>[] | nul
 
 type Shared = Pick<
   SubscriptionOptions,
-  'name' | 'workspaces' | 'lists' | 'class' | 'fields' | 'concurrency' | 'retry' | 'whenDead' | 'timeout'
+  'name' | 'workspaces' | 'class' | 'fields' | 'concurrency' | 'retry' | 'whenDead' | 'timeout'
 >;
 
 export interface DeriveOptions<
   On extends readonly string[],
   Type extends string,
   From extends Start = Start,
+  Lists extends NamedLists = readonly ListName[],
 > extends Shared {
   /**
    * The types it emits: `<yours>.<object>.<verb>`, such as `acme.person.promoted`. The first word is your own, neither `crm` nor
@@ -43,12 +44,14 @@ export interface DeriveOptions<
   emits: readonly Type[];
   /** Event types; `*` matches any characters. Events of derive functions are never selected. @defaultValue `['crm.*']` */
   on?: On | undefined;
+  /** Lists by name or path, or as `defineList` returns them. @defaultValue all */
+  lists?: Lists | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
-  where?: Conditions | ((event: EventOf<On, From>) => boolean) | undefined;
+  where?: Conditions | ((event: EventOfLists<On, From, Lists>) => boolean) | undefined;
   /** Where a new derive function starts: see `SubscriptionOptions`. @defaultValue 'now' */
   start?: From | undefined;
   /** Returns one event, several, or nothing. Errors have the same meaning as in a handler. */
-  derive: (event: EventOf<On, From>, context: HandlerContext) => Given<Type> | Promise<Given<Type>>;
+  derive: (event: EventOfLists<On, From, Lists>, context: HandlerContext) => Given<Type> | Promise<Given<Type>>;
 }
 
 /** A checked derive function: an element of `derive` in the configuration. */
@@ -63,10 +66,9 @@ export type AppendDerived = (
   events: readonly ChangeEvent[],
 ) => Promise<unknown>;
 
-const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
-const A_TYPE = `<yours>.<object>.<verb> such as 'acme.person.promoted'; the first word is neither crm nor changefeed, the object one of ${OBJECTS.join(', ')}, the verb none of ${VERBS.join(', ')}`;
+const A_TYPE = `<yours>.<object>.<verb> such as 'acme.person.promoted'; the first word is neither crm nor changefeed, the object that of a list, such as person or todo, the verb none of ${VERBS.join(', ')}`;
 const TYPE = new RegExp(
-  `^(?!(crm|changefeed)\\.)[a-z][a-z0-9_-]*\\.(${OBJECTS.join('|')})\\.(?!(${VERBS.join('|')})$)[a-z][a-z0-9_]*$`,
+  `^(?!(crm|changefeed)\\.)[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_]*\\.(?!(${VERBS.join('|')})$)[a-z][a-z0-9_]*$`,
 );
 const SOME_TYPES = 'an array of one or more event types of your own';
 
@@ -83,7 +85,8 @@ export function defineDerive<
   const On extends readonly string[] = readonly ['crm.*'],
   const Type extends string = string,
   const From extends Start = 'now',
->(options: DeriveOptions<On, Type, From>): Derivation {
+  const Lists extends NamedLists = readonly ListName[],
+>(options: DeriveOptions<On, Type, From, Lists>): Derivation {
   const { derive, ...rest } = options;
   const { emits, ...settings } = parseOptions(deriveSchema, rest, { where: '', kind: 'defineDerive' });
   if (typeof derive !== 'function') {

@@ -1,5 +1,5 @@
 import type { ChangeClass, ChangeEvent } from '../events/types.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName, Lists } from '../crm/lists/lists.js';
 import type { Log } from '../runtime/log.js';
 
 /** Everything a handler gets besides the event. */
@@ -12,6 +12,8 @@ export interface HandlerContext {
   readonly attempt: number;
   readonly subscription: string;
   readonly workspace: string;
+  /** The list that the event comes from; null for the feed's own events. */
+  readonly list: ListName | null;
   /** True if sent again by a replay; event and id are the same as the first time. */
   readonly replay: boolean;
   /**
@@ -38,7 +40,7 @@ export interface BatchContext extends Pick<HandlerContext, 'signal' | 'subscript
   /** Carries subscription and number of events as fields. */
   readonly log: Log;
   /** The context of one of the events, as a handler of single events gets it. */
-  readonly about: (event: ChangeEvent) => Pick<HandlerContext, 'attempt' | 'workspace' | 'replay' | 'once'>;
+  readonly about: (event: ChangeEvent) => Pick<HandlerContext, 'attempt' | 'workspace' | 'list' | 'replay' | 'once'>;
 }
 
 /**
@@ -108,6 +110,8 @@ export interface Selection {
   readonly on: readonly string[];
   readonly workspaces?: readonly string[];
   readonly lists?: readonly ListName[];
+  /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
+  readonly catalogue?: Lists;
   readonly class?: ChangeClass;
   /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
   readonly fields?: readonly string[];
@@ -148,4 +152,6 @@ export interface Subscription extends Selection {
   readonly ping?: Ping;
   /** Releases the handler's resources (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;
+  /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */
+  readonly namedLists?: readonly ListName[];
 }

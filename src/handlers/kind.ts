@@ -15,11 +15,17 @@ export interface Kind {
   build(options: unknown, where: string): Subscription;
 }
 
-const SETTINGS = new WeakMap<Subscription, unknown>();
+const SETTINGS = new WeakMap<object, unknown>();
 
 /** The checked options of a built-in handler, to tell whether two subscriptions are the same. Undefined for other handlers. */
 export function settingsOf(subscription: Subscription): unknown {
   return SETTINGS.get(subscription);
+}
+
+/** Gives a copy of a subscription the options that the original was made of. */
+export function keepSettings<One extends object>(original: One, copy: One): One {
+  if (SETTINGS.has(original)) SETTINGS.set(copy, SETTINGS.get(original));
+  return copy;
 }
 
 export function defineKind<Schema extends z.ZodType>(

@@ -1,14 +1,13 @@
 /** The options every subscription has, whatever its handler does: their schema, defaults and messages. */
 import { z } from 'zod';
-import { EVENT_TYPES, NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType } from '../events/catalogue.js';
-import { LIST_NAMES, OBJECT_OF, parseListName } from '../events/lists.js';
+import { builtInLists, type ListName } from '../crm/lists/lists.js';
+import { mayBeType } from '../events/catalogue.js';
 import { parseBeginning } from '../events/log-id.js';
 import { ChangefeedError } from '../errors.js';
-import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
 import { listName } from '../schema-kit/list-name.js';
 import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
-import { compileTypePattern } from '../events/pattern.js';
+import { anEventType, meantType } from './selection.js';
 import { compileWhere, whereSchema } from './where.js';
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };
@@ -16,8 +15,7 @@ export const DEFAULT_BATCH = { size: 100, linger: 1_000 };
 
 // A timer of the platform holds at most 24.8 days; a longer one would fire at once.
 export const LONGEST_WAIT = '24d';
-const OBJECTS = LIST_NAMES.map((list) => OBJECT_OF[list]);
-const AN_EVENT_TYPE = `crm.<object>.<verb>, with * for any run of characters; objects: ${OBJECTS.join(', ')}; verbs: ${VERBS.join(', ')}; of todos also ${TODO_VERBS.join(', ')}`;
+const AN_EVENT_TYPE = anEventType(builtInLists);
 const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
 
 const retryOptions = strictOptions({
@@ -66,7 +64,7 @@ export const subscriptionShape = {
   on: listOf(z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern), 'event types').default(['crm.*']),
   /** Names of workspaces. @defaultValue all */
   workspaces: listOf(text('the name of a workspace'), 'names of workspaces').optional(),
-  /** Lists, by name (`activity`) or path (`people/activity`). @defaultValue all */
+  /** Lists, by name (`activity`) or path (`people/activity`); in code also what `defineList` returns. @defaultValue all */
   lists: listOf(listName, 'lists').optional(),
   /** Only changes made by people and integrations (`edited`), or only of fields the system keeps (`refreshed`). @defaultValue both */
   class: oneOf('edited', 'refreshed').optional(),
@@ -134,6 +132,7 @@ export interface SubscriptionParts {
   rate?: Rate;
   disableAfterMs?: number;
   ping?: Ping;
+  namedLists?: readonly ListName[];
 }
 
 /**
@@ -167,6 +166,7 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(parts.rate && { rate: parts.rate }),
     ...(parts.disableAfterMs !== undefined && { disableAfterMs: parts.disableAfterMs }),
     ...(parts.ping && { ping: parts.ping }),
+    ...(parts.namedLists && { namedLists: parts.namedLists }),
     ...(parts.close && { close: parts.close }),
   };
 }
@@ -204,15 +204,6 @@ function isStart(value: unknown): boolean {
 
 /** A pattern that no event can match would make a subscription that silently receives nothing. */
 function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
-  if ([...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern)) || isOwnType(pattern)) return;
-  context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantEventType(pattern)}` });
-}
-
-function meantEventType(pattern: string): string {
-  // A common mistake is the name of the list instead of the object: "crm.people.created".
-  const [crm = '', object = '', ...verbs] = pattern.split('.');
-  const list = parseListName(object);
-  const wanted = list === undefined ? pattern : [crm, OBJECT_OF[list], ...verbs].join('.');
-  const wildcards = [...OBJECTS.map((name) => `crm.${name}.*`), ...VERBS.map((verb) => `crm.*.${verb}`)];
-  return didYouMean(wanted, pattern.includes('*') ? wildcards : [...EVENT_TYPES, ...NOTICE_TYPES]);
+  if (mayBeType(pattern)) return;
+  context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantType(pattern, builtInLists)}` });
 }

@@ -1,6 +1,6 @@
 /** The status of a Changefeed as plain data. The `status` command prints it, and the problems are found in it. */
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Notice, NoticeKind } from '../events/types.js';
 import type { ListFailure } from '../sweep/schedule.js';
 

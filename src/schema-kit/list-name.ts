@@ -1,18 +1,26 @@
-/** A list, given by its name or its path. */
+/** A list, given by its name or its path, or in code as `defineList` returns it. */
 import { z } from 'zod';
-import { LIST_NAMES, PATH_OF, parseListName, type ListName } from '../events/lists.js';
+import type { ListDescription } from '../crm/lists/define.js';
+import { builtInLists, LIST_NAMES, type ListName } from '../crm/lists/lists.js';
 import { didYouMean } from './did-you-mean.js';
 
 export const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
 /** ` (did you mean "people"?)`, or nothing. */
-export function meantList(text: string): string {
-  return didYouMean(text, [...LIST_NAMES, ...LIST_NAMES.map((list) => PATH_OF[list].slice('v2/'.length))]);
+export function meantList(text: string, { all } = builtInLists): string {
+  return didYouMean(text, [...all.map(({ name }) => name), ...all.map(({ path }) => path.slice('v2/'.length))]);
 }
 
-export const listName = z.string({ error: A_LIST }).transform((text, context): ListName => {
-  const list = parseListName(text);
-  if (list !== undefined) return list;
-  context.addIssue({ code: 'custom', message: `${A_LIST}${meantList(text)}` });
-  return z.NEVER;
-});
+const NAMED = 'the name or the path of a list, or in code what defineList returns';
+
+/** The path of a built-in list becomes its name. Only the configuration knows which other lists there are. */
+export const listName = z
+  .custom<ListName | Pick<ListDescription, 'name'>>(
+    (value) => typeof nameIn(value) === 'string' && nameIn(value) !== '',
+    { error: NAMED },
+  )
+  .transform((value): ListName => builtInLists.parse(String(nameIn(value)))?.name ?? String(nameIn(value)));
+
+function nameIn(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
+}

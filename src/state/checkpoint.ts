@@ -1,7 +1,7 @@
 /** The checkpoint of a sweep and the summary of the last complete one: JSON with a format version, checked when it is read. */
 import { z } from 'zod';
+import type { ListName } from '../crm/lists/lists.js';
 import type { DriftField, PastDrift } from '../detect/schema-drift/drift.js';
-import type { ListName } from '../events/lists.js';
 import type { Checkpoint, SweepSummary } from '../sweep/store.js';
 import type { WorkspaceRedis } from './keys.js';
 import { isTime, parseJson, checked, unreadable, type StoredAt } from './stored.js';

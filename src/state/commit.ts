@@ -1,7 +1,7 @@
 /** What a sweep writes, as the arguments of one script: all of it or nothing (lua/commit-page.lua). */
 import { randomUUID } from 'node:crypto';
+import type { ListName } from '../crm/lists/lists.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
-import type { ListName } from '../events/lists.js';
 import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';

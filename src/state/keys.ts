@@ -5,7 +5,7 @@
  * script may use several of them.
  */
 import type { Redis } from 'ioredis';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 
 /** The default of the option `redis.prefix`. */
 export const DEFAULT_PREFIX = 'changefeed';

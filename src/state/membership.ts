@@ -1,7 +1,7 @@
 /** Which records stood on which page, and which are missing: the facts from which removals are decided. */
 import { z } from 'zod';
+import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
-import type { ListName } from '../events/lists.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';

@@ -1,7 +1,7 @@
 /** When a list was swept last, and why its last attempts failed: fields of the list's sweep hash. */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { ListFailure, ListTimes, ScheduleStore } from '../sweep/schedule.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys, WorkspaceRedis } from './keys.js';

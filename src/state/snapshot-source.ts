@@ -1,10 +1,10 @@
 /** Reads stored records step by step, for subscriptions that start with a snapshot. Changes nothing. */
 import type { Redis } from 'ioredis';
+import type { ListName } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from '../detect/rules.js';
 import { snapshotEvent } from '../detect/build-event.js';
 import type { ListReadiness, Scan, ScanPosition, SnapshotSource } from '../dispatch/ports.js';
-import type { ListName } from '../events/lists.js';
 import { BEFORE_ALL } from '../events/log-id.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { readSummary } from './checkpoint.js';
@@ -22,16 +22,16 @@ export interface SnapshotSourceDeps {
   redis: Redis;
   keys: Keys;
   clock: Clock;
-  /** A list's options. */
-  list: (workspace: string, list: ListName) => { enabled: boolean; images: boolean; rules: Rules };
+  /** The options of a list; null where the workspace has no such list. */
+  list: (workspace: string, list: ListName) => { enabled: boolean; images: boolean; rules: Rules } | null;
 }
 
 export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
   const { redis, keys, clock, list: configured } = deps;
   const readiness = async (workspace: string, list: ListName): Promise<ListReadiness> => {
-    const { enabled, images } = configured(workspace, list);
-    if (!enabled) return 'off';
-    if (!images) return 'imageless';
+    const options = configured(workspace, list);
+    if (options?.enabled !== true) return 'off';
+    if (!options.images) return 'imageless';
     return (await redis.hexists(keys.sweep(workspace, list), 'baselineAt')) === 1 ? 'ready' : 'waiting';
   };
   return {
@@ -39,8 +39,10 @@ export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
       return new Map(await Promise.all(lists.map(async (list) => [list, await readiness(workspace, list)] as const)));
     },
     async scan(workspace, list, from) {
+      const options = configured(workspace, list);
+      if (options === null) return { next: null, tail: BEFORE_ALL, records: [], withoutImage: 0 };
+      const { rules } = options;
       const scanned = await scan(deps, { workspace, list, from });
-      const { rules } = configured(workspace, list);
       const { sweep, next, tail } = scanned;
       const observation = { workspace, sweep, previousSweep: null, observedAt: isoTime(clock.now()) };
       const records: Scan['records'][number][] = [];

@@ -1,9 +1,9 @@
 /** Reads what `status` shows of Redis and of a workspace. Changes nothing. */
 import type { Redis } from 'ioredis';
 import type { BudgetLimits } from '../api/budget.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { ROWS } from '../detect/schema-drift/schema.js';
 import { messageOf } from '../errors.js';
-import { LIST_NAMES, type ListName } from '../events/lists.js';
 import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../runtime/redis-conditions.js';
@@ -42,7 +42,11 @@ export async function readWorkspaceStatus(
     readState(redis, keys, name),
     redis.xlen(keys.log(name)),
     redis.pttl(keys.budgetPause(name)),
-    Promise.all(LIST_NAMES.map((list) => readListStatus({ ...view, workspace: name }, { list, ...lists[list] }))),
+    Promise.all(
+      Object.entries(lists).map(([list, options]) =>
+        readListStatus({ ...view, workspace: name }, { list, ...options }),
+      ),
+    ),
   ]);
   const since = { stateSince: state?.since ?? null, stateLostAt: state?.lostAt ?? null };
   return { name, ...since, logLength, budget: { ...budget, pausedMs: Math.max(0, pausedMs) }, lists: listStatuses };

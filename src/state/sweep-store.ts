@@ -1,9 +1,9 @@
 /** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import { schemaFrom } from '../detect/schema-drift/schema.js';
-import type { ListName } from '../events/lists.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { commitPage, commitRemovals, committed } from './commit.js';

@@ -4,7 +4,6 @@
  */
 import type { Redis } from 'ioredis';
 import type { TraceStore, WorkspaceTraces } from '../dispatch/ports.js';
-import { LIST_NAMES } from '../events/lists.js';
 import type { Keys } from './keys.js';
 
 const SCAN_COUNT = 1_000;
@@ -13,8 +12,9 @@ const CHUNK = 200;
 export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
   return {
     async sweeping(workspace) {
-      const held = await Promise.all(LIST_NAMES.map((list) => redis.exists(keys.lease(workspace, list))));
-      return LIST_NAMES.filter((_list, index) => held[index] === 1);
+      // By the keys there are: no configuration needs to name the workspace or its lists any more.
+      const leases = await scanAll(redis, keys.lease(workspace, '*'));
+      return leases.map((key) => key.slice(keys.lease(workspace, '').length)).sort();
     },
     removeWorkspace: (workspace) => removeWorkspace(redis, keys, workspace),
     deliveries: (workspace) => findDeliveries(redis, keys, workspace),
@@ -24,14 +24,22 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
 }
 
 async function removeWorkspace(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceTraces> {
+  const lists = await scanAll(redis, keys.records(workspace, '*'));
   const [events, ...records] = await Promise.all([
     redis.xlen(keys.log(workspace)),
-    ...LIST_NAMES.map((list) => redis.hlen(keys.records(workspace, list))),
+    ...lists.map((key) => redis.hlen(key)),
   ]);
   let removed = 0;
   for await (const found of scan(redis, keys.everythingOf(workspace))) removed += await redis.unlink(...found);
   for await (const found of scan(redis, keys.marksOf(workspace))) removed += await redis.unlink(...found);
   return { keys: removed, events, records: records.reduce((sum, count) => sum + count, 0) };
+}
+
+/** A scan may show a key twice. */
+async function scanAll(redis: Redis, match: string): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const keys of scan(redis, match)) for (const key of keys) found.add(key);
+  return [...found];
 }
 
 async function* scan(redis: Redis, match: string): AsyncGenerator<string[], void, undefined> {

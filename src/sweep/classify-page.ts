@@ -41,7 +41,10 @@ export async function* classifyPage(
   const page = options.checkpoint.pages + 1;
   const seen = seenRecords(options.records, rules);
   const pageKeys = seen.map(({ key }) => key);
-  const [digests, before] = await Promise.all([store.digests(rules.list, pageKeys), store.members(rules.list, page)]);
+  const [digests, before] = await Promise.all([
+    store.digests(rules.list.name, pageKeys),
+    store.members(rules.list.name, page),
+  ]);
   const stored = pageKeys.map((key, index) => ({ key, storedDigest: digests[index] ?? null }));
   const guarded = guardCreations(options, stored);
   if (guarded.outcome === 'walk again') return guarded;
@@ -85,7 +88,8 @@ async function tallyPart(
   options: ClassifyOptions & { storedDigests: StoredDigests; lagging: boolean; withholds: boolean },
 ): Promise<PageTally> {
   const { differing, states } = await differences(store, part, options);
-  const lagging = options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null));
+  const lagging =
+    options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null, options.rules));
   const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
   for (const { key, digest } of part) if (options.storedDigests.get(key) === digest) tally.unchanged(key);
   differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
@@ -105,7 +109,7 @@ async function differences(
 ): Promise<Differences> {
   const differing = part.filter(({ key, digest }) => storedDigests.get(key) !== digest);
   const keys = differing.map(({ key }) => key);
-  return { differing, states: await store.records(rules.list, keys) };
+  return { differing, states: await store.records(rules.list.name, keys) };
 }
 
 async function isLagging(
@@ -115,7 +119,7 @@ async function isLagging(
 ): Promise<boolean> {
   for (const part of parts) {
     const { differing, states } = await differences(store, part, context);
-    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null))) return true;
+    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null, context.rules))) return true;
   }
   return false;
 }
@@ -221,8 +225,8 @@ export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): 
   return [...byKey.values()];
 }
 
-function isOlder(record: UncheckedRecord, state: RecordWrite['state'] | null): boolean {
-  return state !== null && ageOf(modifiedAtOf(record), storedModifiedAt(parseStored(state))) === 'older';
+function isOlder(record: UncheckedRecord, state: RecordWrite['state'] | null, { list }: Rules): boolean {
+  return state !== null && ageOf(modifiedAtOf(record, list), storedModifiedAt(parseStored(state), list)) === 'older';
 }
 
 function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {

@@ -112,9 +112,9 @@ function isChange({ kind }: Detection): boolean {
   return kind === 'edited' || kind === 'refreshed' || kind === 'stale';
 }
 
-function isOlder({ record, stored, observation }: DetectInput): boolean {
+function isOlder({ record, stored, rules, observation }: DetectInput): boolean {
   if (stored === null || observation.lagging === true) return true;
-  return ageOf(modifiedAtOf(record), storedModifiedAt(stored)) === 'older';
+  return ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list)) === 'older';
 }
 
 /** The change may be the schema's rather than the record's own. */

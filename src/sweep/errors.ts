@@ -1,6 +1,6 @@
 /** The errors with which a sweep of a list ends. */
+import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError, messageOf } from '../errors.js';
-import type { ListName } from '../events/lists.js';
 import type { CommitResult } from './store.js';
 
 /** The sweep stopped at a page. */

@@ -2,7 +2,7 @@
 import type { Gone, Doubt, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { SweepStore, SweepSummary } from './store.js';
 
 export interface RecordStory {

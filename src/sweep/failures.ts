@@ -1,6 +1,6 @@
 /** Keeps the last failure of each list for the schedule and the status, and logs when a failure begins, lasts and ends. */
 import { ChangefeedError } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';

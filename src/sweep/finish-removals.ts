@@ -89,14 +89,14 @@ async function stillMissing(
 
 async function withoutNewcomers(
   { store }: SweepDeps,
-  { list }: SweepOptions,
+  { list, rules }: SweepOptions,
   { keys, at }: { keys: readonly string[]; at: string },
 ): Promise<string[]> {
   const old: string[] = [];
   for (let from = 0; from < keys.length; from += RECORDS_PER_STEP) {
     const chunk = keys.slice(from, from + RECORDS_PER_STEP);
     const stored = (await store.records(list, chunk)).map((state) => parseStored(state));
-    old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at)));
+    old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at, rules)));
   }
   return old;
 }
@@ -159,14 +159,14 @@ async function removalWrites(
   });
 }
 
-/** The records that deleted ones were merged into. Only people and organizations can be merged. */
+/** The records that deleted ones were merged into, in lists whose records can be merged. */
 async function mergeSurvivors(
   { store }: SweepDeps,
-  { list }: SweepOptions,
+  { list, rules }: SweepOptions,
   { deleted, missing }: Steps,
 ): Promise<Map<string, string>> {
   const survivors = new Map<string, string>();
-  if (deleted.length === 0 || (list !== 'people' && list !== 'organization')) return survivors;
+  if (deleted.length === 0 || !rules.list.merged) return survivors;
   const since = earliest(deleted.map((key) => Date.parse(missing.get(key)?.since ?? '')));
   const events = await store.recentEvents(since - MERGE_LEAD_MS, MERGE_EVENTS_READ);
   const gone = new Set(deleted);

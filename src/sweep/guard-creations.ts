@@ -1,4 +1,5 @@
 /** Applies the guard on new records to one page before anything of it is written. */
+import type { ListName } from '../crm/lists/lists.js';
 import {
   allowanceFor,
   DEFAULT_CREATIONS,
@@ -9,7 +10,6 @@ import {
   type CreationTally,
 } from '../detect/creation.js';
 import { isPresent } from '../detect/removal.js';
-import type { ListName } from '../events/lists.js';
 import { noCounts } from './counts.js';
 import type { ClassifyOptions } from './classify-record.js';
 import type { SweepOptions } from './options.js';
@@ -87,7 +87,7 @@ export async function allowedByPerson(
 }
 
 export function guardOf(
-  { list, creations = DEFAULT_CREATIONS }: Pick<SweepOptions, 'list' | 'creations'>,
+  { rules: { list }, creations = DEFAULT_CREATIONS }: Pick<SweepOptions, 'rules' | 'creations'>,
   lastSweep: SweepSummary | null,
 ): CreationGuard {
   const { counts, heldCreations } = lastSweep ?? { counts: noCounts(), heldCreations: undefined };

@@ -1,5 +1,5 @@
 /** Renews the lease while a page is slow or the API asks to wait, and aborts the sweep when the lease is lost. */
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import { leaseLost } from './errors.js';
 import type { FencingToken, SweepStore } from './store.js';

@@ -1,11 +1,11 @@
 /** What a sweep is given, and what its steps share. */
 import type { ReadApi } from '../api/read-api.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { CreationRules } from '../detect/creation.js';
 import type { Baseline, Observation } from '../detect/detect.js';
 import type { RemovalRules } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { TrackedFields } from '../detect/schema-drift/schema.js';
-import type { ListName } from '../events/lists.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Checkpoint, FencingToken, SweepStore, SweepSummary } from './store.js';

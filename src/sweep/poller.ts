@@ -2,7 +2,7 @@
  * Sweeps lists when they are due, with one loop per list. Several processes may run the same loops; the lease of a list decides
  * which of them sweeps it. Redis keeps only the times of the last sweeps, not the schedule.
  */
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';

@@ -10,7 +10,7 @@ import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drif
 import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
 import type { Staleness } from '../detect/staleness.js';
 import { ChangefeedError } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { isoTime } from '../runtime/clock.js';
 import { classifyPage, type ClassifiedPage } from './classify-page.js';
 import { countsOfNextWalk, noCounts } from './counts.js';

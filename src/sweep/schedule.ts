@@ -3,7 +3,7 @@
  * changed interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
-import type { ListName } from '../events/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
 

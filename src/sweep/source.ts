@@ -74,7 +74,7 @@ async function countSame(
   seen: readonly SeenRecord[],
   rules: Rules,
 ): Promise<number> {
-  const { list } = rules;
+  const list = rules.list.name;
   const keys = seen.map(({ key }) => key);
   const digests = await store.digests(list, keys);
   const differing = seen.filter(({ digest }, index) => digests[index] !== null && digests[index] !== digest);

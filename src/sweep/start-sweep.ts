@@ -1,9 +1,9 @@
 /** Where a sweep starts: at the checkpoint of an interrupted one, unless that is too old, and otherwise at the first page. */
 import { createTrail, type Trail } from '../api/trail.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import { noDrift } from '../detect/schema-drift/drift.js';
 import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
-import type { ListName } from '../events/lists.js';
 import { isoTime } from '../runtime/clock.js';
 import { expectCommitted } from './errors.js';
 import type { SweepDeps } from './options.js';

@@ -1,4 +1,5 @@
 /** The port for everything that a sweep stores. `state` implements it on Redis. */
+import type { ListName } from '../crm/lists/lists.js';
 import type { CreationTally, HeldCreations } from '../detect/creation.js';
 import type { DriftTally, OpenDrift, PastDrift } from '../detect/schema-drift/drift.js';
 import type { UsualPause, Staleness } from '../detect/staleness.js';
@@ -6,7 +7,6 @@ import type { StoredRecord } from '../detect/stored-record.js';
 import type { HeldRemovals, Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js';
 import type { TimerChange } from '../detect/watch-todo.js';
-import type { ListName } from '../events/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 
 /** Grows with every lease, so that commits under an older lease are recognised and refused. */

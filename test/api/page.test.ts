@@ -2,11 +2,11 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Answer, Asked } from '../../src/api/failure.js';
-import { ENDPOINT_OF } from '../../src/api/lists.js';
 import { readPage } from '../../src/api/page.js';
-import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+import { LIST_NAMES, descriptorOf, type BuiltInList, type ListRef } from '../../src/crm/lists/lists.js';
+import { USUAL } from '../../src/crm/lists/descriptor.js';
 
-const asked = (list: ListName = 'people'): Asked => ({
+const asked = (list: ListRef = 'people'): Asked => ({
   workspace: 'acme',
   host: 'crm.example',
   list,
@@ -23,12 +23,13 @@ const answer = (text: string, status = 200): Answer => ({
   location: undefined,
 });
 
-const read = (body: unknown, list?: ListName) => readPage(answer(JSON.stringify(body)), asked(list));
+const read = (body: unknown, list?: ListRef) => readPage(answer(JSON.stringify(body)), asked(list));
+const keyOf = (list: BuiltInList) => descriptorOf(list).key ?? '';
 const ok = (data: unknown) => ({ success: true, data });
 
 describe('a page', () => {
   it.each(LIST_NAMES)('of the list %s is found under its key', (list) => {
-    const page = read(ok({ [ENDPOINT_OF[list].key]: [{ id: 'a' }], nextCursor: 'c' }), list);
+    const page = read(ok({ [keyOf(list)]: [{ id: 'a' }], nextCursor: 'c' }), list);
     expect(page).toEqual({ list, records: [{ id: 'a' }], nextCursor: 'c', bytes: expect.any(Number) as number });
   });
 
@@ -129,18 +130,18 @@ function thrownBy(act: () => unknown): unknown {
 }
 
 function dataLike(): fc.Arbitrary<unknown> {
-  const keys = LIST_NAMES.map((list) => ENDPOINT_OF[list].key);
+  const keys = LIST_NAMES.map((list) => keyOf(list));
   return fc.dictionary(fc.constantFrom(...keys, 'nextCursor', 'errors', 'list'), fc.jsonValue(), { maxKeys: 3 });
 }
 
 /** True where a page came out empty although `data` holds no empty array; throwing is always right. */
-function emptyWithoutCause(body: unknown, list: ListName): boolean {
+function emptyWithoutCause(body: unknown, list: BuiltInList): boolean {
   try {
     if (read(body, list).records.length > 0) return false;
   } catch {
     return false;
   }
   const { success, data } = body as { success?: unknown; data: Record<string, unknown> };
-  const value = data[ENDPOINT_OF[list].key] ?? Object.values(data).find((one) => Array.isArray(one));
+  const value = data[keyOf(list)] ?? Object.values(data).find((one) => Array.isArray(one));
   return success === false || !Array.isArray(value) || value.length > 0;
 }

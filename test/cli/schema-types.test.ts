@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { typesText } from '../../src/cli/schema-types.js';
 import { valueTypesOf } from '../../src/detect/stored-record.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { TrackedFields, addToDelta, listSchema, schemaFrom, type SchemaDelta } from '../../src/detect/schema-drift/schema.js';
+import {
+  TrackedFields,
+  addToDelta,
+  listSchema,
+  schemaFrom,
+  type SchemaDelta,
+} from '../../src/detect/schema-drift/schema.js';
 import type { ListName } from '../../src/events/lists.js';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BUDGET, DEFAULT_INTERVAL_MS } from '../../src/config/schema.js';
+import { descriptorOf } from '../../src/crm/lists/lists.js';
+import { DEFAULT_BUDGET } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { LIST_NAMES } from '../../src/events/lists.js';
@@ -34,6 +35,7 @@ describe('a configuration that says little', () => {
     });
     expect(Object.keys(config.workspaces[0]!.lists)).toEqual([...LIST_NAMES]);
     expect(config.workspaces[0]!.lists.todo).toEqual({
+      descriptor: descriptorOf('todo'),
       enabled: true,
       intervalMs: 120_000,
       ignore: [],
@@ -51,7 +53,7 @@ describe('a configuration that says little', () => {
 
   it('has intervals that leave the default budget unexceeded in a large workspace', () => {
     const pages = { people: 200, organization: 60, memo: 200, todo: 200, history: 1_000, activity: 1_000 };
-    const perSecond = LIST_NAMES.reduce((sum, list) => sum + pages[list] / (DEFAULT_INTERVAL_MS[list] / 1_000), 0);
+    const perSecond = LIST_NAMES.reduce((sum, list) => sum + pages[list] / (descriptorOf(list).intervalMs / 1_000), 0);
     expect(perSecond).toBeLessThan(DEFAULT_BUDGET.requests / DEFAULT_BUDGET.perSeconds);
   });
 });

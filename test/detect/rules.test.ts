@@ -10,7 +10,7 @@ describe('rules: fields', () => {
     expect(compared()).toEqual(['이름', '담당자', '등급', '등급 사유']);
     expect(muted()).toEqual([null, null, null, null, 'stamp', 'stamp']);
     const { list, nullIsAbsent, touch, collapse } = compileRules('people');
-    expect({ list, nullIsAbsent, touch, collapse }).toEqual({
+    expect({ list: list.name, nullIsAbsent, touch, collapse }).toEqual({
       list: 'people',
       nullIsAbsent: true,
       touch: false,

@@ -151,7 +151,7 @@ describe('debounce: changes of a record', () => {
   it('between null and absent are sent when the list has nullIsAbsent off', async () => {
     const seen: unknown[] = [];
     const extras = {
-      comparisonOf: (_workspace: string, list: ListName) => compileRules(list, { nullIsAbsent: false }),
+      comparisonOf: () => compileRules('people', { nullIsAbsent: false }),
     };
     const running = await start(
       test,

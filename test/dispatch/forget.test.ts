@@ -212,7 +212,11 @@ describe('forget: a workspace', () => {
       });
       const env = { REDIS_URL: redis.url };
       const refused = await folder.run(['forget', 'gone-co'], env);
-      expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('confirm it with --yes') as string });
+      expect(refused).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('confirm it with --yes') as string,
+      });
       expect(await redis.redis.exists(redis.keys.records('gone-co', 'todo'))).toBe(1);
 
       const done = await folder.run(['forget', 'gone-co', '--yes'], env);

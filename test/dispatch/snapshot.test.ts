@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -156,7 +157,7 @@ describe('snapshot', { timeout: 120_000 }, () => {
     const { logger } = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
     const source = createSnapshotSource({
       ...{ redis: test.redis, keys: test.keys, clock: systemClock },
-      list: (_workspace, list) => ({ enabled: true, images: false, rules: compileRules(list) }),
+      list: (_workspace, list) => ({ enabled: true, images: false, rules: compileRules(list as BuiltInList) }),
     });
     const warn = (...args: unknown[]): void => void warnings.push(args[0] as object);
     const { settled } = await runFanOut(test, [subscription], { source, logger: { ...logger, warn } });

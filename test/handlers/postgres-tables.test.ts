@@ -207,11 +207,6 @@ describe('the options of postgres', () => {
       'tables.todo of postgres "mirror": found "memo"; allowed: a name that no other list has.',
     ],
     [
-      'a list that there is not',
-      { url: database, tables: { todos: 'x' } },
-      'tables.todos of postgres "mirror": there is no such option (did you mean "todo"?); allowed: people, organization, memo, todo, history, activity.',
-    ],
-    [
       'a time zone that there is not',
       { url: database, timeZone: 'Seoul' },
       `timeZone of postgres "mirror": found "Seoul"; allowed: the name of a time zone, such as 'Asia/Seoul' or 'UTC'.`,

@@ -6,7 +6,7 @@ import { readPage } from '../../src/api/page.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Page, ReadApi } from '../../src/api/read-api.js';
 import { withRetry } from '../../src/api/with-retry.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList, ListName } from '../../src/crm/lists/lists.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Answer } from '../../src/server/read-api/answer.js';
@@ -19,12 +19,16 @@ export interface InProcessApi {
   fate: Fate;
   attempts: number;
   /** What a page looks like to this client: records left out, or without their ids. */
-  shown: (list: ListName, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];
+  shown: (list: BuiltInList, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];
 }
+
+/** A model's workspace has the built-in lists only. */
+const builtIn = (list: ListName) => list as BuiltInList;
 
 export function inProcessApi({ sandbox, clock, fate, attempts, shown }: InProcessApi): ReadApi {
   const never = new AbortController().signal;
-  const once: FetchPage = async ({ list, cursor, page }) => {
+  const once: FetchPage = async ({ list: asIs, cursor, page }) => {
+    const list = builtIn(asIs);
     const asked: Asked = { workspace: 'model', host: 'sandbox', list, page, now: clock.now(), redact: (text) => text };
     const answer = await fate.call(
       () =>
@@ -47,7 +51,7 @@ export function inProcessApi({ sandbox, clock, fate, attempts, shown }: InProces
   return {
     async fetchPage(list, { cursor, page, signal }) {
       const got = await fetchPage({ list, cursor, page, attempt: 1, signal });
-      return { ...got, records: shown(list, got.records) };
+      return { ...got, records: shown(builtIn(list), got.records) };
     },
     close: () => Promise.resolve(),
   };

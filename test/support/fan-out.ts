@@ -1,5 +1,6 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers, and gates with replaced operations. */
 import type { Redis } from 'ioredis';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { BackfillStore, RecordGate } from '../../src/dispatch/ports.js';
@@ -117,7 +118,7 @@ export function fanOutDeps({
       redis,
       keys,
       clock: systemClock,
-      list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list, {}) }),
+      list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list as BuiltInList, {}) }),
     }),
     once: new RedisOnceStore(redis, keys),
     health: new RedisHealthStore(redis, keys),

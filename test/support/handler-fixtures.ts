@@ -35,6 +35,7 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     attempt: 1,
     subscription: 'ops',
     workspace: 'acme',
+    list: null,
     replay: false,
     once: async (_key: string, effect: () => unknown) => {
       await effect();

@@ -6,8 +6,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Reply } from './api-server.js';
+
+/** The built-in lists, and one that is not. */
+type ListName = BuiltInList | 'deal';
 
 export type OtherRecord = Record<string, unknown> & { id: string };
 
@@ -29,6 +32,7 @@ const SERVED: Readonly<Record<ListName, Served>> = {
   todo: { path: '/crm/v2/todo', key: 'todoList', ending: 'null' },
   history: { path: '/crm/v2/deal/history', key: 'entries', ending: 'null' },
   activity: { path: '/crm/v2/people/activity', key: 'peopleActivityList', ending: 'missing' },
+  deal: { path: '/crm/v2/deal', key: 'dealList', ending: 'leads to an empty page' },
 };
 
 export interface AskedPage {
@@ -124,6 +128,7 @@ function someRecords(): Record<ListName, OtherRecord[]> {
     todo: make('todo', 8, (n) => ({ 내용: `할 일 ${n}`, 완료: false, '완료 날짜': null, '수정 날짜': at })),
     history: make('history', 7, (n) => ({ type: 'editField', fieldName: '금액', fieldValue: n, createdAt: at })),
     activity: make('activity', 3, () => ({ type: 'email', date: at })),
+    deal: make('deal', 9, (n) => ({ 금액: n, '수정 날짜': at })),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVAL_MS } from '../../src/config/schema.js';
+import { descriptorOf } from '../../src/crm/lists/lists.js';
 import { LIST_NAMES } from '../../src/events/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
@@ -20,7 +20,7 @@ describe('staleness: a list without changes', () => {
   };
   const status = async (): Promise<ListStatus> => {
     const lists = Object.fromEntries(
-      LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: DEFAULT_INTERVAL_MS[list] }]),
+      LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: descriptorOf(list).intervalMs }]),
     ) as Parameters<typeof readWorkspaceStatus>[1]['lists'];
     const view = { redis: redis.redis, keys: redis.keys, nowMs: Date.now(), nextMs: nextSweepMs };
     const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };

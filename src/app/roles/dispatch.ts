@@ -10,6 +10,7 @@ import {
 } from '../../dispatch/dispatcher.js';
 import { readsWorkspace } from '../../dispatch/match.js';
 import { createOperations, type Operations } from '../../dispatch/operations.js';
+import type { SnapshotSource } from '../../dispatch/ports.js';
 import { followLog, type TailedEvent, type TailOptions } from '../../dispatch/tail.js';
 import type { Subscription } from '../../handlers/handler.js';
 import type { Part } from '../../runtime/lifecycle.js';
@@ -49,7 +50,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
     backfills: new RedisBackfillStore(redis, keys),
-    source: createSnapshotSource({ redis, keys, clock, list: (name, list) => workspaces.get(name).lists[list] }),
+    source: snapshotSourceOf(context, workspaces),
     health: new RedisHealthStore(redis, keys),
     keys,
     connect,
@@ -93,6 +94,15 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       await Promise.all([dispatcher.stop(), log.close(), operations.close()]);
     },
   };
+}
+
+function snapshotSourceOf({ redis, keys, clock }: AppContext, workspaces: Workspaces): SnapshotSource {
+  return createSnapshotSource({
+    redis,
+    keys,
+    clock,
+    list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
+  });
 }
 
 async function trimLogs(

@@ -6,7 +6,7 @@ import { RedisRecordGate } from '../../state/gate.js';
 import { RedisHealthStore } from '../../state/health.js';
 import { RedisOnceStore } from '../../state/once.js';
 import type { AppContext } from '../context.js';
-import type { Workspaces } from '../workspaces.js';
+import { rulesFor, type Workspaces } from '../workspaces.js';
 
 export interface HandleRole extends Part {
   /** From now on these are the subscriptions. Resolves when the handlers of removed and replaced ones have finished. */
@@ -22,9 +22,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
     once: new RedisOnceStore(redis, keys),
     health: new RedisHealthStore(redis, keys),
     deadLetters: { ageMs, ...(count !== null && { events: count }) },
-    // Events of a workspace that the configuration no longer names may still be in the queues.
-    comparisonOf: (name, list) =>
-      workspaces.names.includes(name) ? workspaces.get(name).lists[list].rules : undefined,
+    comparisonOf: (event) => rulesFor(workspaces, event),
     keys,
     connect,
     logger,

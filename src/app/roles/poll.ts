@@ -1,6 +1,6 @@
 /** The role `poll`: sweeps each list when it is due. Also the sweeps that a person asks for, which need no role. */
 import type { WorkspaceConfig } from '../../config/schema.js';
-import type { ListName } from '../../events/lists.js';
+import type { ListName } from '../../crm/lists/lists.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
 import { sweepList, type SweepProgress, type SweepResult } from '../../sweep/run-sweep.js';
@@ -8,7 +8,7 @@ import { nextSweepMs } from '../../sweep/schedule.js';
 import type { SweepSummary } from '../../sweep/store.js';
 import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';
 import type { AppContext } from '../context.js';
-import { enabledLists, type Workspace, type Workspaces } from '../workspaces.js';
+import { enabledLists, listIn, type Workspace, type Workspaces } from '../workspaces.js';
 
 export interface SweepCall {
   /** @defaultValue all enabled lists */
@@ -33,7 +33,7 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
   const polledLists = (workspace: Pick<WorkspaceConfig, 'name' | 'lists'>): PolledList[] =>
     enabledLists(workspace).map((list) => ({ workspace: workspace.name, list }));
   const poller = createPoller({
-    lists: workspaces.all().flatMap(polledLists),
+    lists: workspaces.all().flatMap(({ config }) => polledLists(config)),
     dueMs: ({ workspace, list }) => dueMs(context, workspaces.get(workspace), list),
     sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
     ready: (signal) => watch.untilUsable(signal),
@@ -53,9 +53,10 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
 }
 
 /** When the list is due, in ms since the epoch: by its interval and its last failure, or earlier because a todo becomes due. */
-async function dueMs({ clock }: AppContext, { schedule, lists, todos }: Workspace, list: ListName): Promise<number> {
+async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
+  const { schedule, todos } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
-  return nextSweepMs(times, { intervalMs: lists[list].intervalMs, wakeMs, nowMs: clock.now() });
+  return nextSweepMs(times, { intervalMs: listIn(workspace, list).intervalMs, wakeMs, nowMs: clock.now() });
 }
 
 /**
@@ -79,7 +80,7 @@ async function sweepDue(
     log.info({ ...where, ...loggedSummary(result.summary) }, 'sweep complete');
   } catch (error) {
     signal.throwIfAborted();
-    await workspace.failures.failed(list, { error, intervalMs: workspace.lists[list].intervalMs });
+    await workspace.failures.failed(list, { error, intervalMs: listIn(workspace, list).intervalMs });
   } finally {
     workspace.alive.delete(list);
   }
@@ -88,7 +89,7 @@ async function sweepDue(
 
 /**
  * Sweeps lists now, at the same time.
- * @throws ChangefeedError CF_USAGE when there is no such workspace
+ * @throws ChangefeedError CF_USAGE when there is no such workspace, or none that is swept has a list of this name
  */
 export async function sweepNow(
   context: AppContext,
@@ -97,9 +98,22 @@ export async function sweepNow(
 ): Promise<ListSweep[]> {
   const chosen = workspace === undefined ? workspaces.all() : [workspaces.get(workspace)];
   const sweeps = chosen.flatMap((one) =>
-    (lists ?? enabledLists(one)).map((list) => sweepOneNow(context, one, { ...options, list })),
+    listsToSweep(one, lists, chosen).map((list) => sweepOneNow(context, one, { ...options, list })),
   );
   return await Promise.all(sweeps);
+}
+
+/** The lists that were asked for, or all that are enabled. A list that only another chosen workspace has is left out. */
+function listsToSweep(
+  workspace: Workspace,
+  wanted: readonly ListName[] | undefined,
+  chosen: readonly Workspace[],
+): ListName[] {
+  if (wanted === undefined) return enabledLists(workspace.config);
+  const isElsewhere = (list: ListName): boolean => chosen.some(({ lists }) => lists.has(list));
+  // `listIn` refuses a list that no chosen workspace has.
+  for (const list of wanted) if (!isElsewhere(list)) listIn(workspace, list);
+  return wanted.filter((list) => workspace.lists.has(list));
 }
 
 type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & { list: ListName };
@@ -116,7 +130,7 @@ async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: One
     }
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    const { intervalMs } = workspace.lists[list];
+    const { intervalMs } = listIn(workspace, list);
     // Not logged: the caller reports it.
     await workspace.failures.failed(list, { error, intervalMs, quiet: true });
     return { ...where, outcome: 'incomplete', error };
@@ -129,12 +143,13 @@ async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: One
  */
 async function sweepOnce(
   { guard, watch, clock, log }: AppContext,
-  { name, sweepDeps, lists, failures, todos }: Workspace,
+  workspace: Workspace,
   { list, signal, onProgress }: OneSweep,
 ): Promise<SweepResult> {
   const refusal = watch.refusal();
   if (refusal !== null) throw refusal;
-  const { rules, baseline, images, removals, creations } = lists[list];
+  const { name, sweepDeps, failures, todos } = workspace;
+  const { rules, baseline, images, removals, creations } = listIn(workspace, list);
   const { lostAt, id } = await guard.check(name);
   const result = await sweepList(sweepDeps, {
     list,

@@ -1,7 +1,9 @@
-/** The role `serve`: the mirror, the six endpoints of the read API over the stored records. */
+/** The role `serve`: the mirror, the lists of the read API over the stored records. */
+import { listsOf } from '../../config/lists.js';
 import { modifiedAtOf } from '../../detect/fields.js';
 import type { Part } from '../../runtime/lifecycle.js';
-import { createMirror } from '../../server/mirror/mirror.js';
+import { createMirror, type MirrorDeps } from '../../server/mirror/mirror.js';
+import { servedList } from '../../server/read-api/lists.js';
 import { createReadApiServer } from '../../server/read-api/server.js';
 import type { Source } from '../../server/read-api/source.js';
 import { createMirrorStore } from '../../state/mirror-store.js';
@@ -10,18 +12,22 @@ import type { AppContext } from '../context.js';
 /** Does nothing when the configuration has no `serve`. */
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
   if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
+  const catalogue = listsOf(workspaces);
+  const stampOf: MirrorDeps['stampOf'] = (record, list) => modifiedAtOf(record, catalogue.byName(list));
   const mirrors = new Map<string, Source>();
   for (const { name, lists } of workspaces) {
     const token = serve.tokens.get(name);
     const store = createMirrorStore(redis, keys, name);
-    if (token !== undefined) mirrors.set(token, createMirror({ store, lists, clock, stampOf: modifiedAtOf }));
+    if (token !== undefined) mirrors.set(token, createMirror({ store, lists, catalogue, clock, stampOf }));
   }
   const { host, port } = serve;
-  const server = createReadApiServer({ sources: (token) => mirrors.get(token) ?? null, host, port, clock, log });
+  const lists = catalogue.all.map(servedList);
+  const sources = (token: string): Source | null => mirrors.get(token) ?? null;
+  const server = createReadApiServer({ lists, sources, host, port, clock, log });
   return {
     name: 'mirror',
     async start() {
-      log.info({ url: await server.start() }, 'the mirror serves the six lists');
+      log.info({ url: await server.start() }, 'the mirror serves the lists');
     },
     stop: () => server.stop(),
   };

@@ -1,19 +1,22 @@
-import { listName } from '../arguments.js';
+import { listNamed } from '../arguments.js';
 import { argument, asText, defineCommand, option, withFeed } from '../command.js';
 
 export const acceptRemovals = defineCommand({
   name: 'accept-removals',
   description: 'let a held mass removal through',
   input: {
-    list: argument('the list', listName),
+    list: argument('the list', asText),
     workspace: option('name', 'the workspace, if there are several', asText),
   },
   async run({ list, workspace, config }, io) {
-    const accepted = await withFeed(io, config, ({ feed }) => feed.lists.acceptRemovals(list, workspace));
+    const [name, accepted] = await withFeed(io, config, async ({ feed, lists }) => {
+      const named = listNamed(list, lists);
+      return [named, await feed.lists.acceptRemovals(named, workspace)] as const;
+    });
     io.out(
       accepted === 0
-        ? `List "${list}": no removals are held.`
-        : `List "${list}": ${accepted} removals accepted; the next complete sweep that still misses them emits them.`,
+        ? `List "${name}": no removals are held.`
+        : `List "${name}": ${accepted} removals accepted; the next complete sweep that still misses them emits them.`,
     );
     return 0;
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openChangefeed, type Changefeed } from '../../app/changefeed.js';
 import { quietLog } from '../../app/process.js';
 import { parseConfig } from '../../config/parse.js';
-import { LIST_NAMES } from '../../events/lists.js';
+import { LIST_NAMES } from '../../crm/lists/lists.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';

@@ -1,5 +1,5 @@
 import type { RecordStory } from '../../app/changefeed.js';
-import { listName } from '../arguments.js';
+import { listNamed } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, withFeed } from '../command.js';
 import { count } from '../text.js';
 
@@ -7,13 +7,15 @@ export const explain = defineCommand({
   name: 'explain',
   description: 'why a record did or did not yield events',
   input: {
-    list: argument('its list', listName),
+    list: argument('its list', asText),
     id: argument('its id', asText),
     workspace: option('name', 'the workspace, if there are several', asText),
     json: flag('print it as JSON'),
   },
   async run({ list, id, workspace, json = false, config }, io) {
-    const story = await withFeed(io, config, ({ feed }) => feed.lists.explain(list, id, workspace));
+    const story = await withFeed(io, config, ({ feed, lists }) =>
+      feed.lists.explain(listNamed(list, lists), id, workspace),
+    );
     io.out(json ? JSON.stringify(story) : storyText(story));
     return story.known ? 0 : 1;
   },

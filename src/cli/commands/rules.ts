@@ -1,6 +1,6 @@
 import type { RulesPreview } from '../../app/changefeed.js';
-import type { ListName } from '../../events/lists.js';
-import { listName, separated, word } from '../arguments.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import { listNamed, separated, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, withFeed } from '../command.js';
 import { table, type Colours } from '../text.js';
 
@@ -9,7 +9,7 @@ export const rules = defineCommand({
   description: 'rules test <list>: what other rules would have made of the events in the log',
   input: {
     test: argument('the word "test"', word('test')),
-    list: argument('the list', listName),
+    list: argument('the list', asText),
     ignore: option('fields', 'field patterns, separated by commas', separated),
     only: option('fields', 'field patterns, separated by commas', separated),
     refreshed: option('fields', 'field patterns, separated by commas', separated),
@@ -17,10 +17,11 @@ export const rules = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ list, ignore = [], only, refreshed = [], workspace, json = false, config }, io) {
-    const preview = await withFeed(io, config, ({ feed }) =>
-      feed.lists.previewRules(list, { ignore, only, refreshed }, { workspace }),
-    );
-    io.out(json ? JSON.stringify(preview) : previewText(list, preview, io.colours.out));
+    const [name, preview] = await withFeed(io, config, async ({ feed, lists }) => {
+      const named = listNamed(list, lists);
+      return [named, await feed.lists.previewRules(named, { ignore, only, refreshed }, { workspace })] as const;
+    });
+    io.out(json ? JSON.stringify(preview) : previewText(name, preview, io.colours.out));
     return 0;
   },
 });

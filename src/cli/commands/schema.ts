@@ -1,6 +1,6 @@
 import type { ListSchema } from '../../app/changefeed.js';
-import { LIST_NAMES, type ListName } from '../../events/lists.js';
-import { listName } from '../arguments.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import { listsNamed } from '../arguments.js';
 import { asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
 import { typesText } from '../schema-types.js';
 import { table, type Colours } from '../text.js';
@@ -9,18 +9,23 @@ export const schema = defineCommand({
   name: 'schema',
   description: 'the fields seen in each list, their value types, and on how many rows',
   input: {
-    lists: restArguments('only these lists', listName),
+    lists: restArguments('only these lists', asText),
     types: flag('print TypeScript types'),
     workspace: option('name', 'the workspace, if there are several', asText),
     json: flag('print it as JSON'),
   },
   async run({ lists, types = false, workspace, json = false, config }, io) {
-    const chosen = lists.length > 0 ? lists : LIST_NAMES;
-    const seen = await withFeed(io, config, ({ feed }) =>
-      Promise.all(chosen.map(async (list) => [list, await feed.lists.schema(list, workspace)] as const)),
-    );
-    const texts = seen.map(([list, one]) => (types ? typesText(list, one) : schemaText(list, one, io.colours.out)));
-    io.out(json ? JSON.stringify(Object.fromEntries(seen)) : texts.join('\n\n'));
+    const seen = await withFeed(io, config, async ({ feed, lists: known }) => {
+      const names = lists.length > 0 ? listsNamed(lists, known) : feed.lists.names(workspace);
+      const chosen = known.all.filter(({ name }) => names.includes(name));
+      return await Promise.all(
+        chosen.map(async (list) => ({ list, schema: await feed.lists.schema(list.name, workspace) })),
+      );
+    });
+    const text = ({ list, schema: one }: (typeof seen)[number]): string =>
+      types ? typesText(list, one) : schemaText(list.name, one, io.colours.out);
+    const data = Object.fromEntries(seen.map(({ list, schema: one }) => [list.name, one]));
+    io.out(json ? JSON.stringify(data) : seen.map(text).join('\n\n'));
     return 0;
   },
 });

@@ -1,7 +1,7 @@
 import type { Changefeed, ListSweep } from '../../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../../errors.js';
-import { LIST_NAMES, type ListName } from '../../events/lists.js';
-import { checkWorkspace, duration, listName } from '../arguments.js';
+import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
+import { checkWorkspace, duration, listsNamed } from '../arguments.js';
 import { asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
 import type { Io } from '../io.js';
 import { deadLetterTexts, eventsOf, incompleteText, sweepLines, unhandledText } from '../print-sweep.js';
@@ -14,16 +14,16 @@ export const sweep = defineCommand({
   name: 'sweep',
   description: 'one complete sweep of each list, its events handled, and a summary',
   input: {
-    lists: restArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`, listName),
+    lists: restArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`, asText),
     workspace: option('name', 'only this workspace', asText),
     timeout: option('duration', 'longest wait for the events to be handled (default: 5m)', duration),
     json: flag('print the summary as one line of JSON on standard output'),
   },
   run: ({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false, config: path }, io) =>
-    withFeed(io, path, async ({ feed, config }) => {
+    withFeed(io, path, async ({ feed, config, lists: known }) => {
       try {
         checkWorkspace(workspace, config);
-        return await sweepOnce(feed, { lists, workspace, timeoutMs: timeout, json }, io);
+        return await sweepOnce(feed, { lists: listsNamed(lists, known), workspace, timeoutMs: timeout, json }, io);
       } catch (error) {
         if (!io.signal.aborted) throw error;
         throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {

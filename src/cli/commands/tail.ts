@@ -1,4 +1,4 @@
-import { checkWorkspace, eventPatterns, logOffset } from '../arguments.js';
+import { checkEventPatterns, checkWorkspace, eventPatterns, logOffset } from '../arguments.js';
 import { asText, defineCommand, flag, negatedFlag, option, withFeed } from '../command.js';
 import { eventLine } from '../print-event.js';
 
@@ -13,8 +13,9 @@ export const tail = defineCommand({
     follow: negatedFlag('stop at the end of the log'),
   },
   run: ({ json = false, from = 'now', type, follow, workspace, config: path }, io) =>
-    withFeed(io, path, async ({ feed, config }) => {
+    withFeed(io, path, async ({ feed, config, lists }) => {
       checkWorkspace(workspace, config);
+      checkEventPatterns('--type', type ?? [], lists);
       const signal = AbortSignal.any([io.signal, feed.redisGone]);
       for await (const { event } of feed.tail({ from, types: type, workspace, follow, signal })) {
         io.out(json ? JSON.stringify(event) : eventLine(event, { colours: io.colours.out, columns: io.columns }));

@@ -1,5 +1,6 @@
 /** The values that a message template can use. Pure. */
-import { listOf, workspaceOf } from '../../events/envelope.js';
+import { workspaceOf } from '../../events/envelope.js';
+import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { valueAtPath } from '../field-path.js';
@@ -29,8 +30,14 @@ const LONGEST_TITLE = 80;
 const MOST_CHANGES = 10;
 const LONGEST_SIDE = 100;
 
+/** What is known of an event besides its content. */
+export interface EventFacts {
+  /** Null for the feed's own events. */
+  list: ListName | null;
+}
+
 /** The value of a placeholder in this event, not yet escaped. */
-export function plainWord(event: ChangeEvent, word: PlainWord): string {
+export function plainWord(event: ChangeEvent, word: PlainWord, { list }: EventFacts): string {
   const [, object = '', ...verb] = event.type.split('.');
   switch (word) {
     case 'title':
@@ -44,7 +51,7 @@ export function plainWord(event: ChangeEvent, word: PlainWord): string {
     case 'workspace':
       return workspaceOf(event);
     case 'list':
-      return listOf(event) ?? '';
+      return list ?? '';
     case 'class':
     case 'sequence':
       return String(event.data[word]);

@@ -7,7 +7,7 @@ import { deliveryParts } from '../http/endpoint.js';
 import { WEBHOOK_RETRY } from '../webhook/options.js';
 import { createPost, type EndpointWorld } from '../http/post.js';
 import { messageSchema, type MessageOptions, type MessageSettings } from './options.js';
-import { plainWord } from './facts.js';
+import { plainWord, type EventFacts } from './facts.js';
 import { escapeText } from './mrkdwn.js';
 import { renderTemplate } from './template.js';
 
@@ -45,17 +45,18 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
     handler: 'message',
     retry: WEBHOOK_RETRY,
     ...deliveryParts(settings),
-    handle: (event, context) => post.send(() => encode(event, settings), context),
+    handle: (event, context) => post.send(() => encode(event, context, settings), context),
     close: () => post.close(),
   });
 }
 
 function encode(
   event: ChangeEvent,
+  facts: EventFacts,
   { template, payload }: MessageSettings,
 ): { headers: Record<string, string>; body: string } {
-  const rendered = renderTemplate(template, event);
+  const rendered = renderTemplate(template, event, facts);
   // An empty message would be rejected. A template that renders nothing must not lose the event.
-  const text = rendered === '' ? `${escapeText(plainWord(event, 'title'))} – ${event.type}` : rendered;
+  const text = rendered === '' ? `${escapeText(plainWord(event, 'title', facts))} – ${event.type}` : rendered;
   return { headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify({ ...payload, text }) };
 }

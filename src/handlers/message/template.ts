@@ -2,9 +2,18 @@
  * Templates: text with `{{…}}` placeholders. A placeholder is resolved, never executed: a word (`{{title}}`) or a field of the record
  * (`{{after.이름}}`, `{{record.담당자.name}}`), with an optional fallback after ` | `. Pure.
  */
+import { listOf } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { didYouMean } from '../../schema-kit/did-you-mean.js';
-import { PLAIN_WORDS, RECORD_WORDS, plainWord, recordField, type PlainWord, type RecordWord } from './facts.js';
+import {
+  PLAIN_WORDS,
+  RECORD_WORDS,
+  plainWord,
+  recordField,
+  type EventFacts,
+  type PlainWord,
+  type RecordWord,
+} from './facts.js';
 import { escapeText } from './mrkdwn.js';
 
 export const DEFAULT_TEMPLATE = '*{{title}}* – {{object}} {{verb}}\n{{changes}}';
@@ -38,8 +47,12 @@ export function readTemplate(source: string): TemplateOutcome {
 }
 
 /** Escapes the values of the event. The template's own characters stay, so it can use links and emphasis. */
-export function renderTemplate(template: Template, event: ChangeEvent): string {
-  const text = template.map((piece) => renderPiece(piece, event)).join('');
+export function renderTemplate(
+  template: Template,
+  event: ChangeEvent,
+  facts: EventFacts = { list: listOf(event) ?? null },
+): string {
+  const text = template.map((piece) => renderPiece(piece, event, facts)).join('');
   return cut(text.replace(/[^\S\n]+$/gm, '').trim());
 }
 
@@ -62,9 +75,9 @@ function splitOnce(text: string, separator: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-function renderPiece(piece: Piece, event: ChangeEvent): string {
+function renderPiece(piece: Piece, event: ChangeEvent, facts: EventFacts): string {
   if (piece.kind === 'text') return piece.text;
-  const text = piece.kind === 'word' ? plainWord(event, piece.word) : recordField(event, piece.word, piece.path);
+  const text = piece.kind === 'word' ? plainWord(event, piece.word, facts) : recordField(event, piece.word, piece.path);
   return text === '' ? piece.fallback : escapeText(text);
 }
 

@@ -1,6 +1,6 @@
 /** The options of `postgres`. */
 import { z } from 'zod';
-import { LIST_NAMES, type ListName } from '../../events/lists.js';
+import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { strictOptions } from '../../schema-kit/fields.js';
 import { subscriptionShape, type SubscriptionOptions } from '../options.js';
 import { readUrl } from './address.js';
@@ -105,8 +105,9 @@ export const postgresSchema = strict
     error: EITHER,
   })
   .superRefine(({ tables }, context) => {
-    const names = LIST_NAMES.map((list) => tables[list] ?? list);
-    const twice = LIST_NAMES.find(
+    const lists = [...new Set([...LIST_NAMES, ...Object.keys(tables)])];
+    const names = lists.map((list) => tables[list] ?? list);
+    const twice = lists.find(
       (list) => tables[list] !== undefined && names.filter((name) => name === tables[list]).length > 1,
     );
     if (twice === undefined) return;
@@ -115,11 +116,9 @@ export const postgresSchema = strict
 
 export type PostgresSettings = z.output<typeof postgresSchema>;
 
-function byList<Value extends z.ZodType>(
-  value: Value,
-): z.ZodObject<Record<ListName, z.ZodOptional<Value>>, z.core.$strict> {
-  const shape = Object.fromEntries(LIST_NAMES.map((list) => [list, value.optional()]));
-  return strictOptions(shape as Record<ListName, z.ZodOptional<Value>>);
+/** Whether there is such a list, the configuration decides (`namedLists`). */
+function byList<Value extends z.ZodType>(value: Value): z.ZodRecord<z.ZodString, Value> {
+  return z.record(z.string(), value, { error: 'an object whose keys are names of lists' });
 }
 
 function isTimeZone(name: string): boolean {

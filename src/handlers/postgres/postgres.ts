@@ -1,9 +1,9 @@
 /** `postgres`: mirrors every list in a table. */
 import { ChangefeedError } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
-import type { ListName } from '../../events/lists.js';
+import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
-import type { HandlerContext, Subscription } from '../handler.js';
+import type { BatchContext, HandlerContext, Subscription } from '../handler.js';
 import { BatchError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
@@ -41,6 +41,7 @@ function createPostgres(settings: PostgresSettings): Subscription {
     handler: 'postgres',
     handle: (event, context) => write(event, context, mirror),
     handleBatch: (events, context) => writeAll(events, context, mirror),
+    namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
     close: () => database.close(),
   });
 }
@@ -54,7 +55,11 @@ interface Mirror {
   warned: Set<string>;
 }
 
-type WriteContext = Pick<HandlerContext, 'signal' | 'log'>;
+type WriteContext = Pick<HandlerContext, 'signal' | 'log' | 'list'>;
+
+function writeContextOf({ signal, log, about }: BatchContext, event: ChangeEvent): WriteContext {
+  return { signal, log, list: about(event).list };
+}
 
 async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror): Promise<void> {
   const writing = writingOf(event, context, mirror);
@@ -64,8 +69,10 @@ async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror):
 }
 
 /** One transaction. If PostgreSQL rejects a row permanently, each row is written by itself to find which. */
-async function writeAll(events: readonly ChangeEvent[], context: WriteContext, mirror: Mirror): Promise<void> {
-  const writings = events.map((event) => writingOf(event, context, mirror)).filter((one) => one !== null);
+async function writeAll(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
+  const writings = events
+    .map((event) => writingOf(event, writeContextOf(context, event), mirror))
+    .filter((one) => one !== null);
   if (writings.length === 0) return;
   context.signal.throwIfAborted();
   // All processes lock rows in the same order; otherwise two transactions could deadlock.
@@ -79,10 +86,12 @@ async function writeAll(events: readonly ChangeEvent[], context: WriteContext, m
   }
 }
 
-async function writeOneByOne(events: readonly ChangeEvent[], context: WriteContext, mirror: Mirror): Promise<void> {
+async function writeOneByOne(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
   const failures: [string, unknown][] = [];
   for (const event of events) {
-    await write(event, context, mirror).catch((error: unknown) => failures.push([event.id, error]));
+    await write(event, writeContextOf(context, event), mirror).catch((error: unknown) =>
+      failures.push([event.id, error]),
+    );
   }
   const { name: subscription } = mirror.settings;
   if (failures.length > 0) {
@@ -101,9 +110,13 @@ interface Writing {
 }
 
 /** Null if the event does not describe the state of a record. */
-function writingOf(event: ChangeEvent, { log }: WriteContext, { settings, warned }: Mirror): Writing | null {
-  const list = listOf(event);
-  if (list === undefined) return null;
+function writingOf(
+  event: ChangeEvent,
+  { log, list: further }: WriteContext,
+  { settings, warned }: Mirror,
+): Writing | null {
+  const list = listOf(event) ?? further;
+  if (list === null) return null;
   const table = tableOf(list, settings);
   const row = rowOf(event, { ...settings, columns: table.columns });
   if (row === null) return null;

@@ -136,7 +136,9 @@ function isConfirmed(
   { removalSweeps: removalLooks = 2, until = Infinity }: TruthOptions,
 ): boolean {
   if (walks === null) return true;
-  const confirming = walks.filter(({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until);
+  const confirming = walks.filter(
+    ({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until,
+  );
   return confirming.length >= removalLooks;
 }
 

@@ -3,10 +3,10 @@
  * Records have the same keys as upstream. They are ordered by id, and a cursor is the last id of the page before.
  * Extensions of the interface: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that report freshness.
  */
-import type { ListName } from '../../events/lists.js';
+import { builtInLists, type ListName, type Lists } from '../../crm/lists/lists.js';
 import type { Clock } from '../../runtime/clock.js';
 import { pageBody } from '../read-api/envelope.js';
-import { SIX_LISTS } from '../read-api/lists.js';
+import { servedList } from '../read-api/lists.js';
 import type { PageQuery, Source, SourceAnswer, SourceFailure } from '../read-api/source.js';
 import { KeyOrder, positionAfter } from './order.js';
 import type { MirroredList, MirrorStore } from './store.js';
@@ -19,10 +19,12 @@ const MOST_IDS = 200;
 export interface MirrorDeps {
   store: MirrorStore;
   /** Which lists are polled, and whether their contents are stored. */
-  lists: Readonly<Record<ListName, { enabled: boolean; images: boolean }>>;
+  lists: Readonly<Record<string, { enabled: boolean; images: boolean }>>;
+  /** What the lists are. @defaultValue the built-in lists */
+  catalogue?: Lists;
   clock: Clock;
   /** The record's own time of last change; null when it has none. */
-  stampOf: (record: Readonly<Record<string, unknown>>) => string | null;
+  stampOf: (record: Readonly<Record<string, unknown>>, list: ListName) => string | null;
 }
 
 export function createMirror(deps: MirrorDeps): Source {
@@ -52,15 +54,19 @@ export function createMirror(deps: MirrorDeps): Source {
 
 type MirrorLists = Pick<MirrorDeps, 'lists'>;
 
-function isMirrored({ lists }: MirrorLists, list: string): list is ListName {
-  if (!Object.hasOwn(lists, list)) return false;
-  const { enabled, images } = lists[list as ListName];
-  return enabled && images;
+function isMirrored({ lists }: MirrorLists, list: ListName): boolean {
+  const options = Object.hasOwn(lists, list) ? lists[list] : undefined;
+  return options?.enabled === true && options.images;
+}
+
+function keyOf({ catalogue = builtInLists }: Pick<MirrorDeps, 'catalogue'>, list: ListName): string {
+  const descriptor = catalogue.byName(list);
+  return descriptor === undefined ? `${list}List` : servedList(descriptor).key;
 }
 
 /** 404 and not 503 or 501: clients repeat a request after a 5xx, but this list never becomes available by waiting. */
 function neverServed({ lists }: MirrorLists, list: string): SourceFailure {
-  const settings = Object.hasOwn(lists, list) ? lists[list as ListName] : null;
+  const settings = Object.hasOwn(lists, list) ? lists[list] : null;
   const why =
     settings?.enabled === true
       ? `keeps the list "${list}" without its contents (lists.${list}.images is false)`
@@ -111,12 +117,12 @@ function readFilter({ ids, updated_since: since }: PageQuery['parameters']): Fil
 }
 
 async function pageOfIds(
-  { store }: MirrorDeps,
+  deps: MirrorDeps,
   list: ListName,
   { ids, headers }: { ids: readonly string[]; headers: Record<string, string> },
 ): Promise<SourceAnswer> {
-  const images = await store.images(list, ids);
-  return { outcome: 'page', body: pageBody(SIX_LISTS[list].key, images.filter(isThere), null), headers };
+  const images = await deps.store.images(list, ids);
+  return { outcome: 'page', body: pageBody(keyOf(deps, list), images.filter(isThere), null), headers };
 }
 
 interface Walk {
@@ -136,18 +142,22 @@ async function pageAfter(deps: MirrorDeps, list: ListName, walk: Walk): Promise<
     const images = await deps.store.images(list, chunk);
     for (const image of images) {
       at += 1;
-      if (isThere(image) && isSince(deps, image, since)) found.push(image);
+      if (isThere(image) && isSince(deps, list, { image, since })) found.push(image);
       if (found.length === PAGE) break;
     }
   }
   const last = keys[at - 1];
   const nextCursor = at < keys.length && last !== undefined ? last : null;
-  return { outcome: 'page', body: pageBody(SIX_LISTS[list].key, found, nextCursor), headers };
+  return { outcome: 'page', body: pageBody(keyOf(deps, list), found, nextCursor), headers };
 }
 
-function isSince({ stampOf }: MirrorDeps, image: string, since: number | null): boolean {
+function isSince(
+  { stampOf }: MirrorDeps,
+  list: ListName,
+  { image, since }: { image: string; since: number | null },
+): boolean {
   if (since === null) return true;
-  const stamp = stampOf(JSON.parse(image) as Record<string, unknown>);
+  const stamp = stampOf(JSON.parse(image) as Record<string, unknown>, list);
   return stamp !== null && Date.parse(stamp) >= since;
 }
 

@@ -1,5 +1,5 @@
 /** The keys of a list, sorted, so that a cursor (the last key of a page) stays valid. Cached until the list changes. */
-import type { ListName } from '../../events/lists.js';
+import type { ListName } from '../../crm/lists/lists.js';
 import type { MirrorStore } from './store.js';
 
 export class KeyOrder {

@@ -1,5 +1,5 @@
 /** The port through which the mirror reads stored records. `state` implements it. */
-import type { ListName } from '../../events/lists.js';
+import type { ListName } from '../../crm/lists/lists.js';
 
 /** How complete and how fresh a list is. */
 export interface MirroredList {

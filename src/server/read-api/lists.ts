@@ -1,5 +1,6 @@
 /** What a server of the read API needs to know about a list: its path, the key of its array, and what one record is called. */
-import { OBJECT_OF, PATH_OF, type ListName } from '../../events/lists.js';
+import type { ListDescriptor } from '../../crm/lists/descriptor.js';
+import { builtInLists, type BuiltInList } from '../../crm/lists/lists.js';
 
 export interface ServedList {
   readonly name: string;
@@ -11,19 +12,17 @@ export interface ServedList {
   readonly object: string;
 }
 
-const six = <Name extends ListName>(name: Name, key: string): ServedList & { readonly name: Name } => ({
+/** A list as a server shows it. One whose key is not known is served under its object's name. */
+export function servedList<Name extends string>({
   name,
-  path: PATH_OF[name],
+  path,
   key,
-  object: OBJECT_OF[name],
-});
+  object,
+}: ListDescriptor & { readonly name: Name }): ServedList & { readonly name: Name } {
+  return { name, path, key: key ?? `${object}List`, object };
+}
 
 /** The six lists. Section 4 names the first four keys and leaves the last two open: these are the keys of real answers. */
-export const SIX_LISTS = {
-  people: six('people', 'peopleList'),
-  organization: six('organization', 'organizationList'),
-  memo: six('memo', 'memoList'),
-  todo: six('todo', 'todoList'),
-  history: six('history', 'dealHistoryList'),
-  activity: six('activity', 'peopleActivityList'),
-} as const satisfies Readonly<Record<ListName, ServedList>>;
+export const SIX_LISTS = Object.fromEntries(builtInLists.all.map((list) => [list.name, servedList(list)])) as {
+  readonly [Name in BuiltInList]: ServedList & { readonly name: Name };
+};

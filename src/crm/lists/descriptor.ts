@@ -1,0 +1,69 @@
+/**
+ * What the product knows about one list of the read API, as data. Everything that differs from list to list is here: a new
+ * list of the same form needs a descriptor and no code.
+ */
+export interface ListDescriptor {
+  /** The name of the list on the command line, in the configuration and in Redis keys. */
+  readonly name: string;
+  /** The path behind the base URL, without a leading slash: `v2/people`. */
+  readonly path: string;
+  /** The key of the array in `data`; null where it is the only array in `data`. */
+  readonly key: string | null;
+  /**
+   * The interface shows the key. Otherwise the key was only seen in real answers, and an empty array of another name is an empty
+   * page.
+   */
+  readonly keyIsWritten: boolean;
+  /** What a record is called in event types: `crm.<object>.created`. */
+  readonly object: string;
+  /** `optional`: a row without an id is identified by its content, and its removal is never reported. */
+  readonly ids: 'required' | 'optional';
+  /** Records can be merged: a removed record may continue in another one (`data.mergedInto`). */
+  readonly merged: boolean;
+  /** Rows are only ever added: many new rows at once are plausible while the known rows are still there. */
+  readonly growsOnly: boolean;
+  /** Fields with the time of the record's last change, the preferred one first. They are not compared. */
+  readonly modifiedAt: readonly string[];
+  /** Fields with the time of the record's creation, the preferred one first. */
+  readonly createdAt: readonly string[];
+  /** Patterns of fields that the system refreshes when *other* records change. */
+  readonly systemKept: readonly string[];
+  /** Fields that real answers spell differently: other spelling → name in the interface. */
+  readonly spellings: Readonly<Record<string, string>>;
+  /** Picture URLs: compared without their query part, because a rotated signature is no change. */
+  readonly pictures: readonly string[];
+  /** The default interval between the starts of two sweeps, in ms. */
+  readonly intervalMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/*
+ * The default intervals. The sum over all lists of pages divided by interval must stay below the budget of 8 requests a second,
+ * or sweeps would wait for each other without end. For a large workspace, in pages of 50:
+ *
+ *   list           records  pages  interval  requests/s
+ *   todo            10,000    200     2 min       1.67    the list whose changes are most urgent
+ *   people          10,000    200     5 min       0.67
+ *   organization     3,000     60     5 min       0.20
+ *   memo            10,000    200     5 min       0.67
+ *   history         50,000  1,000    10 min       1.67    only grows
+ *   activity        50,000  1,000    10 min       1.67
+ *   total                                         6.53    of 8
+ *
+ * An interval that is too long does less harm than one that is too short: a small workspace can configure shorter ones.
+ */
+
+/** What holds for a list unless its descriptor says otherwise. Both spellings of the timestamps occur in real answers. */
+export const USUAL = {
+  keyIsWritten: true,
+  ids: 'required',
+  merged: false,
+  growsOnly: false,
+  modifiedAt: ['수정 날짜', 'updatedAt'],
+  createdAt: ['생성 날짜', 'createdAt', 'date'],
+  systemKept: [],
+  spellings: {},
+  pictures: ['프로필 사진'],
+  intervalMs: 5 * MINUTE_MS,
+} as const satisfies Omit<ListDescriptor, 'name' | 'path' | 'key' | 'object'>;

@@ -1,0 +1,14 @@
+import { USUAL, type ListDescriptor } from './descriptor.js';
+
+/** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */
+export const history = {
+  ...USUAL,
+  name: 'history',
+  path: 'v2/deal/history',
+  key: 'dealHistoryList',
+  keyIsWritten: false,
+  object: 'deal_history',
+  ids: 'optional',
+  growsOnly: true,
+  intervalMs: 10 * 60_000,
+} as const satisfies ListDescriptor;

@@ -1,0 +1,68 @@
+/**
+ * The built-in lists (one descriptor per file in this folder), and lists of a configuration added to them. A further built-in
+ * list is one more file and its line here.
+ */
+import { activity } from './activity.js';
+import type { ListDescriptor } from './descriptor.js';
+import { history } from './history.js';
+import { memo } from './memo.js';
+import { organization } from './organization.js';
+import { people } from './people.js';
+import { todo } from './todo.js';
+
+const BUILT_IN = [people, organization, memo, todo, history, activity] as const;
+
+export type BuiltInList = (typeof BUILT_IN)[number]['name'];
+/** What an element of a built-in list is called in event types. */
+export type ObjectName = (typeof BUILT_IN)[number]['object'];
+/** The name of a list. A configuration may have more lists than the built-in ones. */
+export type ListName = BuiltInList | (string & {});
+
+/** The names of the built-in lists. */
+export const LIST_NAMES: readonly BuiltInList[] = BUILT_IN.map(({ name }) => name);
+
+/** Lists by name, path and object; the built-in ones first. */
+export interface Lists {
+  readonly all: readonly ListDescriptor[];
+  byName(name: ListName): ListDescriptor | undefined;
+  byObject(object: string): ListDescriptor | undefined;
+  /** Understands a list by its name (`activity`) or its path (`people/activity`, `/v2/people/activity`). */
+  parse(text: string): ListDescriptor | undefined;
+}
+
+/** The built-in lists, and others that a configuration adds. */
+export function createLists(further: readonly ListDescriptor[]): Lists {
+  const all: readonly ListDescriptor[] = [...BUILT_IN, ...further];
+  const byName = new Map(all.map((list) => [list.name, list]));
+  const byObject = new Map(all.map((list) => [list.object, list]));
+  return {
+    all,
+    byName: (name) => byName.get(name),
+    byObject: (object) => byObject.get(object),
+    parse(text) {
+      const wanted = text.trim().replace(/^\/?(v2\/)?/, '');
+      return byName.get(wanted) ?? all.find(({ path }) => path === `v2/${wanted}`);
+    },
+  };
+}
+
+export const builtInLists: Lists = createLists([]);
+
+/** The built-in lists, and those of `lists` that are not built in. */
+export function withBuiltIn(lists: readonly ListDescriptor[]): Lists {
+  return createLists(lists.filter(({ name }) => builtInLists.byName(name) === undefined));
+}
+
+/** A list as its descriptor; a built-in one may be given by its name. */
+export type ListRef = BuiltInList | ListDescriptor;
+
+export function nameOf(list: ListRef): ListName {
+  return typeof list === 'string' ? list : list.name;
+}
+
+export function descriptorOf(list: ListRef): ListDescriptor {
+  if (typeof list !== 'string') return list;
+  const found = BUILT_IN.find(({ name }) => name === list);
+  if (found === undefined) throw new TypeError(`"${list as string}" is not a built-in list: give its descriptor.`);
+  return found;
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config/parse.js';
+import { USUAL } from '../../src/crm/lists/descriptor.js';
+import { defineDerive, defineList } from '../../src/index.js';
+
+const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' };
+const parse = (lists: object, more: object = {}) =>
+  parseConfig({ workspaces: [{ ...workspace, lists }], ...more }, { source: 'the test' });
+
+describe('lists: a list of your own', () => {
+  it('is a descriptor with the usual options beside it', () => {
+    const { deals } = parse({ deals: { path: '/v2/deal', object: 'deal', interval: '1m', ignore: ['x'] } })
+      .workspaces[0]!.lists;
+    expect(deals).toMatchObject({ enabled: true, intervalMs: 60_000, ignore: ['x'], images: true });
+    expect(deals?.descriptor).toEqual({ ...USUAL, name: 'deals', path: 'v2/deal', key: null, object: 'deal' });
+  });
+
+  it('may come from defineList, with options of the workspace', () => {
+    const deal = defineList()({ name: 'deal', path: 'deal', key: 'dealList', modifiedAt: ['changed'] });
+    const { lists } = parse({ deal: { ...deal, interval: '1m' } }).workspaces[0]!;
+    expect(lists['deal']?.descriptor).toMatchObject({ key: 'dealList', object: 'deal', modifiedAt: ['changed'] });
+  });
+
+  it.each<[string, object, string | RegExp]>([
+    ['no path', { deal: {} }, /lists\.deal: there is no such list.*; or any name with a `path`/],
+    ['a built-in name', { memo: { path: 'deal' } }, 'lists.memo.path: the list "memo" is built in;'],
+    [
+      'a built-in path',
+      { deal: { path: 'deal/history' } },
+      'lists.deal.path: found "deal/history", the path of the list "history"',
+    ],
+    [
+      'a taken object',
+      { deal: { path: 'deal', object: 'person' } },
+      'lists.deal.object: found "person", the object of the list "people"',
+    ],
+    [
+      'the same path twice',
+      { a: { path: 'deal' }, b: { path: 'deal' } },
+      'lists.b.path: found "deal", the path of the list "a"',
+    ],
+    [
+      'the same object twice',
+      { a: { path: 'a', object: 'x' }, b: { path: 'b', object: 'x' } },
+      'lists.b.object: found "x"',
+    ],
+    [
+      'an object that is no word',
+      { deal: { path: 'deal', object: 'my.deal' } },
+      'lists.deal.object: found "my.deal"; allowed: one word',
+    ],
+    ['a name that is no word', { 'a deal': { path: 'deal' } }, 'lists["a deal"]: this cannot be the name of a list'],
+    [
+      'another name inside',
+      { deal: { path: 'deal', name: 'deals' } },
+      'lists.deal.name: found "deals"; allowed: "deal"',
+    ],
+    ...[
+      '../v1/deal',
+      'a/../b',
+      'https://evil.example/deal',
+      'deal?x=1',
+      'deal%2Fx',
+      'deal#x',
+      '',
+      '//x',
+      'a//b',
+      '.',
+      'deal/',
+    ].map(
+      (path) =>
+        [`the path ${JSON.stringify(path)}`, { deal: { path } }, 'lists.deal.path: found'] satisfies [
+          string,
+          object,
+          string,
+        ],
+    ),
+  ])('is refused with %s', (_what, lists, message) => {
+    expect(() => parse(lists)).toThrow(message);
+  });
+
+  it('has one object in all workspaces', () => {
+    const workspaces = [
+      { ...workspace, lists: { deal: { path: 'deal', object: 'deal' } } },
+      { ...workspace, name: 'other', lists: { deal: { path: 'deal', object: 'sale' } } },
+    ];
+    expect(() => parseConfig({ workspaces }, { source: 'the test' })).toThrow(
+      'workspaces[1].lists.deal.object: found "sale", but workspace "acme" has "deal" as the object of the list "deal"',
+    );
+  });
+});
+
+describe('lists: what a subscription selects', () => {
+  const types =
+    'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed; of todos also completed, reopened, rescheduled, reassigned, due_soon, overdue';
+  const out = { handler: 'ndjson', name: 'a' };
+
+  it.each([
+    [
+      { on: ['crm.*', 'crm.people.created'] },
+      `subscriptions[0].on[1] of ndjson "a": found "crm.people.created"; allowed: ${types} (did you mean "crm.person.created"?).`,
+    ],
+    [
+      { on: ['crm.activity.*'] },
+      `subscriptions[0].on[0] of ndjson "a": found "crm.activity.*"; allowed: ${types} (did you mean "crm.person_activity.*"?).`,
+    ],
+    [
+      { lists: ['todos'] },
+      'subscriptions[0].lists[0] of ndjson "a": found "todos"; allowed: people, organization, memo, todo, history, activity, or the path of one (did you mean "todo"?).',
+    ],
+    [
+      { handler: 'postgres', url: 'postgres://u@h/d', tables: { todos: 'x' } },
+      /subscriptions\[0\], a list in the options of postgres "a": found "todos"; .*did you mean "todo"/,
+    ],
+  ])('refuses %j where there is no such list', (options, message) => {
+    expect(() => parse({}, { subscriptions: [{ ...out, ...options }] })).toThrow(message);
+  });
+
+  it('refuses a derive function that emits events of no list', () => {
+    const derive = [defineDerive({ name: 'd', emits: ['acme.people.promoted'], derive: () => undefined })];
+    expect(() => parse({}, { derive })).toThrow('derive[0].emits[0]: found "acme.people.promoted"');
+  });
+
+  it('may be a list of the configuration, by name, path or type', () => {
+    const lists = { deals: { path: 'deal', object: 'deal' } };
+    const [one] = parse(lists, {
+      subscriptions: [{ ...out, on: ['crm.deal.created'], lists: ['deal'] }],
+    }).subscriptions;
+    expect(one).toMatchObject({ on: ['crm.deal.created'], lists: ['deals'] });
+  });
+});
