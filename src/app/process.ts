@@ -39,6 +39,8 @@ export interface OpenOptions {
    * and fewer tries when the API does not answer. @defaultValue false
    */
   quiet?: boolean;
+  /** Called with the configuration before Redis is opened; what it throws ends the command. */
+  check?: (config: Config) => void;
 }
 
 /** Tries per page while a person waits: about 6 s without an answer. The service tries for about a minute. */
@@ -47,10 +49,11 @@ const INTERACTIVE_ATTEMPTS = 5;
 /** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw */
 export async function openService(
   world: ServiceWorld,
-  { path, quiet = false }: OpenOptions = {},
+  { path, quiet = false, check = () => undefined }: OpenOptions = {},
 ): Promise<OpenedService> {
   const { cwd, env } = world;
   const { config, files } = await loadConfig({ cwd, env, path });
+  check(config);
   const digests = await digestFiles(files);
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const log = quiet ? quietLog(world) : serviceLog(world);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { openService, type OpenedService } from '../app/process.js';
 import { listsOf } from '../config/lists.js';
+import type { Config } from '../config/schema.js';
 import type { Lists } from '../crm/lists/lists.js';
 import type { Io } from './io.js';
 
@@ -132,13 +133,18 @@ export interface CommandService extends OpenedService {
   lists: Lists;
 }
 
+/** Checks arguments against the configuration, before Redis is opened. @throws ChangefeedError CF_USAGE */
+export type CheckArguments = (known: { lists: Lists; config: Config }) => void;
+
 /** Opens the feed of the configuration for an interactive command, and closes it afterwards. */
 export async function withFeed<T>(
   io: Io,
   config: string | undefined,
   use: (service: CommandService) => Promise<T>,
+  checkArguments: CheckArguments = () => undefined,
 ): Promise<T> {
-  const service = await openService(io, { path: config, quiet: true });
+  const check = (loaded: Config): void => checkArguments({ lists: listsOf(loaded.workspaces), config: loaded });
+  const service = await openService(io, { path: config, quiet: true, check });
   try {
     return await use({ ...service, lists: listsOf(service.config.workspaces) });
   } finally {

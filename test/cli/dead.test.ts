@@ -48,7 +48,7 @@ describe('changefeed dead and replay', () => {
     const { run, letters, events, folder } = await afterThreeDeaths();
     const [first] = events;
     const list = await run('list', '--subscription', 'books');
-    expect(list.stdout.split('\n')[0]).toMatch(/^event +subscription +type +record +died +tries +reason$/);
+    expect(list.stdout.split('\n')[0]).toMatch(/^event +subscription +type +record +died +attempts +reason$/);
     expect(list.stdout).toContain(`${first!.id}  books`);
     expect(list.stdout).not.toContain('가상인');
 
@@ -105,7 +105,7 @@ describe('changefeed dead and replay', () => {
       [['drop'], 'dead drop: give either ids of events or --all.'],
       [['retry', 'evt_1', '--all'], 'dead retry: give either ids of events or --all.'],
       [['show'], 'dead show: give the id of an event; "dead list" shows the ids.'],
-      [['bury'], 'dead: found "bury"; allowed: list, show, retry, drop.'],
+      [['bury'], 'dead: found "bury" (did you mean "retry"?); allowed: list, show, retry, drop.'],
       [['drop', 'evt_1'], 'There is no dead letter evt_1. "changefeed dead list" shows the ids.'],
       [['list', '--subscription', 'x'], 'There is no subscription "x". Known: "books", "mail".'],
     ];

@@ -53,7 +53,7 @@ describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configurat
       expect(workspaces[0]!.lists.map(({ list }) => list)).toContain('deal');
       expect(await folder.run(['sweep', 'deel'])).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('There is no list "deel" (did you mean deal?).') as string,
+        stderr: expect.stringContaining('There is no list "deel" (did you mean "deal"?).') as string,
       });
     },
   );

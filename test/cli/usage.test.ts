@@ -47,6 +47,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
       'an option without its value': { args: ['tail', '--from'], says: /argument missing/ },
       'an unknown list': {
         args: ['sweep', 'peoples'],
+        env: world,
         says: /no list "peoples" \(did you mean "people"\?\).*people, org/,
       },
       'an unknown role': {
@@ -61,6 +62,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
       'no place in the log': { args: ['tail', '--from', 'lunch'], says: /--from: found "lunch"; allowed: a log id/ },
       'a type no event has': {
         args: ['tail', '--type', 'crm.people.created'],
+        env: world,
         says: /no event has a type like "crm\.people\.created" \(did you mean "crm\./,
       },
     });
@@ -153,7 +155,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
     expect(run).toEqual({
       code: 2,
       stdout: '',
-      stderr: `changefeed: --port: ${port} is in use by another program. Choose another port, or 0 for any free one. [CF_USAGE]\n`,
+      stderr: `changefeed: --port: ${port} is taken by another program. Use a free port, or 0 for any. [CF_USAGE]\n`,
     });
   });
 

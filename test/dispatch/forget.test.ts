@@ -161,7 +161,7 @@ describe('forget: a workspace', () => {
     await eventually(async () => expect(await redis.redis.exists(redis.keys.sweep('acme', 'todo'))).toBe(1));
     await expect(feed.forget('acme')).rejects.toMatchObject({
       code: 'CF_WORKSPACE_BUSY',
-      message: expect.stringContaining('1 process sweeps it by schedule') as string,
+      message: expect.stringContaining('1 process sweeps it on schedule') as string,
     });
     await feed.stop();
     const other = await open([acme.workspace], () => undefined);

@@ -9,10 +9,15 @@ export const acceptRemovals = defineCommand({
     workspace: option('name', 'the workspace, if there are several', asText),
   },
   async run({ list, workspace, config }, io) {
-    const [name, accepted] = await withFeed(io, config, async ({ feed, lists }) => {
-      const named = listNamed(list, lists);
-      return [named, await feed.lists.acceptRemovals(named, workspace)] as const;
-    });
+    const [name, accepted] = await withFeed(
+      io,
+      config,
+      async ({ feed, lists }) => {
+        const named = listNamed(list, lists);
+        return [named, await feed.lists.acceptRemovals(named, workspace)] as const;
+      },
+      ({ lists }) => void listNamed(list, lists),
+    );
     io.out(
       accepted === 0
         ? `List "${name}": no removals are held.`

@@ -13,8 +13,11 @@ export const explain = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ list, id, workspace, json = false, config }, io) {
-    const story = await withFeed(io, config, ({ feed, lists }) =>
-      feed.lists.explain(listNamed(list, lists), id, workspace),
+    const story = await withFeed(
+      io,
+      config,
+      ({ feed, lists }) => feed.lists.explain(listNamed(list, lists), id, workspace),
+      ({ lists }) => void listNamed(list, lists),
     );
     io.out(json ? JSON.stringify(story) : storyText(story));
     return story.known ? 0 : 1;

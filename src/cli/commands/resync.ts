@@ -9,13 +9,24 @@ export const resync = defineCommand({
     workspace: option('name', 'the workspace, if there are several', asText),
   },
   async run({ lists, workspace, config }, io) {
-    await withFeed(io, config, async ({ feed, lists: known }) => {
-      const chosen = lists.includes('all') ? feed.lists.names(workspace) : listsNamed(lists, known);
-      for (const list of chosen) {
-        await feed.lists.resync(list, workspace);
-        io.out(`List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`);
-      }
-    });
+    await withFeed(
+      io,
+      config,
+      async ({ feed, lists: known }) => {
+        const chosen = lists.includes('all') ? feed.lists.names(workspace) : listsNamed(lists, known);
+        for (const list of chosen) {
+          await feed.lists.resync(list, workspace);
+          io.out(
+            `List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`,
+          );
+        }
+      },
+      ({ lists: known }) =>
+        void listsNamed(
+          lists.filter((one) => one !== 'all'),
+          known,
+        ),
+    );
     return 0;
   },
 });

@@ -17,10 +17,15 @@ export const rules = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ list, ignore = [], only, refreshed = [], workspace, json = false, config }, io) {
-    const [name, preview] = await withFeed(io, config, async ({ feed, lists }) => {
-      const named = listNamed(list, lists);
-      return [named, await feed.lists.previewRules(named, { ignore, only, refreshed }, { workspace })] as const;
-    });
+    const [name, preview] = await withFeed(
+      io,
+      config,
+      async ({ feed, lists }) => {
+        const named = listNamed(list, lists);
+        return [named, await feed.lists.previewRules(named, { ignore, only, refreshed }, { workspace })] as const;
+      },
+      ({ lists }) => void listNamed(list, lists),
+    );
     io.out(json ? JSON.stringify(preview) : previewText(name, preview, io.colours.out));
     return 0;
   },

@@ -15,13 +15,18 @@ export const schema = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ lists, types = false, workspace, json = false, config }, io) {
-    const seen = await withFeed(io, config, async ({ feed, lists: known }) => {
-      const names = lists.length > 0 ? listsNamed(lists, known) : feed.lists.names(workspace);
-      const chosen = known.all.filter(({ name }) => names.includes(name));
-      return await Promise.all(
-        chosen.map(async (list) => ({ list, schema: await feed.lists.schema(list.name, workspace) })),
-      );
-    });
+    const seen = await withFeed(
+      io,
+      config,
+      async ({ feed, lists: known }) => {
+        const names = lists.length > 0 ? listsNamed(lists, known) : feed.lists.names(workspace);
+        const chosen = known.all.filter(({ name }) => names.includes(name));
+        return await Promise.all(
+          chosen.map(async (list) => ({ list, schema: await feed.lists.schema(list.name, workspace) })),
+        );
+      },
+      ({ lists: known }) => void listsNamed(lists, known),
+    );
     const text = ({ list, schema: one }: (typeof seen)[number]): string =>
       types ? typesText(list, one) : schemaText(list.name, one, io.colours.out);
     const data = Object.fromEntries(seen.map(({ list, schema: one }) => [list.name, one]));

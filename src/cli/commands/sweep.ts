@@ -2,7 +2,16 @@ import type { Changefeed, ListSweep } from '../../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { checkWorkspace, duration, listsNamed } from '../arguments.js';
-import { asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import {
+  asText,
+  defineCommand,
+  flag,
+  option,
+  restArguments,
+  withFeed,
+  type CheckArguments,
+  type CommandService,
+} from '../command.js';
 import type { Io } from '../io.js';
 import { deadLetterTexts, eventsOf, incompleteText, sweepLines, unhandledText } from '../print-sweep.js';
 import { progressView } from '../progress.js';
@@ -19,10 +28,13 @@ export const sweep = defineCommand({
     timeout: option('duration', 'longest wait for the events to be handled (default: 5m)', duration),
     json: flag('print the summary as one line of JSON on standard output'),
   },
-  run: ({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false, config: path }, io) =>
-    withFeed(io, path, async ({ feed, config, lists: known }) => {
+  run: ({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false, config: path }, io) => {
+    const check: CheckArguments = ({ lists: known, config }) => {
+      listsNamed(lists, known);
+      checkWorkspace(workspace, config);
+    };
+    const use = async ({ feed, lists: known }: CommandService): Promise<number> => {
       try {
-        checkWorkspace(workspace, config);
         return await sweepOnce(feed, { lists: listsNamed(lists, known), workspace, timeoutMs: timeout, json }, io);
       } catch (error) {
         if (!io.signal.aborted) throw error;
@@ -31,7 +43,9 @@ export const sweep = defineCommand({
           message: `${messageOf(io.signal.reason)} What was read is kept; the next sweep continues where this one stopped.`,
         });
       }
-    }),
+    };
+    return withFeed(io, path, use, check);
+  },
 });
 
 interface SweepCall {

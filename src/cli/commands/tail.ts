@@ -1,5 +1,14 @@
 import { checkEventPatterns, checkWorkspace, eventPatterns, logOffset } from '../arguments.js';
-import { asText, defineCommand, flag, negatedFlag, option, withFeed } from '../command.js';
+import {
+  asText,
+  defineCommand,
+  flag,
+  negatedFlag,
+  option,
+  withFeed,
+  type CheckArguments,
+  type CommandService,
+} from '../command.js';
 import { eventLine } from '../print-event.js';
 
 export const tail = defineCommand({
@@ -12,15 +21,19 @@ export const tail = defineCommand({
     workspace: option('name', 'only this workspace', asText),
     follow: negatedFlag('stop at the end of the log'),
   },
-  run: ({ json = false, from = 'now', type, follow, workspace, config: path }, io) =>
-    withFeed(io, path, async ({ feed, config, lists }) => {
+  run: ({ json = false, from = 'now', type, follow, workspace, config: path }, io) => {
+    const check: CheckArguments = ({ config, lists }) => {
       checkWorkspace(workspace, config);
       checkEventPatterns('--type', type ?? [], lists);
+    };
+    const use = async ({ feed }: CommandService): Promise<number> => {
       const signal = AbortSignal.any([io.signal, feed.redisGone]);
       for await (const { event } of feed.tail({ from, types: type, workspace, follow, signal })) {
         io.out(json ? JSON.stringify(event) : eventLine(event, { colours: io.colours.out, columns: io.columns }));
       }
       feed.redisGone.throwIfAborted();
       return 0;
-    }),
+    };
+    return withFeed(io, path, use, check);
+  },
 });
