@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { Answer, Asked } from '../../src/api/failure.js';
 import { readPage } from '../../src/api/page.js';
 import { LIST_NAMES, descriptorOf, type BuiltInList, type ListRef } from '../../src/crm/lists/lists.js';
-import { USUAL } from '../../src/crm/lists/descriptor.js';
 
 const asked = (list: ListRef = 'people'): Asked => ({
   workspace: 'acme',

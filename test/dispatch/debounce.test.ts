@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../src/detect/rules.js';
 import { replay } from '../../src/dispatch/replay.js';
-import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent, EventType, FieldChange } from '../../src/events/types.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps, type EventSpec } from '../support/fan-out.js';

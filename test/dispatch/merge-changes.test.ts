@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../src/detect/rules.js';
 import { mergeChanges } from '../../src/dispatch/merge-changes.js';
 import { buildEvent, mergedEventId } from '../../src/events/envelope.js';
-import type { ListName } from '../../src/events/lists.js';
 import type { ChangeData, ChangeEvent, EventType, Verb } from '../../src/events/types.js';
 
 type Fields = Record<string, unknown>;
