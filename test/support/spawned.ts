@@ -87,7 +87,7 @@ interface Waiting {
   timeoutMs: number | undefined;
 }
 
-async function waitForLine(pattern: RegExp, { output, hasEnded, timeoutMs = 20_000 }: Waiting): Promise<string> {
+async function waitForLine(pattern: RegExp, { output, hasEnded, timeoutMs = 40_000 }: Waiting): Promise<string> {
   const found = await eventually(
     () => {
       const lines = `${output.stdout}\n${output.stderr}`.split('\n');
