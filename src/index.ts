@@ -61,8 +61,7 @@ export type { ColumnOptions, PostgresConnection, PostgresOptions } from './handl
 export { postgres } from './handlers/postgres/postgres.js';
 export type { ColumnType } from './handlers/postgres/table.js';
 export type { BatchOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './handlers/options.js';
-export type { EndpointOptions } from './handlers/http/endpoint.js';
-export type { RateOptions } from './handlers/http/rate.js';
+export type { EndpointOptions, RateOptions } from './handlers/http/endpoint.js';
 export type { WebhookOptions } from './handlers/webhook/options.js';
 export { webhook } from './handlers/webhook/webhook.js';
 

@@ -209,7 +209,7 @@ describe('the options of postgres', () => {
     [
       'a time zone that there is not',
       { url: database, timeZone: 'Seoul' },
-      `timeZone of postgres "mirror": found "Seoul"; allowed: the name of a time zone, such as 'Asia/Seoul' or 'UTC'.`,
+      `timeZone of postgres "mirror": found "Seoul"; allowed: the IANA name of a time zone, such as 'Asia/Seoul' or 'UTC' (this machine does not know it).`,
     ],
   ])('refuse %s', (_what, options, sentence) => {
     expect(() => postgres({ name: 'mirror', ...options })).toThrow(

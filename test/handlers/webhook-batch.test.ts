@@ -64,7 +64,7 @@ describe('webhook batch', () => {
 
   it('webhook batch: refuses binary mode', () => {
     expect(() => webhook({ ...optionsOf('https://ops.example'), mode: 'binary' })).toThrow(
-      `mode of webhook "ops": found "binary"; allowed: 'structured' together with batch: headers tell of one event only.`,
+      `mode of webhook "ops": found "binary"; allowed: 'structured' together with batch: headers describe one event only.`,
     );
   });
 });

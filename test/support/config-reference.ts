@@ -17,7 +17,7 @@ interface Section {
   /** Text under the title. */
   text?: string;
   file: string;
-  /** The schema, or the interface, that declares the options. */
+  /** The declaration of the options: a schema, its shape, or an interface. */
   name: string;
   /** A whole configuration in which these options have these values. */
   around: (options: Json) => Json;
@@ -101,68 +101,68 @@ export const SECTIONS: readonly Section[] = [
     title: 'Options of `webhook`',
     text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
     file: 'handlers/webhook/options.ts',
-    name: 'WebhookOptions',
+    name: 'webhookOptions',
     around: (more) => subscription(WEBHOOK, more),
   },
   {
     title: 'Options of `webhook` and `message`',
     file: 'handlers/http/endpoint.ts',
-    name: 'EndpointOptions',
+    name: 'endpointShape',
     around: (more) => subscription(WEBHOOK, more),
   },
   {
     title: 'Options of `webhook` and `message`: `rate`',
-    file: 'handlers/http/rate.ts',
-    name: 'RateOptions',
+    file: 'handlers/http/endpoint.ts',
+    name: 'rateOptions',
     around: (rate) => subscription(WEBHOOK, { rate: { requests: 10, ...rate } }),
   },
   {
     title: 'Options of `message`',
     file: 'handlers/message/options.ts',
-    name: 'MessageOptions',
+    name: 'messageOptions',
     around: (more) => subscription({ handler: 'message', name: 'chat', url: 'https://chat.example/hook' }, more),
   },
   {
     title: 'Options of `exec`',
     file: 'handlers/exec/options.ts',
-    name: 'ExecOptions',
+    name: 'execSchema',
     around: (more) => subscription({ handler: 'exec', name: 'script', command: './on-change.sh' }, more),
   },
   {
     title: 'Options of `postgres`',
     file: 'handlers/postgres/options.ts',
-    name: 'PostgresOptions',
+    name: 'postgresOptions',
     around: (more) => subscription('connection' in more ? POSTGRES : DATABASE, more),
   },
   {
     title: 'Options of `postgres`: `connection`',
-    text: 'What is left out comes from `PGHOST`, `PGUSER` and their like.',
+    text: 'Parts that are left out come from `PGHOST`, `PGUSER` and the other `PG…` variables.',
     file: 'handlers/postgres/options.ts',
-    name: 'PostgresConnection',
+    name: 'connectionOptions',
     around: (connection) => subscription(POSTGRES, { connection }),
   },
   {
     title: 'Options of `bullmq`',
     file: 'handlers/bullmq/options.ts',
-    name: 'BullmqOptions',
+    name: 'bullmqSchema',
     around: (more) => subscription(BULLMQ, more),
   },
   {
     title: 'Options of `bullmq`: `job`',
     file: 'handlers/bullmq/options.ts',
-    name: 'BullmqJobOptions',
+    name: 'jobOptions',
     around: (job) => subscription(BULLMQ, { job }),
   },
   {
     title: 'Options of `ndjson`',
     file: 'handlers/ndjson/options.ts',
-    name: 'NdjsonOptions',
+    name: 'ndjsonOptions',
     around: (more) => subscription(NDJSON, more),
   },
   {
     title: 'Options of `ndjson`: `rotate`',
     file: 'handlers/ndjson/options.ts',
-    name: 'RotateOptions',
+    name: 'rotateOptions',
     around: (rotate) => subscription(NDJSON, { path: 'events.ndjson', rotate: { size: '1MB', ...rotate } }),
   },
   {

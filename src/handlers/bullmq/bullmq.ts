@@ -4,7 +4,8 @@ import type { ChangeEvent } from '../../events/types.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { bullmqSchema, isRedisUrl, type BullmqOptions, type BullmqSettings } from './options.js';
+import { redisUrlFault } from '../../schema-kit/addresses.js';
+import { bullmqSchema, type BullmqOptions, type BullmqSettings } from './options.js';
 import { createProducer, type Producer } from './producer.js';
 
 const LONGEST_TIMEOUT_MS = 10_000;
@@ -36,7 +37,7 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
 /** A private Redis has no address that other programs know, so a queue in it would have no workers. */
 function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
   const url = env['REDIS_URL'] ?? '';
-  if (isRedisUrl(url)) return url;
+  if (redisUrlFault(url) === undefined) return url;
   throw new ChangefeedError('CF_CONFIG_INVALID', {
     message: `redis of bullmq ${JSON.stringify(name)}: found nothing, and no Redis URL in REDIS_URL either; allowed: the URL of the Redis that your workers use.`,
   });

@@ -1,44 +1,53 @@
-/** The options of whatever posts to a URL: where to, whom it may reach, how often, until when. */
+/** The options of handlers that post to a URL: the target, allowed hosts, the rate, and when a failing endpoint is disabled. */
 import { z } from 'zod';
+import { duration, strictOptions, wholeNumber } from '../../schema-kit/fields.js';
 import type { Rate } from '../handler.js';
 import { LONGEST_WAIT, type SubscriptionParts } from '../options.js';
-import { duration } from '../../schema-kit/fields.js';
 import { isAllowHost, readAllowHosts, type Allowances } from './address.js';
-import { rateSchema, type RateOptions } from './rate.js';
 import { readTarget, type Target } from './target.js';
 
-export interface EndpointOptions {
-  /** Where events are posted. `https`, unless `allowHosts` names the host. */
-  url: string;
-  /** Host names, addresses or CIDR ranges allowed although they are private or without https. @defaultValue none */
-  allowHosts?: readonly string[] | undefined;
-  /** What all processes together send at most. @defaultValue webhook: as fast as `concurrency` allows; message: one per second */
-  rate?: RateOptions | undefined;
-  /** Disabled when no try has succeeded for so long; `false`: never. Enabled again by `changefeed enable`. @defaultValue '5d' */
-  disableAfter?: string | false | undefined;
-}
-
-const A_URL = 'a URL that begins with https://';
 const A_HOST =
   "a host name, an address or a CIDR range, without scheme, port or path (such as 'hooks.internal', '127.0.0.1', '10.1.0.0/16')";
-const AN_OUTAGE = `false, or a duration in quotes with its unit, such as '12h' or '5d' (at most '24d')`;
-const HOSTS = 'an array of host names, addresses or CIDR ranges';
+
+export const rateOptions = strictOptions({
+  /** Requests in any `perSeconds`, evenly spread. */
+  requests: wholeNumber(1, 10_000),
+  /** Length of this period, in seconds. @defaultValue 1 */
+  perSeconds: wholeNumber(1, 3_600).default(1),
+});
 
 export const endpointShape = {
-  url: z.string({ error: A_URL }),
-  allowHosts: z.array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), { error: HOSTS }).default([]),
-  rate: rateSchema.optional(),
+  /** Where events are posted. `https`, unless `allowHosts` names the host. */
+  url: z.string({ error: 'a URL that begins with https://' }),
+  /** Host names, addresses or CIDR ranges that are allowed although they are private or have no https. @defaultValue none */
+  allowHosts: z
+    .array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), {
+      error: 'an array of host names, addresses or CIDR ranges',
+    })
+    .readonly()
+    .default([]),
+  /** Upper bound of the requests that all processes together send. @defaultValue as fast as `concurrency` allows; message: one per second */
+  rate: rateOptions.optional(),
+  /**
+   * The subscription is disabled when no attempt has succeeded for this long; `false`: never. `changefeed enable` enables it
+   * again. @defaultValue '5d'
+   */
   disableAfter: z
-    .union([z.literal(false), duration({ from: '1ms', to: LONGEST_WAIT })], { error: AN_OUTAGE })
-    .default(5 * 86_400_000),
+    .union([z.literal(false), duration({ from: '1ms', to: LONGEST_WAIT })], {
+      error: `false, or a duration in quotes with its unit, such as '12h' or '5d' (at most '${LONGEST_WAIT}')`,
+    })
+    .prefault('5d'),
 };
+
+export type EndpointOptions = z.input<z.ZodObject<typeof endpointShape>>;
+export type RateOptions = z.input<typeof rateOptions>;
 
 interface Given {
   url: string;
-  allowHosts: string[];
+  allowHosts: readonly string[];
 }
 
-/** Reads `url` and `allowHosts` together, since the one decides what the other may be. */
+/** Reads `url` and `allowHosts` together: the hosts decide which URLs are allowed. */
 export function toEndpoint<Options extends Given>(
   { url, allowHosts, ...rest }: Options,
   context: z.RefinementCtx,
@@ -50,7 +59,7 @@ export function toEndpoint<Options extends Given>(
   return z.NEVER;
 }
 
-/** What of these options is not the handler's affair but that of whoever runs it. */
+/** The options that the dispatcher applies, not the handler itself. */
 export function deliveryParts({
   rate,
   disableAfter,

@@ -1,19 +1,9 @@
 /** The options of `message`. */
 import { z } from 'zod';
 import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
-import { subscriptionShape, type SubscriptionOptions } from '../options.js';
-import { endpointShape, toEndpoint, type EndpointOptions } from '../http/endpoint.js';
+import { endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
+import { subscriptionShape } from '../options.js';
 import { DEFAULT_TEMPLATE, readTemplate } from './template.js';
-
-export interface MessageOptions extends SubscriptionOptions, EndpointOptions {
-  /**
-   * The message, with `{{title}}`, `{{changes}}`, `{{after.이름}}`, `{{record.담당자 | nobody}}` and the like in it.
-   * @defaultValue `'*{{title}}* – {{object}} {{verb}}\n{{changes}}'`
-   */
-  template?: string | undefined;
-  /** Sent beside `text`, as it is: `{ channel, username, icon_emoji, unfurl_links … }`. @defaultValue none */
-  payload?: Readonly<Record<string, unknown>> | undefined;
-}
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
 const A_PAYLOAD = 'an object of fields that the service knows, other than text';
@@ -28,24 +18,27 @@ const template = z
     return z.NEVER;
   });
 
-const strict = strictOptions({
+const messageOptions = strictOptions({
   ...subscriptionShape,
-  // One at a time, once a second: the order of the messages is that of the events, and Slack allows no more.
+  ...endpointShape,
+  /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
   concurrency: wholeNumber(1, 1_000).default(1),
-  url: endpointShape.url,
+  /** Upper bound of the requests that all processes together send; Slack allows one per second. @defaultValue one per second */
+  rate: rateOptions.default({ requests: 1, perSeconds: 1 }),
+  /**
+   * The text of the message, with placeholders such as `{{title}}`, `{{changes}}`, `{{after.이름}}` or `{{record.담당자 | unassigned}}`.
+   * @defaultValue `'*{{title}}* – {{object}} {{verb}}\n{{changes}}'`
+   */
   template: template.prefault(DEFAULT_TEMPLATE),
+  /** Sent next to `text`, unchanged: `{ channel, username, icon_emoji, unfurl_links … }`. @defaultValue none */
   payload: z
     .record(z.string(), z.unknown(), { error: A_PAYLOAD })
     .refine((payload) => !('text' in payload), { error: A_PAYLOAD })
+    .readonly()
     .default({}),
-  allowHosts: endpointShape.allowHosts,
-  rate: endpointShape.rate.unwrap().default({ requests: 1, perSeconds: 1 }),
-  disableAfter: endpointShape.disableAfter,
 });
 
-export const messageSchema = strict.transform((options, context) => toEndpoint(options, context)) satisfies z.ZodType<
-  unknown,
-  MessageOptions
->;
+export const messageSchema = messageOptions.transform((options, context) => toEndpoint(options, context));
 
+export type MessageOptions = z.input<typeof messageSchema>;
 export type MessageSettings = z.output<typeof messageSchema>;

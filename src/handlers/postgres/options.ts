@@ -1,69 +1,32 @@
 /** The options of `postgres`. */
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
-import { strictOptions } from '../../schema-kit/fields.js';
-import { subscriptionShape, type SubscriptionOptions } from '../options.js';
+import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../schema-kit/fields.js';
+import { subscriptionShape } from '../options.js';
 import { readUrl } from './address.js';
 import { A_NAME, isIdentifier } from './identifiers.js';
-import { COLUMN_TYPES, OWN_COLUMNS, isReserved, type ColumnType } from './table.js';
-
-export interface PostgresOptions extends SubscriptionOptions {
-  /** `postgres://user:password@host:5432/database`; this or `connection`. @defaultValue none */
-  url?: string | undefined;
-  /** The same in parts; what is left out comes from `PGHOST`, `PGUSER` and their like. @defaultValue none */
-  connection?: PostgresConnection | undefined;
-  /** The schema of the tables; made when missing. @defaultValue 'crm' */
-  schema?: string | undefined;
-  /** Table names by list. @defaultValue each list's own name */
-  tables?: Partial<Record<ListName, string | undefined>> | undefined;
-  /**
-   * Columns beside the whole record, by list: the column's name, and its type or `{ field, type }`. Without `field` the column
-   * is named as the field is. @defaultValue none
-   */
-  columns?: Partial<Record<ListName, Readonly<Record<string, ColumnType | ColumnOptions>> | undefined>> | undefined;
-  /** In which a moment becomes the day of a `date` column. @defaultValue 'Asia/Seoul' */
-  timeZone?: string | undefined;
-  /** True: the row of a removed record keeps its last image. False: of it stay id, sequence and times. @defaultValue false */
-  keepDeleted?: boolean | undefined;
-}
-
-export interface PostgresConnection {
-  /** A name or an address, or the folder of a socket. @defaultValue PGHOST, else localhost */
-  host?: string | undefined;
-  /** The port. @defaultValue PGPORT, else 5432 */
-  port?: number | undefined;
-  /** Its name. @defaultValue PGDATABASE, else the user's name */
-  database?: string | undefined;
-  /** Who may create and write the tables. @defaultValue PGUSER, else who runs this process */
-  user?: string | undefined;
-  /** Theirs. @defaultValue PGPASSWORD, else none */
-  password?: string | undefined;
-  /** Encrypted, and refused when the certificate is not known. @defaultValue PGSSLMODE, else false */
-  ssl?: boolean | undefined;
-}
-
-export interface ColumnOptions {
-  /** The field, or a path into it (`담당자.name`). @defaultValue the column's name */
-  field?: string | undefined;
-  type: ColumnType;
-}
+import { COLUMN_TYPES, OWN_COLUMNS, isReserved } from './table.js';
 
 const A_URL = 'a URL such as postgres://user:password@host:5432/database';
-const EITHER = `either url (${A_URL}) or connection ({ host, port, database, user, password, ssl })`;
 const A_TYPE = `${COLUMN_TYPES.join(', ')}, or { field, type } with one of these`;
 const A_COLUMN = `${A_NAME}, other than ${OWN_COLUMNS.join(', ')} and PostgreSQL's own (ctid, xmin …)`;
-const COLUMNS = 'an object of types by name of column';
-const A_PORT = 'a whole number from 1 to 65535';
-const A_TEXT = 'a text';
-const A_ZONE = "the name of a time zone, such as 'Asia/Seoul' or 'UTC'";
-const TRUE_OR_FALSE = 'true or false';
 
 const identifier = z.string({ error: A_NAME }).refine(isIdentifier, { error: A_NAME });
-const text = z.string({ error: A_TEXT }).min(1, { error: A_TEXT }).optional();
-const type = z.enum(COLUMN_TYPES, { error: A_TYPE });
-const column = z.union([type, strictOptions({ field: text, type })], { error: A_TYPE });
+const aText = text('a text');
+const columnType = z.enum(COLUMN_TYPES, { error: A_TYPE });
+
+const columnOptions = strictOptions({
+  /** The field, or a path into it (`담당자.name`). @defaultValue the column's name */
+  field: aText.optional(),
+  /** The PostgreSQL type of the column. */
+  type: columnType,
+});
+
 const columns = z
-  .record(z.string(), column, { error: COLUMNS })
+  .record(z.string(), z.union([columnType, columnOptions], { error: A_TYPE }), {
+    error: 'an object of types by name of column',
+  })
+  .readonly()
   .superRefine((given, context) => {
     for (const name of Object.keys(given)) {
       if (isIdentifier(name) && !isReserved(name)) continue;
@@ -78,31 +41,49 @@ const columns = z
     ),
   );
 
-const strict = strictOptions({
+const connectionOptions = strictOptions({
+  /** A host name or an address, or the folder of a socket. @defaultValue PGHOST, else localhost */
+  host: aText.optional(),
+  /** The port. @defaultValue PGPORT, else 5432 */
+  port: wholeNumber(1, 65_535).optional(),
+  /** The name of the database. @defaultValue PGDATABASE, else the user's name */
+  database: aText.optional(),
+  /** A role that may create and write the tables. @defaultValue PGUSER, else the user of this process */
+  user: aText.optional(),
+  /** The password of this role. @defaultValue PGPASSWORD, else none */
+  password: aText.optional(),
+  /** True: the connection is encrypted, and refused when the server's certificate is not trusted. @defaultValue PGSSLMODE, else false */
+  ssl: yesOrNo.optional(),
+});
+
+const postgresOptions = strictOptions({
   ...subscriptionShape,
+  /** `postgres://user:password@host:5432/database`. Give this or `connection`. @defaultValue none */
   url: z
     .string({ error: A_URL })
     .refine((url) => readUrl(url) !== undefined, { error: A_URL })
     .optional(),
-  connection: strictOptions({
-    host: text,
-    port: z.int({ error: A_PORT }).min(1, { error: A_PORT }).max(65_535, { error: A_PORT }).optional(),
-    database: text,
-    user: text,
-    password: text,
-    ssl: z.boolean({ error: TRUE_OR_FALSE }).optional(),
-  }).optional(),
+  /** The same in parts. Parts that are left out come from `PGHOST`, `PGUSER` and the other `PG…` variables. @defaultValue none */
+  connection: connectionOptions.optional(),
+  /** The schema of the tables. It is created if it does not exist. @defaultValue 'crm' */
   schema: identifier.default('crm'),
+  /** Table names by list. @defaultValue each list's own name */
   tables: byList(identifier).default({}),
+  /**
+   * Columns in addition to the whole record, by list: the column's name, and its type or `{ field, type }`. Without `field` the
+   * column takes the field of the same name. @defaultValue none
+   */
   columns: byList(columns).default({}),
-  timeZone: z.string({ error: A_ZONE }).refine(isTimeZone, { error: A_ZONE }).default('Asia/Seoul'),
-  keepDeleted: z.boolean({ error: TRUE_OR_FALSE }).default(false),
+  /** The time zone that decides the day of a time in a `date` column. @defaultValue 'Asia/Seoul' */
+  timeZone: timeZone.default(DEFAULT_TIME_ZONE),
+  /** True: the row of a removed record keeps its last contents. False: it keeps only id, sequence and times. @defaultValue false */
+  keepDeleted: yesOrNo.default(false),
 });
 
-export const postgresSchema = strict
+export const postgresSchema = postgresOptions
   .refine(({ url, connection }) => (url === undefined) !== (connection === undefined), {
     path: ['url'],
-    error: EITHER,
+    error: `either url (${A_URL}) or connection ({ host, port, database, user, password, ssl })`,
   })
   .superRefine(({ tables }, context) => {
     const lists = [...new Set([...LIST_NAMES, ...Object.keys(tables)])];
@@ -112,20 +93,16 @@ export const postgresSchema = strict
     );
     if (twice === undefined) return;
     context.addIssue({ code: 'custom', path: ['tables', twice], message: 'a name that no other list has' });
-  }) satisfies z.ZodType<unknown, PostgresOptions>;
+  });
 
+export type PostgresOptions = z.input<typeof postgresSchema>;
+export type PostgresConnection = z.input<typeof connectionOptions>;
+export type ColumnOptions = z.input<typeof columnOptions>;
 export type PostgresSettings = z.output<typeof postgresSchema>;
 
-/** Whether there is such a list, the configuration decides (`namedLists`). */
-function byList<Value extends z.ZodType>(value: Value): z.ZodRecord<z.ZodString, Value> {
+/** The configuration checks whether the lists exist (`namedLists`). */
+function byList<Value extends z.ZodType>(value: Value): z.ZodType<ByList<z.output<Value>>, ByList<z.input<Value>>> {
   return z.record(z.string(), value, { error: 'an object whose keys are names of lists' });
 }
 
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
+type ByList<Value> = Partial<Record<ListName, Value>>;

@@ -1,44 +1,42 @@
 /** The options of `webhook`. */
 import { z } from 'zod';
-import { strictOptions } from '../../schema-kit/fields.js';
+import { oneOf, strictOptions } from '../../schema-kit/fields.js';
 import type { RetryPolicy } from '../handler.js';
-import { subscriptionShape, type SubscriptionOptions } from '../options.js';
-import { endpointShape, toEndpoint, type EndpointOptions } from '../http/endpoint.js';
+import { endpointShape, toEndpoint } from '../http/endpoint.js';
+import { subscriptionShape } from '../options.js';
 import { A_SECRET, isSecret } from './sign.js';
 
-export interface WebhookOptions extends SubscriptionOptions, EndpointOptions {
-  /** `whsec_…`; several while one takes over from another: each signs. */
-  secret: string | readonly string[];
-  /**
-   * `structured`: the whole event is the body (`application/cloudevents+json`). `binary`: `data` is the body and the rest
-   * stands in `ce-` headers, which the signature (of id, time and body) does not cover. With `batch`, the body is an array of whole events
-   * (`application/cloudevents-batch+json`). @defaultValue 'structured'
-   */
-  mode?: 'structured' | 'binary' | undefined;
-}
-
-/** Spans a night: the fifteenth try comes 7 to 14 hours after the first (docs/handlers.md has the table). */
+/** Spans a night: the fifteenth attempt comes 7 to 14 hours after the first (docs/handlers.md has the table). */
 export const WEBHOOK_RETRY: RetryPolicy = { attempts: 15, delayMs: 5_000, maxDelayMs: 4 * 3_600_000 };
 
-const SECRET = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
+const oneSecret = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
+const secrets = z
+  .array(oneSecret, { error: A_SECRET })
+  .min(1, { error: A_SECRET })
+  .max(10, { error: A_SECRET })
+  .readonly();
 
-const strict = strictOptions({
+const webhookOptions = strictOptions({
   ...subscriptionShape,
-  url: endpointShape.url,
+  ...endpointShape,
+  /** `whsec_…`. Give several while you replace one by another: each request has a signature for each. */
   secret: z
-    .union([SECRET, z.array(SECRET).min(1, { error: A_SECRET }).max(10, { error: A_SECRET })], { error: A_SECRET })
+    .union([oneSecret, secrets], { error: A_SECRET })
     .transform((secret) => (typeof secret === 'string' ? [secret] : secret)),
-  mode: z.enum(['structured', 'binary'], { error: `'structured' or 'binary'` }).default('structured'),
-  allowHosts: endpointShape.allowHosts,
-  rate: endpointShape.rate,
-  disableAfter: endpointShape.disableAfter,
+  /**
+   * `structured`: the whole event is the body (`application/cloudevents+json`). `binary`: `data` is the body and the other
+   * attributes are `ce-` headers, which the signature (of id, time and body) does not cover. With `batch`, the body is an array
+   * of whole events (`application/cloudevents-batch+json`). @defaultValue 'structured'
+   */
+  mode: oneOf('structured', 'binary').default('structured'),
 });
 
-export const webhookSchema = strict
+export const webhookSchema = webhookOptions
   .refine(({ mode, batch }) => mode === 'structured' || batch === undefined, {
     path: ['mode'],
-    error: `'structured' together with batch: headers tell of one event only`,
+    error: `'structured' together with batch: headers describe one event only`,
   })
-  .transform((options, context) => toEndpoint(options, context)) satisfies z.ZodType<unknown, WebhookOptions>;
+  .transform((options, context) => toEndpoint(options, context));
 
+export type WebhookOptions = z.input<typeof webhookSchema>;
 export type WebhookSettings = z.output<typeof webhookSchema>;
