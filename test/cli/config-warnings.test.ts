@@ -57,7 +57,7 @@ describe('config warnings of a process', { timeout: 60_000 }, () => {
     return { code, stderr };
   };
 
-  it('config warnings: sweep says which subscription can never match', async () => {
+  it('config warnings: sweep names a subscription that can never match', async () => {
     const { folder } = await folderWith(DONE);
     const { code, stderr } = await run(folder, 'sweep', 'people');
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('config warnings of a process', { timeout: 60_000 }, () => {
     );
   });
 
-  it('config warnings: todos of a disabled list are refused with what to do, and not counted as none', async () => {
+  it('config warnings: the command todos fails with the remedy when the list todo is disabled', async () => {
     const { folder } = await folderWith({ name: 'all' });
     expect(await run(folder, 'todos')).toEqual({
       code: 2,

@@ -11,7 +11,7 @@ const CONFIG = `
   import { existsSync, appendFileSync } from 'node:fs';
   import { defineHandler, PermanentError } from 'crm-changefeed';
   const handle = ({ data }, { subscription }) => {
-    if (!existsSync('mended')) throw new PermanentError('the ledger is closed');
+    if (!existsSync('repaired')) throw new PermanentError('the ledger is closed');
     appendFileSync('handled', subscription + ' ' + data.sequence + '\\n');
   };
   export default {
@@ -20,7 +20,7 @@ const CONFIG = `
     subscriptions: ['books', 'mail'].map((name) => defineHandler({ name, start: 'beginning', handle })),
   };`;
 
-describe('changefeed dead and replay', () => {
+describe('dead letters and replay: the command line', () => {
   const cli = useCli();
   const redis = useRedis();
 
@@ -44,7 +44,7 @@ describe('changefeed dead and replay', () => {
     return { run, letters, events, folder };
   }
 
-  it('lists, shows, retries and drops them, beside a service that runs', { timeout: 120_000 }, async () => {
+  it('dead letters: list, show, retry and drop work while a service runs', { timeout: 120_000 }, async () => {
     const { run, letters, events, folder } = await afterThreeDeaths();
     const [first] = events;
     const list = await run('list', '--subscription', 'books');
@@ -60,7 +60,7 @@ describe('changefeed dead and replay', () => {
       code: 0,
       stdout: '1 dead letter dropped\n',
     });
-    await mend(folder.cwd);
+    await repair(folder.cwd);
     expect((await run('retry', '--all', '--json')).stdout).toBe('{"retried":5}\n');
 
     await eventually(async () => {
@@ -73,10 +73,10 @@ describe('changefeed dead and replay', () => {
   });
 
   it(
-    'replay sends a stretch to one subscription again, to be handled by the service',
+    'replay: a range of the log is sent to one subscription and handled by the service',
     { timeout: 120_000 },
     async () => {
-      const folder = await cli({ 'changefeed.config.mjs': CONFIG, mended: '' });
+      const folder = await cli({ 'changefeed.config.mjs': CONFIG, repaired: '' });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
       const logIds = await appendEvents(
         redis.redis,
@@ -98,7 +98,7 @@ describe('changefeed dead and replay', () => {
     },
   );
 
-  it('does nothing by a slip: what is not clear is told, with exit code 2', { timeout: 60_000 }, async () => {
+  it('dead letters: an ambiguous command does nothing and ends with exit code 2', { timeout: 60_000 }, async () => {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
     const cases: [string[], string][] = [
@@ -121,6 +121,6 @@ describe('changefeed dead and replay', () => {
   });
 });
 
-const mend = (cwd: string): Promise<void> => writeFile(join(cwd, 'mended'), '');
+const repair = (cwd: string): Promise<void> => writeFile(join(cwd, 'repaired'), '');
 const handledIn = async (cwd: string): Promise<string[]> =>
   (await readFile(join(cwd, 'handled'), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');

@@ -10,7 +10,7 @@ import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { redisBinary } from '../support/private-redis.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 
-describe('what goes wrong while running', () => {
+describe('failures: the command line', () => {
   const cli = useCli();
   const redis = useRedis();
 
@@ -51,29 +51,33 @@ describe('what goes wrong while running', () => {
     }
   };
 
-  it('a page that cannot be had: the list, the page and why; the checkpoint is kept', { timeout: 60_000 }, async () => {
-    const crm = await startOtherCrm();
-    const folder = await folderOf(crm);
-    crm.mishap = (list, cursor) =>
-      list === 'people' && cursor !== null
-        ? { status: 403, body: { success: false, message: 'Forbidden', reason: 'plan' } }
-        : undefined;
-    const stopped = await folder.run(['sweep', 'people', 'todo']);
-    expect(stopped).toMatchObject({ code: 1, stdout: '' });
-    expect(stopped.stderr).toMatch(
-      /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*goes on where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
-    );
-    crm.mishap = () => undefined;
-    const before = crm.asked.length;
-    const data = await folder.run(['sweep', 'people', '--json']);
-    expect(JSON.parse(data.stdout)).toMatchObject({
-      sweeps: [{ workspace: 'acme', list: 'people', outcome: 'complete', mode: 'baseline', pages: 3, events: 0 }],
-      unhandled: [],
-    });
-    expect(crm.asked.slice(before)).toHaveLength(2);
-  });
+  it(
+    'failures: a sweep that cannot read a page names list, page and reason, and keeps its checkpoint',
+    { timeout: 60_000 },
+    async () => {
+      const crm = await startOtherCrm();
+      const folder = await folderOf(crm);
+      crm.mishap = (list, cursor) =>
+        list === 'people' && cursor !== null
+          ? { status: 403, body: { success: false, message: 'Forbidden', reason: 'plan' } }
+          : undefined;
+      const stopped = await folder.run(['sweep', 'people', 'todo']);
+      expect(stopped).toMatchObject({ code: 1, stdout: '' });
+      expect(stopped.stderr).toMatch(
+        /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*goes on where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
+      );
+      crm.mishap = () => undefined;
+      const before = crm.asked.length;
+      const data = await folder.run(['sweep', 'people', '--json']);
+      expect(JSON.parse(data.stdout)).toMatchObject({
+        sweeps: [{ workspace: 'acme', list: 'people', outcome: 'complete', mode: 'baseline', pages: 3, events: 0 }],
+        unhandled: [],
+      });
+      expect(crm.asked.slice(before)).toHaveLength(2);
+    },
+  );
 
-  it('an API that is not there, and one that does not know the token', { timeout: 60_000 }, async () => {
+  it('failures: an unreachable API and a refused token are reported', { timeout: 60_000 }, async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm, '[]', { baseUrl: 'http://127.0.0.1:1' });
     const stranger = await folderOf(crm, '[]', { name: 'other', token: 'an-old-token' });
@@ -91,7 +95,7 @@ describe('what goes wrong while running', () => {
     expect(refused.stderr).not.toContain('an-old-token');
   });
 
-  it('a Redis that is not there, or does not let us in', { timeout: 60_000 }, async () => {
+  it('failures: an unreachable Redis and a refused password are reported', { timeout: 60_000 }, async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm);
     const { port } = await startPrivateRedis();
@@ -112,41 +116,45 @@ describe('what goes wrong while running', () => {
     expect(crm.asked).toEqual([]);
   });
 
-  it('a handler that throws, one that hangs and one that returns nonsense', { timeout: 90_000 }, async () => {
-    const crm = await startOtherCrm();
-    const folder = await folderOf(
-      crm,
-      `[
+  it(
+    'failures: events of handlers that throw or hang become dead letters; the return value is ignored',
+    { timeout: 90_000 },
+    async () => {
+      const crm = await startOtherCrm();
+      const folder = await folderOf(
+        crm,
+        `[
         defineHandler({ name: 'throws', retry, handle() { throw new Error('no luck'); } }),
         defineHandler({ name: 'hangs', retry: { attempts: 1 }, timeout: '100ms', handle: () => new Promise(() => {}) }),
         defineHandler({ name: 'returns', retry, handle: () => 42 }),
       ]`,
-    );
-    expect(await folder.run(['sweep', 'people'])).toMatchObject({ code: 0 });
-    editPeople(crm, 2);
-    const swept = await folder.run(['sweep', 'people']);
-    expect(swept.code).toBe(0);
-    expect(swept.stderr).toMatch(/✓ people +2 events/);
-    expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
-    expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);
-    expect(swept.stderr).not.toMatch(/subscription "returns"/);
-    expect(swept.stderr).toMatch(/no luck/);
+      );
+      expect(await folder.run(['sweep', 'people'])).toMatchObject({ code: 0 });
+      editPeople(crm, 2);
+      const swept = await folder.run(['sweep', 'people']);
+      expect(swept.code).toBe(0);
+      expect(swept.stderr).toMatch(/✓ people +2 events/);
+      expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
+      expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);
+      expect(swept.stderr).not.toMatch(/subscription "returns"/);
+      expect(swept.stderr).toMatch(/no luck/);
 
-    const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
-    const { subscriptions } = JSON.parse(asData.stdout) as Status;
-    // Nothing runs by now: the shapes of processes and problems are checked where a service runs.
-    const shown = { ...(shapeOf(JSON.parse(asData.stdout)) as object), processes: [], problems: [] };
-    expect(shown).toEqual({ ...(promisedShape('status') as object), processes: [], problems: [] });
-    expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
-      ['throws', 2, 0],
-      ['hangs', 2, 0],
-      ['returns', 0, 0],
-    ]);
-    expect(asPage.stdout).toMatch(/throws .* 2\n/);
-  });
+      const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
+      const { subscriptions } = JSON.parse(asData.stdout) as Status;
+      // Nothing runs by now: the shapes of processes and problems are checked where a service runs.
+      const shown = { ...(shapeOf(JSON.parse(asData.stdout)) as object), processes: [], problems: [] };
+      expect(shown).toEqual({ ...(promisedShape('status') as object), processes: [], problems: [] });
+      expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
+        ['throws', 2, 0],
+        ['hangs', 2, 0],
+        ['returns', 0, 0],
+      ]);
+      expect(asPage.stdout).toMatch(/throws .* 2\n/);
+    },
+  );
 
   it(
-    'events that are not handled in time: which subscription, how many, exit code 1',
+    'failures: a sweep whose events are not handled in time names the subscription and ends with exit code 1',
     { timeout: 60_000 },
     async () => {
       const crm = await startOtherCrm();
@@ -168,10 +176,10 @@ describe('what goes wrong while running', () => {
     },
   );
 
-  it('a promise that a handler forgot ends the service in order', { timeout: 60_000 }, async () => {
+  it('failures: an unhandled rejection in a handler stops the service in order', { timeout: 60_000 }, async () => {
     const crm = await startOtherCrm();
-    const stray = `defineHandler({ name: 'stray', handle() { void Promise.reject(new Error('forgotten')); } })`;
-    const folder = await folderOf(crm, `[${stray}]`);
+    const handler = `defineHandler({ name: 'forgetful', handle() { void Promise.reject(new Error('forgotten')); } })`;
+    const folder = await folderOf(crm, `[${handler}]`);
     await folder.run(['sweep', 'people']);
     editPeople(crm, 1);
     const run = await folder.run(['sweep', 'people']);
@@ -179,7 +187,7 @@ describe('what goes wrong while running', () => {
     expect(run.stderr).toMatch(/^changefeed: an error outside .*: forgotten .*\[CF_INTERNAL\]$/m);
   });
 
-  it('a workspace that the configuration does not name', async () => {
+  it('failures: an unknown workspace is refused', async () => {
     const folder = await folderOf(await startOtherCrm());
     const [swept, tailed] = await Promise.all([
       folder.run(['sweep', '--workspace', 'acne']),
@@ -191,19 +199,23 @@ describe('what goes wrong while running', () => {
     expect([swept.stderr, tailed.stderr]).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
   });
 
-  it('a sweep beside a running service waits for its turn, and both do their work', { timeout: 90_000 }, async () => {
-    const crm = await startOtherCrm();
-    const folder = await folderOf(crm, '[]', { lists: { people: { interval: '1s' } } });
-    const service = folder.start(['start']);
-    await service.waitForLine(/changefeed is running/);
-    const runs = await Promise.all([folder.run(['sweep']), folder.run(['sweep', 'people'])]);
-    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-    expect(runs[0].stderr.match(/^✓/gm)).toHaveLength(6);
-    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-  });
+  it(
+    'sweep: the command waits for the sweep of a running service, and both complete',
+    { timeout: 90_000 },
+    async () => {
+      const crm = await startOtherCrm();
+      const folder = await folderOf(crm, '[]', { lists: { people: { interval: '1s' } } });
+      const service = folder.start(['start']);
+      await service.waitForLine(/changefeed is running/);
+      const runs = await Promise.all([folder.run(['sweep']), folder.run(['sweep', 'people'])]);
+      expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+      expect(runs[0].stderr.match(/^✓/gm)).toHaveLength(6);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
 
   it.skipIf(redisBinary === undefined).each(['SIGINT', 'SIGTERM'] as const)(
-    '%s stops the service and its private Redis, with exit code 0 and without a stack',
+    'start: %s stops the service and its private Redis with exit code 0 and no stack',
     { timeout: 60_000 },
     async (signal) => {
       const crm = await startOtherCrm();
@@ -219,7 +231,7 @@ describe('what goes wrong while running', () => {
     },
   );
 
-  it('starts only the roles that are asked for', { timeout: 60_000 }, async () => {
+  it('start: --only starts only the named roles', { timeout: 60_000 }, async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm);
     const service = folder.start(['start', '--only', 'dispatch,handle']);

@@ -25,8 +25,8 @@ function terminal() {
   return { lines, stderr: stream(), stdout: stream() };
 }
 
-describe('lines at the bottom of a terminal', () => {
-  it('are replaced in place, and gone in the end', () => {
+describe('live lines', () => {
+  it('live lines: are replaced in place and removed at the end', () => {
     const { lines, stderr } = terminal();
     const live = liveLines(stderr, []);
     live.show(['people 1', 'todo 1']);
@@ -38,7 +38,7 @@ describe('lines at the bottom of a terminal', () => {
     expect(lines).toEqual(['']);
   });
 
-  it('stay below whatever is written to either stream meanwhile', () => {
+  it('live lines: stay below what is written to either stream', () => {
     const { lines, stderr, stdout } = terminal();
     const live = liveLines(stderr, [stdout]);
     live.show(['bar']);
@@ -52,7 +52,7 @@ describe('lines at the bottom of a terminal', () => {
     expect(lines).toEqual(['event 1', 'a warning', 'event 2', 'after', '']);
   });
 
-  it('leave a stream alone that goes elsewhere', () => {
+  it('live lines: do not affect a stream that is not a terminal', () => {
     const { stderr } = terminal();
     const written: string[] = [];
     const file: TerminalStream = { isTTY: false, write: (chunk) => written.push(String(chunk)) > 0 };
@@ -63,7 +63,7 @@ describe('lines at the bottom of a terminal', () => {
     expect(written).toEqual(['event\n']);
   });
 
-  it('are cut where a wrapped line could not be taken back', () => {
+  it('live lines: are cut to the width of the terminal, because wrapped lines cannot be removed', () => {
     const { lines, stderr } = terminal();
     liveLines(stderr, []).show(['x'.repeat(50)]);
     expect(lines).toEqual(['x'.repeat(19), '']);

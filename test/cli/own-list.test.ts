@@ -18,47 +18,41 @@ function configOf(url: string, token: string, deal: object): Record<string, obje
 describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configuration adds', () => {
   const cli = useCli();
 
-  it(
-    'is swept, published, shown and explained, from another server of the interface',
-    { timeout: 120_000 },
-    async () => {
-      const crm = await startOtherCrm();
-      const folder = await cli(
-        configOf(crm.url, crm.token, { path: 'deal', object: 'deal', removals: { confirm: 1 } }),
-      );
-      const first = await folder.run(['sweep']);
-      expect(first).toMatchObject({ code: 0, stdout: '' });
-      expect(first.stderr).toMatch(/✓ deal +baseline +9 seen/);
+  it('lists: an added list is swept, published, shown in the status and explained', { timeout: 120_000 }, async () => {
+    const crm = await startOtherCrm();
+    const folder = await cli(configOf(crm.url, crm.token, { path: 'deal', object: 'deal', removals: { confirm: 1 } }));
+    const first = await folder.run(['sweep']);
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    expect(first.stderr).toMatch(/✓ deal +baseline +9 seen/);
 
-      const { deal } = crm.lists;
-      deal[8] = { ...deal[8]!, 금액: 99, '수정 날짜': '2026-03-02T00:00:00.000Z' };
-      const [gone] = deal.splice(2, 1);
-      deal.unshift({ id: 'new-deal', 금액: 1, '수정 날짜': '2026-03-02T00:00:00.000Z' });
-      const changed = deal[8].id;
-      const second = await folder.run(['sweep', 'deal']);
-      const events = second.stdout.split('\n').filter((line) => line !== '');
-      expect(
-        events
-          .map((line) => JSON.parse(line) as ChangeEvent)
-          .map(({ type, subject }) => `${type} ${subject}`)
-          .sort(),
-      ).toEqual([`crm.deal.created new-deal`, `crm.deal.deleted ${gone!.id}`, `crm.deal.updated ${changed}`].sort());
+    const { deal } = crm.lists;
+    deal[8] = { ...deal[8]!, 금액: 99, '수정 날짜': '2026-03-02T00:00:00.000Z' };
+    const [gone] = deal.splice(2, 1);
+    deal.unshift({ id: 'new-deal', 금액: 1, '수정 날짜': '2026-03-02T00:00:00.000Z' });
+    const changed = deal[8].id;
+    const second = await folder.run(['sweep', 'deal']);
+    const events = second.stdout.split('\n').filter((line) => line !== '');
+    expect(
+      events
+        .map((line) => JSON.parse(line) as ChangeEvent)
+        .map(({ type, subject }) => `${type} ${subject}`)
+        .sort(),
+    ).toEqual([`crm.deal.created new-deal`, `crm.deal.deleted ${gone!.id}`, `crm.deal.updated ${changed}`].sort());
 
-      const schema = await folder.run(['schema', 'deal', '--types']);
-      expect(schema.stdout).toContain('export interface Deal {');
-      const story = await folder.run(['explain', 'deal', changed]);
-      expect(story.stdout).toMatch(new RegExp(`^deal ${changed}: 1 event so far`));
-      const status = await folder.run(['status', '--json']);
-      const { workspaces } = JSON.parse(status.stdout) as { workspaces: { lists: { list: string }[] }[] };
-      expect(workspaces[0]!.lists.map(({ list }) => list)).toContain('deal');
-      expect(await folder.run(['sweep', 'deel'])).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('There is no list "deel" (did you mean "deal"?).') as string,
-      });
-    },
-  );
+    const schema = await folder.run(['schema', 'deal', '--types']);
+    expect(schema.stdout).toContain('export interface Deal {');
+    const story = await folder.run(['explain', 'deal', changed]);
+    expect(story.stdout).toMatch(new RegExp(`^deal ${changed}: 1 event so far`));
+    const status = await folder.run(['status', '--json']);
+    const { workspaces } = JSON.parse(status.stdout) as { workspaces: { lists: { list: string }[] }[] };
+    expect(workspaces[0]!.lists.map(({ list }) => list)).toContain('deal');
+    expect(await folder.run(['sweep', 'deel'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('There is no list "deel" (did you mean "deal"?).') as string,
+    });
+  });
 
-  it('is swept from the sandbox', { timeout: 60_000 }, async () => {
+  it('lists: an added list is swept from the sandbox', { timeout: 60_000 }, async () => {
     const sandbox = createSandbox({ people: 5, lists: { deal: 120 } });
     try {
       const { url, token } = await sandbox.start();

@@ -17,8 +17,8 @@ function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
 const lineOf = (event: ChangeEvent, columns?: number): string =>
   eventLine(event, { colours: noColours, columns }).replace(/^\d\d:\d\d:\d\d {2}/, '');
 
-describe('an event on a line', () => {
-  it('says what changed from what to what, names for references, a dash for nothing', () => {
+describe('event line', () => {
+  it('event line: shows old and new values, names of references, and a dash for no value', () => {
     const event = edited({
       담당자: [
         { id: 'u-1', name: '김' },
@@ -39,18 +39,18 @@ describe('an event on a line', () => {
     );
   });
 
-  it('lets nothing that somebody typed drive the terminal', () => {
+  it('event line: control characters in values do not reach the terminal', () => {
     const line = lineOf(edited({ '이\u0007름': ['a\u001b[2Jb', 'c\n\rd\u202e'] }));
     expect(line).toMatch(/이름: a\[2Jb → c d$/);
   });
 
-  it('shows two long texts that begin alike from where they part', () => {
+  it('event line: two long texts with the same beginning are shown from where they differ', () => {
     const alike = '견적서 전달. 의사결정자는 이사님, 실무자는 긍정적이고 다음 주에 다시 연락하기로 했으며 ';
     const line = lineOf(edited({ text: [`${alike}예산은 미정`, `${alike}계약함`] }));
     expect(line).toContain('text: …했으며 예산은 미정 → …했으며 계약함');
   });
 
-  it('shows less where less fits', () => {
+  it('event line: long values are shortened to the width', () => {
     const long = '가'.repeat(200);
     const event = edited({ a: [long, long], b: [long, long], c: [long, long] });
     expect(lineOf(event)).toContain('c: ');
@@ -60,7 +60,7 @@ describe('an event on a line', () => {
 });
 
 describe('colours', () => {
-  it('are for a terminal that was not told otherwise, stream by stream', () => {
+  it('colours: are used on a terminal unless the environment forbids them, for each stream', () => {
     const coloured = (isTTY: boolean, env: Record<string, string>): boolean =>
       coloursFor({ stream: { isTTY }, env }).isColorSupported;
     expect(coloured(true, {})).toBe(true);
@@ -71,10 +71,10 @@ describe('colours', () => {
   });
 });
 
-describe('a bar', () => {
+describe('progress bar', () => {
   const reached = { workspace: 'w', list: 'todo', mode: 'changes', pages: 1, records: 50, expected: 200 } as const;
 
-  it('shows its share where the end is known, and is full in the end', () => {
+  it('progress bar: shows the share when the total is known, and is full at the end', () => {
     expect(progressLine({ ...reached, done: false })).toBe(
       `sweep    todo         ${'█'.repeat(6)}${'░'.repeat(18)} 50 records, 1 page, 25 %`,
     );
@@ -83,8 +83,8 @@ describe('a bar', () => {
   });
 });
 
-describe('tables', () => {
-  it('stand in columns although Korean is wide and colours have no width', () => {
+describe('status tables', () => {
+  it('status tables: columns align with wide Korean letters and with colours', () => {
     const green = pc.createColors(true).green('ok');
     const rows = table(
       ['이름', 'x'],
@@ -97,7 +97,7 @@ describe('tables', () => {
     expect(rows.map((row) => widthOf(row))).toEqual([9, 9, 9]);
   });
 
-  it('tell which subscription delivers nothing, since when, why, and what to do', () => {
+  it('status tables: a disabled subscription is shown with time, reason and remedy', () => {
     const one = {
       handler: 'webhook',
       on: ['crm.*'],
@@ -139,7 +139,7 @@ describe('tables', () => {
     );
   });
 
-  it('tell a list without a baseline from one that has nothing new', () => {
+  it('status tables: a list without a baseline is distinguished from one without changes', () => {
     const list = {
       enabled: true,
       intervalMs: 120_000,

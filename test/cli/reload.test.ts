@@ -8,7 +8,7 @@ import { useRedis } from '../support/redis.js';
 
 const RECORDS = Array.from({ length: 20 }, (_, n) => `r${n}`);
 
-describe('changefeed start, while events keep coming', { timeout: 120_000 }, () => {
+describe('reload: a running service under load', { timeout: 120_000 }, () => {
   const redis = useRedis();
   const cli = useCli();
 
@@ -32,7 +32,7 @@ describe('changefeed start, while events keep coming', { timeout: 120_000 }, () 
     return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]));
   };
 
-  /** Events come in until told to end, not much faster than they are handled. */
+  /** Makes events until it is ended, not much faster than they are handled. */
   function load(folder: CliFolder): () => Promise<number> {
     let alive = true;
     const running = (async () => {
@@ -56,7 +56,7 @@ describe('changefeed start, while events keep coming', { timeout: 120_000 }, () 
     };
   }
 
-  it('takes over its configuration and what that imports, by file and by SIGHUP, and goes on with the old one when the new is wrong', async () => {
+  it('reload: a changed configuration or import is applied, by file and by SIGHUP; an invalid one is refused and the old one stays', async () => {
     const folder = await cli({
       'package.json': { type: 'module' },
       'changefeed.config.ts': configOf(`subscribe('s', 'v1')`, `subscribe('goes', 'v1')`),
@@ -77,7 +77,7 @@ describe('changefeed start, while events keep coming', { timeout: 120_000 }, () 
     await write('changefeed.config.ts', configOf(`subscribe('s', 'v2')`, `subscribe('comes', 'v2')`));
     await eventually(async () => expect(await latest('comes')).toBe('v2 second'));
     const gone = (await linesOf(folder, 'goes')).length;
-    // Wrong: told once, and what was goes on.
+    // Invalid: reported once, and the old configuration stays.
     await write('changefeed.config.ts', configOf(`subscribe('s', 'v3'`));
     await service.waitForLine(/was not reloaded; the previous one stays in use/);
     const before = (await linesOf(folder, 's')).length;

@@ -59,8 +59,8 @@ function complaints(...sources: string[]): string[][] {
 const assigned = (rows: readonly Row[], held: readonly unknown[] = rows): string =>
   `${typesOf(rows)}\nexport const rows: Person[] = [\n${held.map((row) => JSON.stringify(row)).join(',\n')}\n];`;
 
-describe('the types of a list', () => {
-  it('are one interface that reads as a person would have written it', () => {
+describe('schema --types: the text', () => {
+  it('schema --types: a list is one readable interface', () => {
     const team = { id: 't1', name: '1팀' };
     const rows = [
       {
@@ -99,18 +99,18 @@ describe('the types of a list', () => {
     ['organization', 'Organization'],
     ['history', 'DealHistory'],
     ['activity', 'PersonActivity'],
-  ] as const)('are named after what an element of it is called in events: %s is %s', (list, name) => {
+  ] as const)('schema --types: an interface has the name of the object in events: %s is %s', (list, name) => {
     expect(typesOf([{ id: 'a' }], list)).toBe(`/** As seen on 1 row. */\nexport interface ${name} {\n  id: string;\n}`);
   });
 
-  it('say nothing of a list that no sweep has seen, and take any row', () => {
+  it('schema --types: a list that was never swept accepts any row', () => {
     expect(typesOf([])).toBe(
       '/** No row has been seen yet. */\nexport interface Person {\n  [field: string]: unknown;\n}',
     );
     expect(complaints(assigned([], [{ id: 'a', 이름: null }]))).toEqual([[]]);
   });
 
-  it('never say that all rows have a field which one lacks, nor that none has what one has', () => {
+  it('schema --types: shares are rounded neither up to all rows nor down to none', () => {
     const types = (rows: number) =>
       typesText('people', {
         rows: 100_000,
@@ -122,7 +122,7 @@ describe('the types of a list', () => {
   });
 });
 
-describe('the compiler', () => {
+describe('schema --types: the compiler', () => {
   const names = [
     ...['이름', '성사된 딜 개수', 'RecordId', 'a-b', '1st', '$ref', '_id', '', ' ', '𝒳'],
     ...[
@@ -143,7 +143,7 @@ describe('the compiler', () => {
     ...['{', '}', ', ', 'a, b', 'a: b', 'a?', 'list of', 'list of string', 'absent', 'rows', '[key: string]'],
   ];
 
-  it('takes whatever a field may be called, and the rows that have it, and no others', () => {
+  it('schema --types: any field name compiles, and only rows with the field are accepted', () => {
     const rowsOf = (name: string): Row[] => [
       ...['text', 1, null, { [name]: 'inner' }].map((value) => ({ [name]: value })),
       {},
@@ -154,7 +154,7 @@ describe('the compiler', () => {
     expect(names.filter((_name, index) => wrong[index]?.length === 0)).toEqual([]);
   });
 
-  it('takes a field named __proto__', () => {
+  it('schema --types: a field named __proto__ compiles', () => {
     const row = JSON.parse('{"__proto__":1}') as Row;
     expect(complaints(assigned([row], []))).toEqual([[]]);
     expect(typesOf([row])).toContain('__proto__: number');
@@ -173,17 +173,17 @@ describe('the compiler', () => {
     ['nothing but null', [null]],
     ['objects without keys', [{}]],
     [
-      'objects with more keys than can be told',
+      'objects with more keys than are listed',
       [Object.fromEntries(Array.from({ length: 9 }, (_, key) => [`k${key}`, 1]))],
     ],
     ['objects with every name above', names.map((name) => ({ [name]: name }))],
     ['texts, numbers, truths and times', ['a', 1, true, '2026-03-01T00:00:00Z']],
   ];
-  it.each(samples)('takes rows that hold %s', (_what, values) => {
+  it.each(samples)('schema --types: the compiler accepts rows with %s', (_what, values) => {
     expect(complaints(assigned(values.map((value) => ({ 값: value }))))).toEqual([[]]);
   });
 
-  it('refuses what no row held: an unknown field, a missing one, a value of another kind', () => {
+  it('schema --types: the compiler refuses an unknown field, a missing field and a value of another type', () => {
     const rows = [{ id: 'a', 팀: [{ id: 't', name: '1팀' }], 등급: 'A' }];
     const refused = [
       { id: 'a' },

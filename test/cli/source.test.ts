@@ -45,7 +45,7 @@ describe('source: the command line', () => {
     return `crm.person.updated ${crm.lists.people[0].id}`;
   };
 
-  it('two folders with one Redis and one workspace name: the second CRM is refused, the first goes on', async () => {
+  it('source: a second CRM under the same workspace name and Redis is refused; the first continues', async () => {
     const [first, second] = [await startOtherCrm(), await startOtherCrm()];
     replaceRecords(second);
     const [ours, theirs] = [await folderAt(first.url), await folderAt(second.url)];
@@ -66,7 +66,7 @@ describe('source: the command line', () => {
     expect([back.code, eventsOf(back.stdout)]).toEqual([0, [event]]);
   }, 90_000);
 
-  it('a workspace that has moved with its contents goes on', async () => {
+  it('source: a workspace that moved with its contents continues', async () => {
     const [first, second] = [await startOtherCrm(), await startOtherCrm()];
     await (await folderAt(`${first.url}/`)).run(['sweep']);
     const event = edit(second);
@@ -74,7 +74,7 @@ describe('source: the command line', () => {
     expect([moved.code, eventsOf(moved.stdout)]).toEqual([0, [event]]);
   }, 90_000);
 
-  it('resync all takes a new source quietly', async () => {
+  it('source: resync all accepts a new source without events', async () => {
     const [first, second] = [await startOtherCrm(), await startOtherCrm()];
     replaceRecords(second);
     await (await folderAt(first.url)).run(['sweep']);
@@ -100,7 +100,7 @@ describe('creations: the command line', () => {
     return { sandbox, url };
   }
 
-  it('the token of another workspace: nothing is emitted, and it says what to do', async () => {
+  it('creations: with the token of another workspace no event is emitted and the remedy is shown', async () => {
     const ours = await workspaceBehind(1, 0);
     const port = Number(new URL(ours.url).port);
     const folder = await cli({
@@ -145,7 +145,7 @@ describe('creations: the command line', () => {
     await again.sandbox.stop();
   }, 120_000);
 
-  it('accept-creations says how many, and the next sweep emits them', async () => {
+  it('creations: accept-creations prints the number, and the next sweep emits the events', async () => {
     const crm = await startOtherCrm();
     const folder = await cli({
       'changefeed.config.json': {

@@ -17,29 +17,29 @@ interface Case {
   exit?: number;
 }
 
-describe('what a person gets wrong is told in one sentence, with exit code 2', () => {
+describe('usage errors: one sentence and exit code 2', () => {
   const cli = useCli();
 
   /** Two at a time: more would only wait for each other's processor. */
   async function runAll(cases: Record<string, Case>): Promise<void> {
     const left = Object.entries(cases);
-    const told: Record<string, object> = {};
+    const found: Record<string, object> = {};
     const expected: Record<string, object> = {};
     const work = async (): Promise<void> => {
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
         const [name, { args, env, files, says, code, exit = 2 }] = next;
         const run: CliRun = await (await cli(files)).run(args, env);
         const { stderr } = run;
-        told[name] = { exit: run.code, stderr, stdout: run.stdout, leaks: leaks(run) };
+        found[name] = { exit: run.code, stderr, stdout: run.stdout, leaks: leaks(run) };
         const sentence = new RegExp(`^changefeed: .*${says.source}[^]*\\[${code ?? 'CF_USAGE'}\\]\\n$`, says.flags);
         expected[name] = { exit, stderr: expect.stringMatching(sentence) as string, stdout: '', leaks: false };
       }
     };
     await Promise.all([work(), work()]);
-    expect(told).toEqual(expected);
+    expect(found).toEqual(expected);
   }
 
-  it('on the command line', { timeout: 90_000 }, async () => {
+  it('usage errors: on the command line', { timeout: 90_000 }, async () => {
     await runAll({
       'an unknown command': { args: ['sweeep'], says: /unknown command 'sweeep' \(did you mean sweep\?\)/ },
       'an unknown option': { args: ['sweep', '--jsn'], says: /unknown option '--jsn' \(did you mean --json\?\)/ },
@@ -68,7 +68,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
     });
   });
 
-  it('in the configuration', { timeout: 90_000 }, async () => {
+  it('usage errors: in the configuration', { timeout: 90_000 }, async () => {
     const invalid = 'CF_CONFIG_INVALID';
     const unloadable = 'CF_CONFIG_UNLOADABLE';
     const inFile = (raw: object | string, name = 'changefeed.config.json') => ({
@@ -146,7 +146,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
     });
   });
 
-  it('about a port that is taken', async () => {
+  it('usage errors: a port in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
@@ -159,7 +159,7 @@ describe('what a person gets wrong is told in one sentence, with exit code 2', (
     });
   });
 
-  it('and with its stack only where LOG_LEVEL asks for it', async () => {
+  it('usage errors: the stack is shown only with LOG_LEVEL=debug', async () => {
     const run = await (await cli()).run(['sweep', '--config', 'none.ts'], { LOG_LEVEL: 'debug' });
     expect(run.stderr).toMatch(/^changefeed: none\.ts: there is no such file.*\[CF_CONFIG_UNLOADABLE\]\n.*\n\s+at /);
   });

@@ -23,52 +23,56 @@ const configOf = (url: string, changes: object = {}): object => ({
   ],
 });
 
-describe('changefeed webhook test', () => {
-  it('sends one signed test event and tells what came of it, without any Redis', { timeout: 120_000 }, async () => {
-    const answers: Reply[] = [
-      { status: 200, body: 'hello\nthere' },
-      { status: 200 },
-      { status: 500, body: `no ${KEY} no` },
-    ];
-    const receiver = await startReceiver(() => answers.shift() ?? {});
-    const place = `127.0.0.1:${receiver.port}/in`;
-    const folder = await cli({ 'changefeed.config.json': configOf(`${receiver.url}/in?key=sesame-key`) });
+describe('webhook test', () => {
+  it(
+    'webhook test: sends one signed test event and reports the outcome, without Redis',
+    { timeout: 120_000 },
+    async () => {
+      const answers: Reply[] = [
+        { status: 200, body: 'hello\nthere' },
+        { status: 200 },
+        { status: 500, body: `no ${KEY} no` },
+      ];
+      const receiver = await startReceiver(() => answers.shift() ?? {});
+      const place = `127.0.0.1:${receiver.port}/in`;
+      const folder = await cli({ 'changefeed.config.json': configOf(`${receiver.url}/in?key=sesame-key`) });
 
-    const told = await folder.run(['webhook', 'test', 'ops']);
-    const [first] = receiver.received;
-    expect(new Webhook(SECRET).verify(first!.body, first!.headers as Record<string, string>)).toMatchObject({
-      type: 'changefeed.test',
-      subject: 'ops',
-    });
-    expect(told.stdout.replace(/in \d+ ms/, 'in 9 ms')).toBe(
-      [
-        `accepted  ops: ${place} answered 200 in 9 ms`,
-        `secret 1    ${String(first!.headers['webhook-signature'])}`,
-        `webhook-id  ${String(first!.headers['webhook-id'])}`,
-        'type        changefeed.test',
-        'answer      hello there',
-        '',
-      ].join('\n'),
-    );
-    const asJson = await folder.run(['webhook', 'test', 'ops', '--json']);
-    expect(JSON.parse(asJson.stdout)).toMatchObject({ subscription: 'ops', place, outcome: 'accepted', status: 200 });
-    const refused = await folder.run(['webhook', 'test', 'ops', '--json']);
-    expect(JSON.parse(refused.stdout) as Pinged).toMatchObject({
-      outcome: 'refused',
-      status: 500,
-      body: 'no [hidden] no',
-      problem: `Webhook "ops": ${place} answered 500.`,
-    });
-    expect([told, asJson, refused].map(({ code, stderr }) => [code, stderr])).toEqual([
-      [0, ''],
-      [0, ''],
-      [1, ''],
-    ]);
-    expect(told.stdout + asJson.stdout + refused.stdout).not.toMatch(new RegExp(`sesame|${KEY}`));
-    expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
-  });
+      const shown = await folder.run(['webhook', 'test', 'ops']);
+      const [first] = receiver.received;
+      expect(new Webhook(SECRET).verify(first!.body, first!.headers as Record<string, string>)).toMatchObject({
+        type: 'changefeed.test',
+        subject: 'ops',
+      });
+      expect(shown.stdout.replace(/in \d+ ms/, 'in 9 ms')).toBe(
+        [
+          `accepted  ops: ${place} answered 200 in 9 ms`,
+          `secret 1    ${String(first!.headers['webhook-signature'])}`,
+          `webhook-id  ${String(first!.headers['webhook-id'])}`,
+          'type        changefeed.test',
+          'answer      hello there',
+          '',
+        ].join('\n'),
+      );
+      const asJson = await folder.run(['webhook', 'test', 'ops', '--json']);
+      expect(JSON.parse(asJson.stdout)).toMatchObject({ subscription: 'ops', place, outcome: 'accepted', status: 200 });
+      const refused = await folder.run(['webhook', 'test', 'ops', '--json']);
+      expect(JSON.parse(refused.stdout) as Pinged).toMatchObject({
+        outcome: 'refused',
+        status: 500,
+        body: 'no [hidden] no',
+        problem: `Webhook "ops": ${place} answered 500.`,
+      });
+      expect([shown, asJson, refused].map(({ code, stderr }) => [code, stderr])).toEqual([
+        [0, ''],
+        [0, ''],
+        [1, ''],
+      ]);
+      expect(shown.stdout + asJson.stdout + refused.stdout).not.toMatch(new RegExp(`sesame|${KEY}`));
+      expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
+    },
+  );
 
-  it('fails with a sentence when nobody is there', { timeout: 120_000 }, async () => {
+  it('webhook test: an unreachable endpoint is reported in one sentence', { timeout: 120_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('http://127.0.0.1:1/in') });
     expect(await folder.run(['webhook', 'test', 'ops'])).toEqual({
       code: 1,
@@ -78,7 +82,7 @@ describe('changefeed webhook test', () => {
     });
   });
 
-  it('says what there is to test when the name is of something else', { timeout: 120_000 }, async () => {
+  it('webhook test: an unknown name is refused with the names of the webhooks', { timeout: 120_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
     const cases: [string[], string][] = [
       [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Webhooks: ops. [CF_USAGE]'],
@@ -95,11 +99,11 @@ describe('changefeed webhook test', () => {
   });
 });
 
-describe('an endpoint that answers 410', () => {
+describe('disabled subscriptions: the command line', () => {
   const redis = useRedis();
 
   it(
-    'disables its subscription, which the log and the status say; enable has it go on',
+    'disabled subscriptions: an answer 410 disables a webhook, shown in log and status; enable continues it',
     { timeout: 120_000 },
     async () => {
       let gone = true;
@@ -146,7 +150,7 @@ describe('an endpoint that answers 410', () => {
     },
   );
 
-  it('and a subscription can be disabled by hand', { timeout: 120_000 }, async () => {
+  it('disabled subscriptions: the command disable disables one', { timeout: 120_000 }, async () => {
     const folder = await cli({
       'changefeed.config.json': { ...configOf('https://ops.example/in'), redis: { prefix: redis.keys.prefix } },
     });
@@ -171,11 +175,11 @@ describe('an endpoint that answers 410', () => {
   });
 });
 
-describe('a dead letter of a webhook', () => {
+describe('dead letters: webhooks', () => {
   const redis = useRedis();
 
   it(
-    'holds the start of the answer and no secret, header or query; nor does the log',
+    'dead letters: contain the start of the answer; no secret, header or query is in them or in the log',
     { timeout: 120_000 },
     async () => {
       const echo = `${SECRET} ${KEY} /in?key=sesame-key ${'long '.repeat(500)}the end`;

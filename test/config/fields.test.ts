@@ -23,8 +23,8 @@ function complaintOf(raw: unknown): string {
   throw new Error('The configuration was accepted.');
 }
 
-describe('a configuration that says little', () => {
-  it('gets every default', () => {
+describe('configuration: defaults', () => {
+  it('configuration: every option has its default', () => {
     const config = parse({ workspaces: [workspace] });
     expect(config).toMatchObject({
       workspaces: [{ ...workspace, budget: { requests: 80, perSeconds: 10 }, timeZone: 'Asia/Seoul' }],
@@ -51,15 +51,15 @@ describe('a configuration that says little', () => {
     });
   });
 
-  it('has intervals that leave the default budget unexceeded in a large workspace', () => {
+  it('configuration: the default intervals stay within the default budget in a large workspace', () => {
     const pages = { people: 200, organization: 60, memo: 200, todo: 200, history: 1_000, activity: 1_000 };
     const perSecond = LIST_NAMES.reduce((sum, list) => sum + pages[list] / (descriptorOf(list).intervalMs / 1_000), 0);
     expect(perSecond).toBeLessThan(DEFAULT_BUDGET.requests / DEFAULT_BUDGET.perSeconds);
   });
 });
 
-describe('a configuration that says much', () => {
-  it('is taken at its word', () => {
+describe('configuration: given values', () => {
+  it('configuration: given values replace the defaults', () => {
     const config = parse({
       workspaces: [
         {
@@ -99,7 +99,7 @@ describe('a configuration that says much', () => {
     });
   });
 
-  it('may give Redis as a bare URL, over which REDIS_URL wins', () => {
+  it('configuration: redis may be a URL; the variable REDIS_URL wins over it', () => {
     const raw = { workspaces: [workspace], redis: 'redis://from-file:6379' };
     expect(parse(raw).redis.url).toBe('redis://from-file:6379');
     expect(parse(raw, 'redis://from-env:6379').redis).toEqual({
@@ -110,7 +110,7 @@ describe('a configuration that says much', () => {
   });
 });
 
-describe('a wrong value is named with its path, what was found and what is allowed', () => {
+describe('configuration: an invalid value is reported with its path, what was found and what is allowed', () => {
   it.each<[string, unknown, string | RegExp]>([
     ['the whole', undefined, 'the configuration: found nothing; allowed: an object with workspaces'],
     ['the whole', [], 'the configuration: found an array of 0; allowed: an object with'],
@@ -248,7 +248,7 @@ describe('a wrong value is named with its path, what was found and what is allow
       { workspaces: [workspace], deadLetters: { retention: { count: 0 } } },
       'deadLetters.retention.count: found the number 0',
     ],
-  ])('%s', (_field, raw, expected) => {
+  ])('configuration: an invalid value is reported: %s', (_field, raw, expected) => {
     const complaint = complaintOf(raw);
     expect(complaint).toMatch(/^changefeed\.config\.json: /);
     expect(complaint).toEqual(
@@ -257,7 +257,7 @@ describe('a wrong value is named with its path, what was found and what is allow
     expect(complaint).not.toContain(TOKEN);
   });
 
-  it('tells all problems at once, one per line', () => {
+  it('configuration: all problems are reported at once, one per line', () => {
     const raw = {
       workspaces: [{ ...workspace, timeZone: 'x' }],
       redis: 'nowhere',
@@ -271,7 +271,7 @@ describe('a wrong value is named with its path, what was found and what is allow
     ]);
   });
 
-  it('never repeats a secret that stands in the wrong place', () => {
+  it('configuration: an error message never repeats a secret given in the wrong place', () => {
     const misplaced = complaintOf(withWorkspace({ baseUrl: TOKEN, token: `Bearer ${TOKEN}` }));
     expect(misplaced).not.toContain(TOKEN);
   });

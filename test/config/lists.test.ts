@@ -8,14 +8,14 @@ const parse = (lists: object, more: object = {}) =>
   parseConfig({ workspaces: [{ ...workspace, lists }], ...more }, { source: 'the test' });
 
 describe('lists: a list of your own', () => {
-  it('is a descriptor with the usual options beside it', () => {
+  it('lists: an added list has a descriptor and the usual options', () => {
     const { deals } = parse({ deals: { path: '/v2/deal', object: 'deal', interval: '1m', ignore: ['x'] } })
       .workspaces[0]!.lists;
     expect(deals).toMatchObject({ enabled: true, intervalMs: 60_000, ignore: ['x'], images: true });
     expect(deals?.descriptor).toEqual({ ...USUAL, name: 'deals', path: 'v2/deal', key: null, object: 'deal' });
   });
 
-  it('may come from defineList, with options of the workspace', () => {
+  it('lists: an added list may come from defineList, with options of the workspace', () => {
     const deal = defineList()({ name: 'deal', path: 'deal', key: 'dealList', modifiedAt: ['changed'] });
     const { lists } = parse({ deal: { ...deal, interval: '1m' } }).workspaces[0]!;
     expect(lists['deal']?.descriptor).toMatchObject({ key: 'dealList', object: 'deal', modifiedAt: ['changed'] });
@@ -75,11 +75,11 @@ describe('lists: a list of your own', () => {
           string,
         ],
     ),
-  ])('is refused with %s', (_what, lists, message) => {
+  ])('lists: an added list with %s is refused', (_what, lists, message) => {
     expect(() => parse(lists)).toThrow(message);
   });
 
-  it('has one object in all workspaces', () => {
+  it('lists: an added list has the same object in all workspaces', () => {
     const workspaces = [
       { ...workspace, lists: { deal: { path: 'deal', object: 'deal' } } },
       { ...workspace, name: 'other', lists: { deal: { path: 'deal', object: 'sale' } } },
@@ -112,16 +112,16 @@ describe('lists: what a subscription selects', () => {
       { handler: 'postgres', url: 'postgres://u@h/d', tables: { todos: 'x' } },
       /subscriptions\[0\], a list in the options of postgres "a": found "todos"; .*did you mean "todo"/,
     ],
-  ])('refuses %j where there is no such list', (options, message) => {
+  ])('lists: a subscription with an unknown list is refused: %j', (options, message) => {
     expect(() => parse({}, { subscriptions: [{ ...out, ...options }] })).toThrow(message);
   });
 
-  it('refuses a derive function that emits events of no list', () => {
+  it('lists: a derive function that emits events of an unknown object is refused', () => {
     const derive = [defineDerive({ name: 'd', emits: ['acme.people.promoted'], derive: () => undefined })];
     expect(() => parse({}, { derive })).toThrow('derive[0].emits[0]: found "acme.people.promoted"');
   });
 
-  it('may be a list of the configuration, by name, path or type', () => {
+  it('lists: a subscription selects an added list by name, path or type', () => {
     const lists = { deals: { path: 'deal', object: 'deal' } };
     const [one] = parse(lists, {
       subscriptions: [{ ...out, on: ['crm.deal.created'], lists: ['deal'] }],

@@ -26,7 +26,7 @@ const complaint = (env?: Record<string, string>, path?: string): Promise<{ code:
     (error: unknown) => error as { code: string; message: string },
   );
 
-describe('the configuration is found', () => {
+describe('configuration file', () => {
   const typed = `import { defineConfig } from 'crm-changefeed';\nconst name: string = 'x';\nexport default defineConfig({ workspaces: [${WORKSPACE}] });`;
   const plain = `import { defineConfig } from 'crm-changefeed';\nexport default defineConfig({ workspaces: [${WORKSPACE}] });`;
 
@@ -36,14 +36,14 @@ describe('the configuration is found', () => {
     ['changefeed.config.js', plain],
     ['changefeed.config.mjs', plain],
     ['changefeed.config.json', JSON_CONFIG],
-  ])('as %s, with nothing installed beside it', async (name, text) => {
+  ])('configuration file: %s is found and needs no installed package', async (name, text) => {
     write(name, text);
     const { config, source } = await load();
     expect(source).toBe(name);
     expect(config.workspaces).toMatchObject([{ name: 'acme', token: TOKEN }]);
   });
 
-  it('by path, else by CHANGEFEED_CONFIG, else by its usual name', async () => {
+  it('configuration file: is found by path, else by CHANGEFEED_CONFIG, else by its usual name', async () => {
     write('a.json', JSON_CONFIG);
     write('b.json', JSON_CONFIG);
     write('changefeed.config.json', JSON_CONFIG);
@@ -52,13 +52,13 @@ describe('the configuration is found', () => {
     expect((await load()).source).toBe('changefeed.config.json');
   });
 
-  it('sees this very package, not a second copy of it', async () => {
+  it('configuration file: imports the running package, not a second copy', async () => {
     write('changefeed.config.ts', `import { Marker } from 'crm-changefeed';\nthrow new Marker('mine');`);
     const error = await load().catch((thrown: unknown) => thrown as Error);
     expect((error as Error).cause).toBeInstanceOf(Marker);
   });
 
-  it('may import its neighbours', async () => {
+  it('configuration file: may import other files of its folder', async () => {
     write('secrets.ts', `export const token: string = '${TOKEN}';`);
     write(
       'changefeed.config.ts',
@@ -68,10 +68,10 @@ describe('the configuration is found', () => {
   });
 });
 
-describe('the environment', () => {
+describe('environment', () => {
   const enough = { CHANGEFEED_BASE_URL: 'https://crm.example', CHANGEFEED_TOKEN: TOKEN };
 
-  it('is enough where there is no file', async () => {
+  it('environment: is enough without a file', async () => {
     const { config, source } = await load(enough);
     expect(source).toBe('the environment');
     expect(config.workspaces).toMatchObject([{ name: 'default', baseUrl: 'https://crm.example', token: TOKEN }]);
@@ -79,7 +79,7 @@ describe('the environment', () => {
     expect(config.redis.url).toBeUndefined();
   });
 
-  it('says which variables are missing', async () => {
+  it('environment: missing variables are named', async () => {
     const { code, message } = await complaint({ CHANGEFEED_TOKEN: ' ' });
     expect(code).toBe('CF_CONFIG_INVALID');
     expect(message).toMatch(
@@ -87,13 +87,13 @@ describe('the environment', () => {
     );
   });
 
-  it('names Redis, whatever the file says', async () => {
+  it('environment: REDIS_URL wins over the file', async () => {
     write('changefeed.config.json', JSON_CONFIG);
     expect((await load({ REDIS_URL: 'redis://named:1' })).config.redis.url).toBe('redis://named:1');
     expect((await load({ ...enough, REDIS_URL: '' })).config.redis.url).toBeUndefined();
   });
 
-  it('fills ${…} in a JSON file', async () => {
+  it('environment: replaces ${…} in a JSON file', async () => {
     write('changefeed.config.json', JSON_CONFIG.replace(TOKEN, '${CRM_TOKEN}'));
     expect((await load({ CRM_TOKEN: TOKEN })).config.workspaces[0]!.token).toBe(TOKEN);
     expect(await complaint()).toMatchObject({
@@ -105,10 +105,10 @@ describe('the environment', () => {
   });
 });
 
-describe('a file that cannot be loaded', () => {
+describe('configuration file: loading errors', () => {
   it.each<[string, string, string, RegExp]>([
     ['is not JSON', 'changefeed.config.json', `{ "token": "${TOKEN}" oops`, /cannot be read as JSON \(.*position/],
-    ['breaks off', 'changefeed.config.json', `{ "token": "${TOKEN}"`, /cannot be read as JSON/],
+    ['is incomplete', 'changefeed.config.json', `{ "token": "${TOKEN}"`, /cannot be read as JSON/],
     ['has a syntax error', 'changefeed.config.ts', 'export default {', /changefeed\.config\.ts: .*Correct the file/],
     [
       'throws',
@@ -117,18 +117,18 @@ describe('a file that cannot be loaded', () => {
       /changefeed\.config\.mjs: running it failed: no luck\./,
     ],
     [
-      'imports what is not there',
+      'imports a missing module',
       'changefeed.config.ts',
       `import 'not-installed-here';`,
       /running it failed: .*not-installed-here/,
     ],
     [
-      'exports nothing by default',
+      'has no default export',
       'changefeed.config.js',
       'export const config = {};',
       /no default export.*export default defineConfig/,
     ],
-  ])('because it %s', async (_why, name, text, expected) => {
+  ])('configuration file: one that %s is refused', async (_why, name, text, expected) => {
     write(name, text);
     const { code, message } = await complaint();
     expect({ code, message }).toMatchObject({
@@ -138,7 +138,7 @@ describe('a file that cannot be loaded', () => {
     expect(message).not.toContain(TOKEN);
   });
 
-  it('because it does not exist, or is of no known kind', async () => {
+  it('configuration file: a missing file and an unknown file type are refused', async () => {
     write('config.yaml', '');
     expect(await complaint({}, 'none.ts')).toMatchObject({
       code: 'CF_CONFIG_UNLOADABLE',

@@ -10,12 +10,12 @@ import {
 } from '../support/config-reference.js';
 import type { OptionDoc } from '../support/option-docs.js';
 
-describe('docs/configuration.md', () => {
-  it('is what the code says (npx vitest run test/config/reference.test.ts -u updates it)', async () => {
+describe('configuration page', () => {
+  it('configuration page: matches the code (npx vitest run test/config/reference.test.ts -u updates it)', async () => {
     await expect(configurationPage()).toMatchFileSnapshot('../../docs/configuration.md');
   });
 
-  it('gives every option a meaning, and a default unless it is required', () => {
+  it('configuration page: every option has a meaning, and a default unless it is required', () => {
     const silent = SECTIONS.flatMap((section) =>
       docsOf(section)
         .filter((doc) => !isExplained(doc, allowedBy(section, doc)))
@@ -24,7 +24,7 @@ describe('docs/configuration.md', () => {
     expect(silent).toEqual([]);
   });
 
-  it('names defaults that make no difference when they are written down', () => {
+  it('configuration page: a stated default written into a configuration changes nothing', () => {
     let checked = 0;
     for (const { around, ...section } of SECTIONS) {
       const plain = JSON.stringify(read(around({})));
@@ -38,7 +38,7 @@ describe('docs/configuration.md', () => {
     expect(checked).toBeGreaterThanOrEqual(18);
   });
 
-  it('names the other defaults that a webhook has for its retries', () => {
+  it('configuration page: states the defaults of retry for webhooks', () => {
     const retry = SECTIONS.find(({ name }) => name === 'retryOptions')!;
     const stated = docsOf(retry).map(({ name, defaultValue }) => [name, literal(defaultValue.split('webhook ')[1]!)]);
     const asStated = { ...WEBHOOK, retry: Object.fromEntries(stated) as object };
@@ -52,7 +52,7 @@ function isExplained({ meaning, required, defaultValue }: OptionDoc, allowed: st
   return meaning !== '' && (required || defaultValue !== '' || isObject(allowed));
 }
 
-/** `'30s'`, `10`, `true`, `['crm.*']`; undefined where the default is said in words. */
+/** `'30s'`, `10`, `true`, `['crm.*']`; undefined where the default is described in words. */
 function literal(text: string): unknown {
   const [first = ''] = text.split(';');
   try {

@@ -16,7 +16,7 @@ const importing = (from: string): string =>
   `import given from '${from}';\nexport default { workspaces: [{ name: 'a', baseUrl: 'http://h', token: given.token }] };`;
 const token = async (env?: Record<string, string>) => (await load(env)).config.workspaces[0]!.token;
 
-describe('a configuration that is read again', () => {
+describe('reload: the configuration file', () => {
   it.each([
     [
       'TypeScript',
@@ -47,19 +47,22 @@ describe('a configuration that is read again', () => {
       (text: string) => `module.exports = { token: '${text}' };`,
     ],
     ['JSON', 'changefeed.config.ts', './token.json', 'token.json', (text: string) => JSON.stringify({ token: text })],
-  ])('shows what has changed in %s that it imports, and names the file', async (_, config, from, file, textOf) => {
-    write('package.json', '{ "type": "module" }');
-    write(config, importing(from));
-    write(file, textOf('before'));
-    expect(await token()).toBe('before');
+  ])(
+    'reload: a change in %s that the file imports is seen, and the import is listed',
+    async (_, config, from, file, textOf) => {
+      write('package.json', '{ "type": "module" }');
+      write(config, importing(from));
+      write(file, textOf('before'));
+      expect(await token()).toBe('before');
 
-    write(file, textOf('after'));
+      write(file, textOf('after'));
 
-    expect(await token()).toBe('after');
-    expect((await load()).files).toEqual([join(cwd, config), join(cwd, file)]);
-  });
+      expect(await token()).toBe('after');
+      expect((await load()).files).toEqual([join(cwd, config), join(cwd, file)]);
+    },
+  );
 
-  it('shows what has changed in it, also where it waits at its top level', async () => {
+  it('reload: a change in a file with top-level await is seen', async () => {
     const text = (value: string): string =>
       `const token = await Promise.resolve('${value}');\nexport default { workspaces: [{ name: 'a', baseUrl: 'http://h', token }] };`;
     write('changefeed.config.ts', text('before'));
@@ -68,14 +71,14 @@ describe('a configuration that is read again', () => {
     expect(await token()).toBe('after');
   });
 
-  it('takes variables from the environment of the moment', async () => {
+  it('reload: variables are read from the environment again', async () => {
     const workspaces = [{ name: 'a', baseUrl: 'http://h', token: '${TOKEN}' }];
     write('changefeed.config.json', JSON.stringify({ workspaces }));
     expect(await token({ TOKEN: 'before' })).toBe('before');
     expect(await token({ TOKEN: 'after' })).toBe('after');
   });
 
-  it('is no trouble for the rest of the process: what it was given stays one and the same', async () => {
+  it('reload: every reading evaluates the file and its imports again, in modules of its own', async () => {
     write('state.ts', 'export const box = { opened: 0 };');
     write(
       'changefeed.config.ts',
