@@ -5,7 +5,7 @@ export const disable = defineCommand({
   description: 'stop deliveries to a subscription until it is enabled',
   input: {
     subscription: argument('its name', asText),
-    reason: option('text', 'reason shown in "status" (default: by hand)', asText),
+    reason: option('text', 'reason shown in "status" (default: disabled manually)', asText),
     json: flag('print the outcome as JSON'),
   },
   async run({ subscription: name, reason, json = false, config }, io) {
