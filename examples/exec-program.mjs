@@ -1,4 +1,4 @@
-// What `exec` runs for each event. Exit codes: 0 done, 65 never again, anything else (75 by custom) later again.
+// `exec` runs this program for each event. Exit codes: 0 handled, 65 do not retry, any other (by convention 75) retry later.
 let input = '';
 for await (const part of process.stdin) input += part;
 const event = JSON.parse(input);

@@ -8,7 +8,7 @@ export default defineConfig({
       url: process.env['CHAT_URL'] ?? '',
       on: ['crm.person.created', 'crm.person.updated'],
       class: 'edited',
-      template: '*{{title}}* ({{record.담당자 | nobody in charge}}): {{verb}}\n{{changes}}',
+      template: '*{{title}}* ({{record.담당자 | unassigned}}): {{verb}}\n{{changes}}',
     }),
   ],
 });

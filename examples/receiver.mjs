@@ -1,5 +1,5 @@
 // A receiver of webhooks, with the official package: WEBHOOK_SECRET="whsec_…" node examples/receiver.mjs
-// (several secrets, separated by spaces, while one takes over from another).
+// (several secrets, separated by spaces, while one replaces another).
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
@@ -9,7 +9,7 @@ const seen = new Set();
 const server = createServer(async (request, response) => {
   const parts = [];
   for await (const part of request) parts.push(part);
-  // The signature is of the bytes as they came: parse them after they are verified, never before.
+  // The signature covers the received bytes: verify them first, then parse them.
   const body = Buffer.concat(parts).toString('utf8');
   if (!verifiers.some((verifier) => accepts(verifier, body, request.headers))) {
     response.writeHead(401).end('the signature does not fit, or its time is more than five minutes away');
@@ -17,7 +17,7 @@ const server = createServer(async (request, response) => {
   }
   response.writeHead(204).end();
   const event = eventOf(request.headers, body);
-  // At least once: what has been here before is the same event.
+  // Delivery is at least once: an id that was seen before is the same event.
   if (seen.has(event.id)) return;
   seen.add(event.id);
   process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -32,7 +32,7 @@ function accepts(verifier, body, headers) {
   }
 }
 
-/** Structured mode: the body is the event. Binary mode: the body is its data, and the rest stands in headers. */
+/** Structured mode: the body is the event. Binary mode: the body is its data, and the other attributes are headers. */
 function eventOf(headers, body) {
   if (headers['content-type'] === 'application/cloudevents+json') return JSON.parse(body);
   const attributes = Object.entries(headers)

@@ -21,7 +21,7 @@ def is_genuine(headers, body):
     message_id, timestamp, signatures = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not timestamp.isascii() or not timestamp.isdigit() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
         return False
-    # The signature is of the bytes as they came: parse them after they are verified, never before.
+    # The signature covers the received bytes: verify them first, then parse them.
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = [b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in KEYS]
     given = signatures.encode().split(b" ")
@@ -45,7 +45,7 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(401, b"the signature does not fit, or its time is more than five minutes away")
         self.answer(204, b"")
         event = event_of(self.headers, body)
-        # At least once: what has been here before is the same event.
+        # Delivery is at least once: an id that was seen before is the same event.
         if event["id"] not in seen:
             seen.add(event["id"])
             print(json.dumps(event, ensure_ascii=False), flush=True)

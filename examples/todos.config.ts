@@ -15,7 +15,7 @@ export default defineConfig({
       name: 'todo-chat',
       url: process.env['CHAT_URL'] ?? '',
       on: ['crm.todo.completed', 'crm.todo.overdue', 'crm.todo.due_soon'],
-      template: '*{{title}}* ({{record.담당자 | nobody in charge}}): {{verb}}',
+      template: '*{{title}}* ({{record.담당자 | unassigned}}): {{verb}}',
     }),
   ],
 });
