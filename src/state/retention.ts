@@ -4,8 +4,8 @@
  *
  * Each dispatcher knows the subscriptions of its own configuration. An offset of a subscription that it does not know may belong
  * to another process with another configuration, which may just be restarting. Such an offset is marked as unconfigured; a
- * process that has the subscription configured removes the mark. After 7 days with the mark, the offset is dropped and no longer
- * keeps events in the log.
+ * process that has the subscription configured removes the mark. After 7 days with the mark, or the retention age of the log if
+ * that is longer, the offset is dropped and no longer keeps events in the log.
  */
 import type { Redis } from 'ioredis';
 import { compareLogIds } from '../events/log-id.js';
