@@ -39,7 +39,7 @@ export type { Disabled } from '../dispatch/ports.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 export { keysOfValueType } from '../detect/schema-drift/value-type.js';
-export type { SweepProgress } from '../sweep/run-sweep.js';
+export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosCall, TodosReport, WorkspaceTodos } from '../todos/report.js';
 export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
 export type { Reloaded } from './reload.js';

@@ -17,7 +17,7 @@ import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
-import type { SweepDeps } from '../sweep/run-sweep.js';
+import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
 import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';

@@ -45,7 +45,7 @@ export interface ObservedChange {
   reappeared?: true;
 }
 
-/** What is known about a record that has no stored record. */
+/** The common parts of events about a record that has no stored record. */
 export function firstAppearance({
   record,
   rules,

@@ -111,7 +111,6 @@ export function allowanceFor(count: number): number {
   return count + Math.max(10, Math.ceil(count / 10));
 }
 
-/** At the end of the list. */
 function isTooManyAtEnd(so: SeenSoFar, guard: CreationGuard): boolean {
   const known = knownSeen(so, guard);
   if (excess(so, guard) <= 0) return false;
@@ -120,7 +119,7 @@ function isTooManyAtEnd(so: SeenSoFar, guard: CreationGuard): boolean {
   return isTooMany(so, guard) && !(growsOnly && known >= STILL_THERE * guard.before);
 }
 
-/** In mid-sweep. The first page of a replaced list must report nothing, so hardly any known record is reason enough. */
+/** The first page of a replaced list must report nothing, so it is enough that hardly any record on it is known. */
 function isTooManySoFar(so: SeenSoFar, guard: CreationGuard): boolean {
   const knowsNone = guard.before >= FEWEST_KNOWN && knownSeen(so, guard) < HARDLY_ANY * so.seen;
   return isTooMany(so, guard) || (knowsNone && excess(so, guard) > 0);

@@ -34,8 +34,6 @@ import {
   type StoredRecord,
 } from './stored-record.js';
 
-export type { Observation } from './build-event.js';
-
 /** `since`: records created or changed at or after that time (ISO 8601) yield events in the first sweep; others do not. */
 export type Baseline = 'quiet' | 'emit' | { since: string };
 
@@ -46,7 +44,7 @@ export interface DetectInput extends SeenRecordInput {
   baseline: Baseline | null;
 }
 
-/** The decision, under the word that sweeps count it by. `sequence` is the record's number of events after it. */
+/** The decision. Sweeps count records by `kind`. `sequence` is the record's number of events after the decision. */
 export type Detection =
   | { kind: 'baselined'; sequence: number; event: null }
   /** No event. `mutedBy` names the rule; without it the contents are equal. */
@@ -136,7 +134,6 @@ function doubtAfter(
   return { content, sweep: observation.sweep, sightings };
 }
 
-/** No compared field differs. */
 function unchanged(input: DetectInput, stored: StoredRecord, older: boolean): Detection {
   const { record, rules } = input;
   const { sequence } = stored;

@@ -14,7 +14,7 @@ export const TODO_FIELDS = {
 /** Which fields of a list are timestamps. */
 export type Timestamps = Pick<ListDescriptor, 'modifiedAt' | 'createdAt'>;
 
-/** The record's own change time does not prove a change: fields change without it, and it moves without them. */
+/** The record's own change time does not prove a change: fields change without it, and it changes without them. */
 export function isStampField(field: string, { modifiedAt }: Timestamps): boolean {
   return modifiedAt.includes(field);
 }

@@ -7,12 +7,12 @@ import type { Rules } from './rules.js';
 
 const CONTENT = 'content-';
 
-/** In UTF-8, ids of this length fit the two-byte length field in the members of a page (state/packed-keys.ts). */
+/** In UTF-8, ids of this length fit the two-byte length field in the members of a page (state/membership.ts). */
 const LONGEST_ID = 16_000;
 
 /**
- * The key under which a record is stored. A row known by its content has no later changes. Equal rows of one page are numbered by
- * `occurrence`; equal content on another page counts as the same row.
+ * The key under which a record is stored. A row without an id is stored under a digest of its content, so a changed row is a new
+ * row. Equal rows of one page are numbered by `occurrence`; equal content on another page counts as the same row.
  * @throws ChangefeedError CF_PAGE_MALFORMED when a record of a list that must carry ids (section 2) has none
  */
 export function recordKey(

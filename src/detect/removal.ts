@@ -91,7 +91,7 @@ export function vanished({ before, changed, pages }: MembershipChange): string[]
   return [...left];
 }
 
-/** The missing records after one more complete sweep. Those that returned are out; the others count one more sweep. */
+/** The missing records after one more complete sweep. Those seen again are left out; the others count one more sweep. */
 export function missingAfter(
   before: ReadonlyMap<string, Missing>,
   { left, returned, sweep, at }: { left: readonly string[]; returned: ReadonlySet<string>; sweep: string; at: string },
@@ -108,7 +108,7 @@ export function missingAfter(
 export interface HeldRemovals {
   /** Missing records that no person has accepted as removed. */
   count: number;
-  /** Of how many. */
+  /** Records of the list, these included. */
   of: number;
   /** ISO 8601: the sweep that held them. An acceptance covers the records missing by then. */
   at: string;

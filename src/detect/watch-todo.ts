@@ -41,7 +41,7 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt });
   if (before !== null && before.done === after.done && before.due === after.due)
     return { derived, timers: [], since: stored?.dueSince };
-  // A baseline sets no timers in the past: what was over before the first sweep is no news.
+  // A baseline sets no timers in the past: what was due before the first sweep is not reported.
   const quiet = detection.kind === 'baselined';
   const nowMs = Date.parse(observation.observedAt);
   return {
@@ -66,7 +66,7 @@ export function timersOf(
   ];
 }
 
-export interface TodoChange {
+interface TodoChange {
   /** Null: the todo has no stored record. */
   before: TodoSide | null;
   after: TodoSide;
@@ -78,7 +78,7 @@ export interface TodoChange {
  * The events derived from one event of a todo, in the order in which they follow it in the log. Only fields that the event
  * names as changed count: what rules or a schema change mute has no consequences.
  */
-export function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt }: TodoChange): ChangeEvent[] {
+function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt }: TodoChange): ChangeEvent[] {
   const derived = (verb: TodoVerb, changes: readonly FieldChange[], time = source.time): ChangeEvent =>
     buildEvent({
       workspace: workspaceOf(source),

@@ -1,3 +1,4 @@
+/** The request budget of a workspace, as a token bucket in Redis that all processes share. */
 import type { Redis } from 'ioredis';
 import type { Budget, BudgetLimits } from '../api/budget.js';
 import type { Clock } from '../runtime/clock.js';
@@ -35,7 +36,7 @@ export function createBudget({ redis, keys, workspace, limits, clock }: RedisBud
 }
 
 /**
- * The size of a token bucket with which no window of `perSeconds` holds more than `requests`: a full bucket plus what flows in
+ * The size of a token bucket with which no window of `perSeconds` contains more than `requests`: a full bucket plus what is added
  * during the window. (A bucket as large as the limit would allow twice the limit within one window.) A tenth of the limit may
  * be spent at once: enough for all lists to start together, while 9 of 10 requests are evenly spaced.
  */

@@ -6,7 +6,7 @@ import type { Checkpoint, SweepSummary } from '../sweep/store.js';
 import type { WorkspaceRedis } from './keys.js';
 import { isTime, parseJson, checked, unreadable, type StoredAt } from './stored.js';
 
-/** Increase it when a checkpoint or a summary gets another meaning; then either read the old one or refuse it. */
+/** Increase it when the meaning of a checkpoint or a summary changes. Another version is refused. */
 const VERSION = 2;
 
 const time = z.string().refine(isTime);
@@ -107,8 +107,8 @@ const summarySchema: z.ZodType<SweepSummary> = sweep.extend({
 const versionSchema = z.object({ version: z.number() });
 
 /** "" for null. */
-export function packVersioned(memory: Checkpoint | SweepSummary | null): string {
-  return memory === null ? '' : JSON.stringify({ version: VERSION, ...memory });
+export function packVersioned(stored: Checkpoint | SweepSummary | null): string {
+  return stored === null ? '' : JSON.stringify({ version: VERSION, ...stored });
 }
 
 export function readCheckpoint(

@@ -18,7 +18,7 @@ const WALK_OR_MEMBERS = 5;
 type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
 
-export async function commitPage(room: WorkspaceRedis, list: ListName, commit: PageCommit): Promise<CommitResult> {
+export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: PageCommit): Promise<CommitResult> {
   const {
     token,
     checkpoint,
@@ -30,7 +30,7 @@ export async function commitPage(room: WorkspaceRedis, list: ListName, commit: P
     quarantine = [],
     release = [],
   } = commit;
-  const { keys, workspace } = room;
+  const { keys, workspace } = scope;
   const changes: FieldChange[] = [
     ...(members === null || members === undefined ? [] : [setMembers(members)]),
     ...dropParts.map((page): FieldChange => [WALK_OR_MEMBERS, 'del', membersField(page), '']),
@@ -44,7 +44,7 @@ export async function commitPage(room: WorkspaceRedis, list: ListName, commit: P
       sequence,
     ]),
   ];
-  return await run(room, keysOf(room, list, keys.walk(workspace, list)), [
+  return await run(scope, keysOf(scope, list, keys.walk(workspace, list)), [
     token,
     randomUUID(),
     packVersioned(checkpoint),
@@ -60,17 +60,17 @@ export async function commitPage(room: WorkspaceRedis, list: ListName, commit: P
 }
 
 export async function commitRemovals(
-  room: WorkspaceRedis,
+  scope: WorkspaceRedis,
   list: ListName,
   commit: RemovalCommit,
 ): Promise<CommitResult> {
-  const { keys, workspace } = room;
+  const { keys, workspace } = scope;
   const changes = commit.missing.map(([key, entry]): FieldChange =>
     entry === null
       ? [WALK_OR_MEMBERS, 'del', `m ${key}`, '']
       : [WALK_OR_MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
   );
-  return await run(room, keysOf(room, list, keys.members(workspace, list)), [
+  return await run(scope, keysOf(scope, list, keys.members(workspace, list)), [
     commit.token,
     randomUUID(),
     packVersioned(commit.checkpoint),

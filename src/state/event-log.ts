@@ -7,13 +7,14 @@ import { z } from 'zod';
 import { BEFORE_ALL } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { LogReader } from '../dispatch/ports.js';
+import { isAborted } from '../runtime/clock.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { checked, parseJson, type StoredAt } from './stored.js';
 
 const appendDerived = loadScript('append-derived');
 
-/** As long as the marks of `once`: longer than any retry or replay is likely to take. */
+/** As long as the marks of `once`: longer than any retry or replay should take. */
 const MARK_MS = 30 * 86_400_000;
 const CHUNK = 500;
 
@@ -71,12 +72,12 @@ export class RedisLogReader implements LogReader {
       const key = this.#keys.log(workspace);
       const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
       const answer = await Promise.race([read, hungUp]);
-      if (isOver(signal)) return false;
+      if (isAborted(signal)) return false;
       this.#idle.push(connection);
       return answer !== null;
     } catch (error) {
       connection.disconnect();
-      if (isOver(signal) || this.#isClosed()) return false;
+      if (isAborted(signal) || this.#isClosed()) return false;
       throw error;
     } finally {
       this.#busy.delete(connection);
@@ -94,11 +95,6 @@ export class RedisLogReader implements LogReader {
     this.#idle.length = 0;
     return Promise.resolve();
   }
-}
-
-/** A function: the compiler assumes that a signal which was not aborted stays so. */
-function isOver(signal: AbortSignal): boolean {
-  return signal.aborted;
 }
 
 export interface DerivedCall {
@@ -146,7 +142,7 @@ function parseEntry(log: string, [logId, fields]: Entry): LoggedEvent {
   return { logId, event: readEvent(fields[fields.indexOf('event') + 1] ?? '', at) };
 }
 
-/** What every reader relies on, no more: a full schema of events would take longer than parsing them. */
+/** Only what every reader relies on: checking a full schema would take longer than parsing the events. */
 const eventSchema = z.object({
   id: z.string(),
   source: z.string(),

@@ -1,4 +1,4 @@
-/** Which records stood on which page, and which are missing: the facts from which removals are decided. */
+/** Which records are on which page, and which are missing. Removals are decided from this. */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
@@ -19,9 +19,9 @@ export async function readMembers(
   return packed === null ? null : unpackKeys(packed, membersAt(hash, membersField(page)));
 }
 
-export async function readMembership(room: WorkspaceRedis, list: ListName): Promise<Membership> {
-  const [members, walk] = [room.keys.members(room.workspace, list), room.keys.walk(room.workspace, list)];
-  const [before, changed] = await Promise.all([readFields(room, members), readFields(room, walk)]);
+export async function readMembership(scope: WorkspaceRedis, list: ListName): Promise<Membership> {
+  const [members, walk] = [scope.keys.members(scope.workspace, list), scope.keys.walk(scope.workspace, list)];
+  const [before, changed] = await Promise.all([readFields(scope, members), readFields(scope, walk)]);
   return {
     before: pagesIn(members, before),
     changed: pagesIn(walk, changed),
@@ -84,24 +84,24 @@ export function membersField(page: number): string {
   return `p ${page}`;
 }
 
-/** Ids that only abandoned sweeps have shown, and not the last complete one. */
+/** Ids that only abandoned sweeps have seen. */
 export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
   const seen = new Set([...(before.get(UNCONFIRMED) ?? []), ...[...changed.values()].flat()]);
   for (const [page, keys] of before) if (page !== UNCONFIRMED) for (const key of keys) seen.delete(key);
   return [...seen];
 }
 
-/** Accepts the removals or creations that the last complete sweep held back. Answers how many. */
+/** Accepts the removals or creations that the last complete sweep held back. Returns how many. */
 export async function acceptHeld(
-  room: WorkspaceRedis,
+  scope: WorkspaceRedis,
   list: ListName,
   kind: 'removals' | 'creations',
 ): Promise<number> {
-  const sweep = room.keys.sweep(room.workspace, list);
-  const summary = readSummary(await room.redis.hget(sweep, 'lastSweep'), room, list);
+  const sweep = scope.keys.sweep(scope.workspace, list);
+  const summary = readSummary(await scope.redis.hget(sweep, 'lastSweep'), scope, list);
   const held = kind === 'removals' ? summary?.heldRemovals : summary?.heldCreations;
   if (held === undefined) return 0;
-  await room.redis.hset(sweep, `${kind}AcceptedAt`, held.at);
+  await scope.redis.hset(sweep, `${kind}AcceptedAt`, held.at);
   return held.count;
 }
 

@@ -1,4 +1,4 @@
-/** The problems that a notice has been published about and that are not over: one hash per workspace. */
+/** The open problems, each with a published notice: one hash per workspace. */
 import type { Redis } from 'ioredis';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import type { NoticeStore } from '../observability/sentinel.js';

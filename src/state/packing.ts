@@ -1,9 +1,9 @@
 /**
  * How a record is stored in Redis: a version byte, a checksum, and, deflated with a dictionary, a line of JSON with what is known
- * about the record followed by the record's JSON as it came.
+ * about the record followed by the record's JSON as it was received.
  *
- * MessagePack with shared structures packs tighter. But a record could then be read only together with the structures of its
- * time; in this format each value can be read by itself (docs/detection.md has the measurements).
+ * MessagePack with shared structures is smaller, but a record could then be read only together with the structures of its time
+ * (docs/detection.md has the measurements). In this format each value can be read by itself.
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
@@ -71,7 +71,7 @@ export function packRecord({ digest, sequence, image, ...rest }: SerialisedRecor
  */
 export function unpackRecord(stored: Buffer, hash: string, field: string): SerialisedRecord {
   const packed = stored.subarray(HEADER_BYTES);
-  // The checksum also vouches for the image, which is not parsed here.
+  // The image is not parsed here, but the checksum covers it.
   if (stored.length < HEADER_BYTES || stored.toString('latin1', 0, VERSION.length) !== VERSION)
     throw unreadable(recordAt(hash, field), `${stored.length} bytes without format version ${VERSION}`);
   if (stored.readUInt32BE(VERSION.length) !== crc32(packed))

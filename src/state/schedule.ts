@@ -19,9 +19,9 @@ const failureSchema: z.ZodType<ListFailure> = z.object({
 });
 
 export function createScheduleStore(redis: Redis, keys: Keys, workspace: string): ScheduleStore {
-  const room = { redis, keys, workspace };
+  const scope = { redis, keys, workspace };
   return {
-    times: (list) => readTimes(room, list),
+    times: (list) => readTimes(scope, list),
     async noteFailure(list, failure) {
       await redis.hset(keys.sweep(workspace, list), 'failure', JSON.stringify(failure));
     },
@@ -35,10 +35,10 @@ export function createScheduleStore(redis: Redis, keys: Keys, workspace: string)
   };
 }
 
-export async function readTimes(room: WorkspaceRedis, list: ListName): Promise<ListTimes> {
-  const sweep = room.keys.sweep(room.workspace, list);
-  const [summary = null, json = null] = await room.redis.hmget(sweep, 'lastSweep', 'failure');
-  const lastSweep = readSummary(summary, room, list);
+export async function readTimes(scope: WorkspaceRedis, list: ListName): Promise<ListTimes> {
+  const sweep = scope.keys.sweep(scope.workspace, list);
+  const [summary = null, json = null] = await scope.redis.hmget(sweep, 'lastSweep', 'failure');
+  const lastSweep = readSummary(summary, scope, list);
   const failure = json === null ? null : readFailure(json, sweep);
   return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure };
 }

@@ -14,7 +14,7 @@ import { loadScript } from './scripts.js';
 
 const scanImages = loadScript('scan-images');
 
-/** Records per step, roughly. It limits what a process holds of a list of millions. */
+/** Records per step, roughly. It limits the memory of a process that reads a list of millions. */
 const STEP = 250;
 const FIRST_CURSOR = '0';
 

@@ -2,7 +2,6 @@
 import type { Redis } from 'ioredis';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
-import { ROWS } from '../detect/schema-drift/schema.js';
 import { messageOf } from '../errors.js';
 import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
@@ -57,12 +56,12 @@ async function readListStatus(
   { list, enabled, intervalMs }: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, remembered, rows, running] = await Promise.all([
+  const [identity, { checkpoint, state }, times, stored, rows, running] = await Promise.all([
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
     redis.hlen(keys.records(workspace, list)),
-    readRows(view, list, ROWS),
+    readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
   ]);
   // A list that was never swept is due from the beginning of the state.
@@ -80,8 +79,8 @@ async function readListStatus(
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
     silence: state.lastSweep?.staleness ?? null,
-    heldRemovals: heldRemovals(state.lastSweep),
-    heldCreations: heldCreations(state.lastSweep),
+    heldRemovals: withSince(state.lastSweep?.heldRemovals),
+    heldCreations: withSince(state.lastSweep?.heldCreations),
     sweeping:
       checkpoint === null
         ? null
@@ -92,7 +91,7 @@ async function readListStatus(
             running: running === 1,
           },
     // The stored records include deleted ones; the rows of the schema do not.
-    records: rows ?? remembered,
+    records: rows ?? stored,
   };
 }
 
@@ -101,13 +100,7 @@ function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> 
   return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts }, muted };
 }
 
-function heldRemovals(summary: SweepSummary | null): ListStatus['heldRemovals'] {
-  const held = summary?.heldRemovals;
-  return held === undefined ? null : { count: held.count, of: held.of, since: held.at };
-}
-
-function heldCreations(summary: SweepSummary | null): ListStatus['heldCreations'] {
-  const held = summary?.heldCreations;
+function withSince<Held extends { at: string }>(held: Held | undefined): (Omit<Held, 'at'> & { since: string }) | null {
   if (held === undefined) return null;
   const { at: since, ...facts } = held;
   return { ...facts, since };

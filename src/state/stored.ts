@@ -1,5 +1,5 @@
 /**
- * Checks of what is read back from Redis. A person, another program or another release may have changed a value. A value that
+ * Checks what is read from Redis. A person, another program or another release may have changed a value. A value that
  * does not have the expected form is refused with its key's name; nothing is decided or written from it. Messages give types
  * and sizes, never contents.
  */
@@ -32,8 +32,8 @@ export function unreadable({ key, field, what, remedy }: StoredAt, found: string
 }
 
 /**
- * Parses JSON and checks it. Answers the parsed value itself, not the schema's copy: a copy loses a property `__proto__`, which
- * a CRM's field may be called.
+ * Parses JSON and checks it. Returns the parsed value itself, not the schema's copy: a copy loses the property `__proto__`, and a
+ * field of the CRM may have that name.
  */
 export function readJson<T>(schema: z.ZodType<T>, text: string, at: StoredAt): T {
   return checked(schema, parseJson(text, at), at);
@@ -50,7 +50,7 @@ export function parseJson(text: string, at: StoredAt): unknown {
 export function checked<T>(schema: z.ZodType<T>, value: unknown, at: StoredAt): T {
   const { error } = schema.safeParse(value);
   if (error === undefined) return value as T;
-  // Further in, names may come from records.
+  // Only the first name: names further inside may come from records.
   const wrong = error.issues[0]?.path[0];
   throw unreadable(at, wrong === undefined ? describe(value) : `${describe(value)} whose "${String(wrong)}" is wrong`);
 }

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
-import { schemaFrom } from '../detect/schema-drift/schema.js';
+import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
@@ -20,24 +20,24 @@ const abandonSweep = loadScript('abandon-sweep');
 const forgetBaseline = loadScript('forget-baseline');
 const promotePages = loadScript('promote-pages');
 
-/** Large enough that two lives of a workspace hardly share a token; small enough to be read in a sweep's id. */
+/** Large enough that a workspace that is created again hardly gets an old token; small enough to be readable in a sweep's id. */
 const FIRST_TOKENS = 2 ** 40;
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
-  const room = { redis, keys, workspace };
+  const scope = { redis, keys, workspace };
   const acceptedAt = async (list: ListName, field: 'removalsAcceptedAt' | 'creationsAcceptedAt') => {
     const hash = keys.sweep(workspace, list);
     return readTime(await redis.hget(hash, field), fieldAt(hash, field, 'when a person accepted held records'));
   };
   return {
-    ...leases(room),
-    ...records(room),
-    load: (list) => loadSweep(room, list),
-    members: (list, page) => readMembers(room, list, page),
-    membership: (list) => readMembership(room, list),
-    recentEvents: (sinceMs, limit) => readRecentEvents(room, sinceMs, limit),
-    commitPage: (list, commit) => commitPage(room, list, commit),
-    commitRemovals: (list, commit) => commitRemovals(room, list, commit),
+    ...leases(scope),
+    ...records(scope),
+    load: (list) => loadSweep(scope, list),
+    members: (list, page) => readMembers(scope, list, page),
+    membership: (list) => readMembership(scope, list),
+    recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
+    commitPage: (list, commit) => commitPage(scope, list, commit),
+    commitRemovals: (list, commit) => commitRemovals(scope, list, commit),
     async promotePages(list, { token, promote, drop }) {
       const touched = [keys.walk(workspace, list), keys.members(workspace, list), keys.lease(workspace, list)];
       const fields = [...promote, ...drop].map(membersField);
@@ -45,16 +45,16 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     },
     async abandon(list, token) {
       const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));
-      const [field, packed] = memberField(UNCONFIRMED, unconfirmedIds(await readMembership(room, list)));
+      const [field, packed] = memberField(UNCONFIRMED, unconfirmedIds(await readMembership(scope, list)));
       return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, field, packed]));
     },
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
     removalsAcceptedAt: (list) => acceptedAt(list, 'removalsAcceptedAt'),
-    acceptRemovals: (list) => acceptHeld(room, list, 'removals'),
+    acceptRemovals: (list) => acceptHeld(scope, list, 'removals'),
     creationsAcceptedAt: (list) => acceptedAt(list, 'creationsAcceptedAt'),
-    acceptCreations: (list) => acceptHeld(room, list, 'creations'),
+    acceptCreations: (list) => acceptHeld(scope, list, 'creations'),
   };
 }
 
@@ -138,14 +138,14 @@ async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) =>
   return all;
 }
 
-export async function loadSweep(room: WorkspaceRedis, list: ListName): Promise<StoredSweep> {
-  const { redis, keys, workspace } = room;
+export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<StoredSweep> {
+  const { redis, keys, workspace } = scope;
   const hash = keys.sweep(workspace, list);
   const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], walked] = await Promise.all([
     redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
     redis.hkeys(keys.walk(workspace, list)),
   ]);
-  const checkpoint = readCheckpoint(stored, room, list);
+  const checkpoint = readCheckpoint(stored, scope, list);
   const cursors = walked.filter((name) => name.startsWith('c ')).map((name) => name.slice(2));
   return {
     checkpoint,
@@ -154,18 +154,14 @@ export async function loadSweep(room: WorkspaceRedis, list: ListName): Promise<S
     state: {
       baselineAt: readTime(baselineAt, fieldAt(hash, 'baselineAt', 'when the baseline was complete')),
       quiet: quiet !== null,
-      lastSweep: readSummary(lastSweep, room, list),
+      lastSweep: readSummary(lastSweep, scope, list),
     },
   };
 }
 
-/** Rows of a list that a counter of its schema has; null before the first record. */
-export async function readRows(
-  { redis, keys, workspace }: WorkspaceRedis,
-  list: ListName,
-  counter: string,
-): Promise<number | null> {
-  const [hash, field] = [keys.sweep(workspace, list), `schema ${counter}`];
+/** The rows of a list, as its schema tally counts them; null before the first record. */
+export async function readRows({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<number | null> {
+  const [hash, field] = [keys.sweep(workspace, list), `schema ${ROWS}`];
   const rows = await redis.hget(hash, field);
   return rows === null ? null : readCount(hash, field, rows);
 }

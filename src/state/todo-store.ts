@@ -36,9 +36,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
     },
     async todos(wanted) {
       const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(records, ...wanted);
-      return packed.map((bytes, index) =>
-        bytes === null ? null : rememberedTodo(bytes, records, wanted[index] ?? ''),
-      );
+      return packed.map((bytes, index) => (bytes === null ? null : storedTodo(bytes, records, wanted[index] ?? '')));
     },
     async fire({ kind, key, atMs }, todo, event) {
       const args = [`${kind} ${key}`, atMs, key, todo?.version ?? NOTHING, event === null ? '' : JSON.stringify(event)];
@@ -58,7 +56,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
         const at = flat.flatMap((_, index) => (index % 2 === 0 ? [index] : []));
         yield at.map((index) => {
           const key = String(flat[index]);
-          return [key, rememberedTodo(flat[index + 1] ?? NOTHING, records, key)] as const;
+          return [key, storedTodo(flat[index + 1] ?? NOTHING, records, key)] as const;
         });
       }
     },
@@ -73,11 +71,11 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   };
 }
 
-function rememberedTodo(version: Buffer, hash: string, key: string): StoredTodo {
-  const { digest: _, image, ...memory } = unpackRecord(version, hash, key);
+function storedTodo(version: Buffer, hash: string, key: string): StoredTodo {
+  const { digest: _, image, ...rest } = unpackRecord(version, hash, key);
   return {
     version,
-    known: { ...memory, record: image === null ? null : (JSON.parse(image) as StoredRecord['record']) },
+    known: { ...rest, record: image === null ? null : (JSON.parse(image) as StoredRecord['record']) },
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds and removes what Redis holds of one workspace: its own keys, and what subscriptions keep of it. Uses SCAN, never KEYS,
+ * Finds and removes everything that Redis stores for one workspace: its own keys, and its events in subscriptions. Uses SCAN, never KEYS,
  * which would block Redis. Every step can be repeated after a crash.
  */
 import type { Redis } from 'ioredis';
@@ -12,7 +12,7 @@ const CHUNK = 200;
 export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
   return {
     async sweeping(workspace) {
-      // By the keys there are: no configuration needs to name the workspace or its lists any more.
+      // From the keys: the configuration may no longer name the workspace or its lists.
       const leases = await scanAll(redis, keys.lease(workspace, '*'));
       return leases.map((key) => key.slice(keys.lease(workspace, '').length)).sort();
     },

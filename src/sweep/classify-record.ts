@@ -1,15 +1,9 @@
-/** Classifies one record that differs from its stored record: event, quarantine, or silence; and what is stored then. */
+/** Classifies one record that differs from its stored record: event, quarantine or nothing, and what is stored. */
 import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf } from '../detect/age.js';
 import type { CreationGuard } from '../detect/creation.js';
-import {
-  detect,
-  recordAfter,
-  type Baseline,
-  type Detection,
-  type DetectInput,
-  type Observation,
-} from '../detect/detect.js';
+import type { Observation } from '../detect/build-event.js';
+import { detect, recordAfter, type Baseline, type Detection, type DetectInput } from '../detect/detect.js';
 import { modifiedAtOf } from '../detect/fields.js';
 import { memoized } from '../detect/memoized.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
@@ -61,7 +55,7 @@ export interface ClassifyRecordOptions extends Omit<ClassifyOptions, 'records' |
   again: boolean;
   /** New records are neither stored nor reported. */
   withholds: boolean;
-  /** Is added to. */
+  /** Changed in place. */
   schemaDelta: SchemaDelta;
 }
 
@@ -90,7 +84,7 @@ export function classifyRecord(
   const unusual = moved.filter(
     (one) => !silent.has(one.field) && memory.tracked.admits(one.field) && isUnusual(one, memory.schema, options.drift),
   );
-  // A schema that is changed back shows earlier contents on all rows. That is decided at the end of the sweep.
+  // When a schema change is undone, all rows show earlier contents. The end of the sweep decides about them.
   const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canQuarantine(unusual, options));
   if (isDoubted) return { kind: 'stale', drift: options.drift, write: recordWrite(seen, serialised, input, detection) };
 

@@ -14,7 +14,7 @@ export function incompleteSweep({
   workspace: string;
   list: ListName;
   page: number;
-  /** False: the checkpoint is of no use any more. */
+  /** False: the checkpoint can no longer be used. */
   resumes: boolean;
   cause: unknown;
 }): ChangefeedError {

@@ -1,6 +1,6 @@
 /**
- * Reads which records a complete sweep did not show, and commits what `detect/removal.ts` decides about them. How a deletion is
- * decided is described there.
+ * Finds the records that a complete sweep did not show, and commits the decision of `detect/removal.ts`, which describes how a
+ * deletion is decided.
  */
 import { isKnownByContent } from '../detect/identity.js';
 import {
@@ -132,7 +132,7 @@ async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps)
 interface WriteOptions {
   keys: readonly string[];
   survivors: ReadonlyMap<string, string>;
-  /** Is added to. */
+  /** Changed in place. */
   schema: SchemaDelta;
   tracked: TrackedFields;
   checkpoint: Checkpoint;

@@ -16,10 +16,10 @@ import type { SweepOptions } from './options.js';
 import type { SweepCounts, SweepStore, SweepSummary } from './store.js';
 
 export type GuardedPage =
-  /** With the sweep's tally including this page; null in a baseline. */
   | {
       outcome: 'go on';
       withholds: boolean;
+      /** The tally of the sweep including this page; null in a baseline. */
       tallyAfter: (counts: SweepCounts) => CreationTally | null;
       /** The tally when only these records of the page are committed. */
       tallyOfParts: (keys: readonly string[]) => CreationTally | null;

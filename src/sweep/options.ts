@@ -1,8 +1,9 @@
-/** What a sweep is given, and what its steps share. */
+/** The dependencies and options of a sweep, and what its steps share. */
 import type { ReadApi } from '../api/read-api.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CreationRules } from '../detect/creation.js';
-import type { Baseline, Observation } from '../detect/detect.js';
+import type { Observation } from '../detect/build-event.js';
+import type { Baseline } from '../detect/detect.js';
 import type { RemovalRules } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { TrackedFields } from '../detect/schema-drift/schema.js';

@@ -11,7 +11,7 @@
  */
 const RECORDS_PER_PART = 1_000;
 
-/** Of JSON text. A record's event holds it up to four times (before, after, twice in the changes). */
+/** Characters of JSON. A record's event contains its text up to four times (before, after, twice in the changes). */
 const CHARACTERS_PER_PART = 4 * 1024 * 1024;
 
 /** The page number under which the members of a part are kept. Pages count from 1, and 0 holds the unconfirmed ids. */

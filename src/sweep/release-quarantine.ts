@@ -24,7 +24,7 @@ export async function releaseQuarantine(deps: SweepDeps, options: SweepOptions, 
   const { token } = step;
   const keys = await store.quarantinedKeys(list);
   let { checkpoint } = step;
-  // They belong to another source, whose changes are not changes of this one.
+  // They belong to another source: nothing of them is reported or stored.
   if (checkpoint.takesOver === true && keys.length > 0) {
     const commit: PageCommit = { token, checkpoint, summary: null, writes: [], release: keys };
     expectCommitted(list, await store.commitPage(list, commit));
@@ -72,7 +72,7 @@ function release(
   if (moved.some(({ field }) => undecided.has(field))) return [];
 
   const silent = new Set(fieldsFollowingDrift(moved, [...drifted, ...(lastSweep?.drifted ?? [])]));
-  // A key that comes back with a value on few rows only would look like an edit of these rows.
+  // The record is again as it was before the drift. A key that comes back with values on few rows must not look like an edit of these rows.
   if (stored !== null && isSchemaChangeUndone(stored, record, rules))
     for (const { field } of drifted) silent.add(field);
   const observation = observationOf(deps, options, { checkpoint, lastSweep });

@@ -27,8 +27,6 @@ import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepSummary }
 /** How long a lease lasts without renewal: long enough for a blocked event loop, short enough to wait for after a crash. */
 const LEASE_MS = 15_000;
 
-export type { SweepDeps, SweepOptions, SweepProgress } from './options.js';
-
 export type SweepResult =
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 

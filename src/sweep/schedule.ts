@@ -1,5 +1,5 @@
 /**
- * When a list is swept next. Pure: the times are read from Redis before every decision. So a loss of Redis loses no schedule, and a
+ * Decides when a list is swept next. Pure: the times are read from Redis before every decision. So no schedule can be lost, and a
  * changed interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';

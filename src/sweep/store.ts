@@ -33,7 +33,7 @@ export interface SweepCounts {
   ignored: number;
   /** Possibly an older answer: no event until the next sweep confirms it. */
   stale: number;
-  /** May be a change of the schema: kept back until the end of the sweep, at most of the next one. */
+  /** May be a change of the schema: kept back until the end of this sweep, or of the next one. */
   quarantined: number;
   /** New, and neither stored nor reported because too many records are new. */
   withheld: number;
@@ -115,7 +115,7 @@ export interface SweepSummary extends OpenDrift {
   staleness?: Staleness;
 }
 
-/** A stored record as Redis keeps it: the image is JSON text, so that it is parsed only when a record is compared. */
+/** A stored record as Redis keeps it: the image is JSON text, which is parsed only when the record is compared. */
 export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
   /** Digest of the record's JSON text as it was received; `GONE` when it was reported as deleted. */
   digest: string;
@@ -174,7 +174,7 @@ export interface StoredSweep {
   checkpoint: Checkpoint | null;
   /** The cursors that sweep has followed. */
   cursors: string[];
-  /** A sweep that `resync` cut off has left its pages. It must be abandoned before the next one. */
+  /** `resync` cut a sweep off, and its pages are still stored. It must be abandoned before the next one. */
   cutOff: boolean;
   state: ListState;
 }

@@ -7,9 +7,9 @@
  * States of a field of a list, within and between sweeps:
  *
  * - usual: no row moved in an unusual way. The first unusual move of a known row (`isUnusual`) makes the field *moving*.
- * - moving (`DriftTally.fields`): moves are counted, and the rows that moved are in quarantine. In mid-sweep it leaves to
+ * - moving (`DriftTally.fields`): moves are counted, and the rows that moved are in quarantine. In mid-sweep it becomes
  *   *ordinary* when so many rows have stayed that drift is impossible (`noFieldCanDrift`). At the end of the sweep
- *   (`decideDrift`) it leaves to
+ *   (`decideDrift`) it becomes
  *   - *drifted* when at least ten rows moved and they are 90 % of the rows that could;
  *   - *carried* when instead nearly all rows after the first that moved did so: the schema may have changed in mid-sweep;
  *   - *begun* in the same case with fewer than ten rows;
@@ -36,9 +36,8 @@ import type { Rules } from '../rules.js';
 import { valueTypesOfField, type SchemaTally } from './schema.js';
 import { ABSENT, isEmptyValueType } from './value-type.js';
 
-/** "Nearly all". */
 const NEARLY_ALL = 0.9;
-/** "Hardly any". Not written as 1 - 0.9, which is a little less than a tenth. */
+/** Not written as 1 - 0.9, which is a little less than a tenth. */
 const HARDLY_ANY = 0.1;
 /** With fewer rows, "nearly all" proves nothing, and each row is reported on its own. */
 const FEWEST_ROWS = 10;
@@ -58,7 +57,7 @@ export interface DriftTally {
   /** Rows seen that have a stored record. */
   rows: number;
   fields: Readonly<Record<string, DriftField>>;
-  /** Fields that the sweep before left open. This sweep decides. */
+  /** Fields that the sweep before left open. This sweep decides about them. */
   carried: readonly string[];
   /** Fields that cannot drift in this sweep: their moves no longer put records into quarantine. */
   ordinary: readonly string[];
@@ -70,7 +69,7 @@ type Moves = Readonly<Record<string, Readonly<Record<string, number>>>>;
 export interface DriftField {
   /** Rows that moved. */
   moved: number;
-  /** Rows with a stored record seen before the first that moved. */
+  /** Rows with a stored record seen before the first row that moved. */
   after: number;
   moves: Moves;
   /** Rows per value type when the first row moved. */
@@ -168,7 +167,7 @@ export interface DriftDecision {
   drifted: SchemaChange[];
   /** Fields that the next sweep decides, with ten rows or more. */
   undecided: string[];
-  /** The same with fewer rows. An edit of the last row would otherwise wait too, and what it was in between be lost. */
+  /** The same with fewer rows, which are reported at once: an edit of the last rows of a list must not wait for a sweep. */
   begun: Record<string, DriftField>;
 }
 

@@ -1,4 +1,4 @@
---[[ acquire-lease: the right to sweep a list, for the first process that asks, with a fencing token that only grows.
+--[[ acquire-lease: gives the right to sweep a list to the first process that asks, with a fencing token that only grows.
   Atomic because: two processes must not both find the lease free, and a token must be higher than every earlier one.
   The first token is random: after `forget`, a workspace must not give out its old tokens again, or a process that was suspended
   meanwhile could still write.

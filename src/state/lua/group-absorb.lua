@@ -1,8 +1,8 @@
---[[ group-absorb: the head of an ordering group absorbs the events behind it. With data (debounce): they are merged into the head,
-  they leave, and the head's job carries the data from now on. Without data (batch): head and followers are handled and leave
+--[[ group-absorb: the head of an ordering group absorbs the events behind it. With data (debounce): they are merged into the head
+  and leave, and the head's job gets the data. Without data (batch): head and followers are handled and leave
   together.
-  Atomic because: followers that left before the head's job carries them would be lost with the process; and if head and
-  followers did not leave together, a repetition after a crash would start with the wrong event.
+  Atomic because: if the process dies in between, followers that left before the head's job has their data would be lost; and if head
+  and followers did not leave together, a repetition would start with the wrong event.
   KEYS 1 groups · 2 pending · 3 holders · 4 positions · 5 the head's job (a hash of BullMQ)
   ARGV 1 workspace · 2 group · 3 job id of the head · 4 holder · 5 data or "" · then the job ids of the followers, in order
   RETURN "merged" | "left" | "taken-over", job id of the head of the group now or ""
@@ -21,7 +21,7 @@ local function idOf(member)
 end
 
 local members = first(#ARGV - 4)
--- The group must still begin with the events named; otherwise this run has read an older state of it.
+-- The group must still begin with the given events; otherwise this run has read an older state of it.
 local stands = redis.call('HGET', KEYS[3], group) == holder and idOf(members[1]) == id
 for i = 6, #ARGV do stands = stands and idOf(members[i - 4]) == ARGV[i] end
 if not stands or (data ~= '' and redis.call('EXISTS', KEYS[5]) == 0) then return { 'taken-over', '' } end

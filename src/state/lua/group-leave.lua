@@ -1,6 +1,6 @@
 --[[ group-leave: events are handled or dead and leave; the next event of each ordering group becomes its head.
   Atomic because: a run that lost its job must not let the next event start while the run that took over handles this one.
-  A repetition changes nothing and names the head again: if the process was killed before it started the head, that is made up.
+  A repetition changes nothing and returns the head again, because the process may have been killed before it started the head.
   KEYS 1 groups · 2 pending · 3 holders · 4 positions
   ARGV 1 n · n × (workspace, group or "", position, job id, holder, origin of the position: "log" | "retried" | "backfill")
   RETURN n × ("left" | "taken-over", job id of the head of the group now or "")    Cost O(n log pending). Never calls TIME. ]]

@@ -1,8 +1,8 @@
 --[[ group-reenter: a retried dead letter enters its ordering group again, once per retry: after all events entered so far. If it
   held its group, it is still the head and keeps its position. The position is also noted on the job, so that a late call after
   the event has left does not enter it again.
-  Atomic because: a run that lost its job must not enter the event, since no run would make it leave. Nor must the person's retry,
-  unless the job is still to be run.
+  Atomic because: a run that lost its job must not enter the event, since no run would make it leave. The same holds for a person's
+  retry of a job that has ended already.
   KEYS 1 groups · 2 pending · 3 entered · 4 positions · 5 job · 6 lock of the job
   ARGV 1 workspace · 2 group · 3 position · 4 job id · 5 token of the lock, "" for the retry itself · 6 number of the retry
   RETURN "placed", position | "taken-over", ""    Cost O(log pending). Never calls TIME. ]]

@@ -1,4 +1,4 @@
---[[ scan-images: some stored records of a list and the end of the log, as they are at one moment.
+--[[ scan-images: reads some stored records of a list and the end of the log, at the same moment.
   Atomic because: an image must contain exactly the changes that the log has up to that end; otherwise a snapshot would repeat or
   lose a change.
   HSCAN cursors are valid only while the server runs: after a restart the scan starts again.
