@@ -1,4 +1,9 @@
-/** The layer that asks again: which failures may pass, how often, and after what wait. */
+/**
+ * The retry layer: which failures are tried again, how often, and after what wait.
+ *
+ * A 429 is tried again up to `attempts` times. The wait is what the server asks for, otherwise 10 s, doubled with each attempt, at
+ * most 60 s (`wait.ts`). `with-budget.ts` makes all processes of the workspace wait for the same time.
+ */
 import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import type { Clock } from '../runtime/clock.js';

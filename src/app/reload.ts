@@ -43,13 +43,13 @@ export function createReloader(context: AppContext, { workspaces, poll, dispatch
   let last: Promise<unknown> = Promise.resolve();
 
   const apply = async (next: Config): Promise<Reloaded> => {
-    const { subscriptions: roster, ...names } = compareSubscriptions(subscriptions, subscriptionsOf(next, context));
-    subscriptions = roster;
+    const { subscriptions: wanted, ...names } = compareSubscriptions(subscriptions, subscriptionsOf(next, context));
+    subscriptions = wanted;
     // At the same time: reading must not wait for the handlers of removed subscriptions to finish.
-    await Promise.all([dispatch.apply(roster), handle.apply(roster)]);
+    await Promise.all([dispatch.apply(wanted), handle.apply(wanted)]);
     const changed = changedWorkspaces(configsOf(workspaces), next.workspaces);
     await Promise.all(changed.map((workspace) => poll.apply(workspace)));
-    // The sections that were not applied are still those of the start: warnings and differences are found against them.
+    // The other sections are still those of the start, so warnings and differences refer to them.
     const running = { ...config, workspaces: configsOf(workspaces) };
     logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, ['subscription']);
     const needsRestart = sectionsThatDiffer(running, next);

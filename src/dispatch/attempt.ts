@@ -6,6 +6,7 @@ import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { Handle, Once, Subscription } from '../handlers/handler.js';
+import { isErrorLike } from './failure.js';
 import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
 
@@ -77,7 +78,7 @@ export async function runBounded(run: () => unknown, bounds: Bounds): Promise<un
     // A synchronous handler is done by now. The timer is most of the cost of an attempt.
     return isThenable(result) ? await withinTimeout(result, bounds) : result;
   } catch (error) {
-    throw isErrorLike(error) ? error : notAnError(bounds, error);
+    throw isErrorLike(error) ? (error as Error) : notAnError(bounds, error);
   }
 }
 
@@ -88,7 +89,7 @@ export function shape(options: ShapeOptions): ChangeEvent | null | Promise<Chang
   const { subscription, delivery } = options;
   const { event } = delivery;
   const { where, transform } = subscription;
-  // It was applied when the event was read, and selected the event too if it threw. Here its error is a failed attempt.
+  // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
   if (where !== undefined && !where(event)) return null;
   if (transform === undefined) return event;
   const reshaped: unknown = transform(event);
@@ -113,7 +114,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   const { subscription, delivery, attempt, interrupt, logger, once: store } = options;
   let log: Log | undefined;
   let once: Once | undefined;
-  // The type says that it returns nothing; the caller logs what it returns all the same.
+  // By its type it returns nothing. If it returns a value, the caller logs that.
   const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
   return handle.call(subscription, event, {
     // Created on first use: most handlers never log.
@@ -160,13 +161,6 @@ async function withinTimeout(result: PromiseLike<unknown>, bounds: Bounds): Prom
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
-}
-
-/** Accepts errors of another realm too, which are not instances of our `Error`. */
-function isErrorLike(error: unknown): boolean {
-  return (
-    error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error && 'message' in error)
-  );
 }
 
 function timedOut({ subscription, attempt }: Bounds): ChangefeedError {

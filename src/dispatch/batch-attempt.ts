@@ -83,7 +83,7 @@ async function callHandler(
   const events = shaped.flatMap((group) => group.events).filter((event) => event !== null);
   if (events.length === 0) return () => undefined;
   try {
-    // The type says that it returns nothing; the caller logs what it returns all the same.
+    // By its type it returns nothing. If it returns a value, the caller logs that.
     const handle = options.batch.handle as (...args: Parameters<HandleBatch>) => unknown;
     const returned = await handle.call(options.subscription, events, contextOf(shaped, options));
     if (returned !== undefined) options.onReturned(returned);

@@ -25,7 +25,7 @@ export interface BreakerContext {
   clock: Clock;
 }
 
-/** Notes a failed attempt. `disabled`: the subscription is, through this attempt or another; the attempt must not count. */
+/** Notes a failed attempt. `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
 export async function noteFailure(error: unknown, context: BreakerContext): Promise<'failing' | 'disabled'> {
   const { subscription, logger } = context;
   const reason = reasonOf(error, subscription);

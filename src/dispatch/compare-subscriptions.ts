@@ -4,7 +4,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { settingsOf } from '../handlers/kind.js';
 
 export interface SubscriptionChanges {
-  /** The new set. Unchanged subscriptions are the old objects, so that they go on undisturbed. */
+  /** The new set. Unchanged subscriptions are the old objects, so that they are not restarted. */
   subscriptions: readonly Subscription[];
   added: readonly string[];
   changed: readonly string[];
@@ -30,7 +30,7 @@ export function compareSubscriptions(
   };
 }
 
-/** Two functions cannot be compared, so a subscription with a function of the user's always counts as changed. */
+/** Two functions cannot be compared, so a subscription with a function in its options always counts as changed. */
 function isSame(a: Subscription, b: Subscription): boolean {
   if (a === b) return true;
   const [before, after] = [settingsOf(a), settingsOf(b)];

@@ -56,7 +56,7 @@ export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: nu
     at: isoTime(nowMs),
     error: nameOf(thrown),
     ...(code === undefined ? {} : { code }),
-    message: shorten(isNamed(thrown) ? String(thrown.message) : messageOf(thrown)),
+    message: shorten(isErrorLike(thrown) ? String(thrown.message) : messageOf(thrown)),
     frames: framesOf(thrown),
   };
 }
@@ -71,7 +71,7 @@ export function parseFailedAttempt(text: string): FailedAttempt | undefined {
   }
 }
 
-/** The worker throws it into BullMQ for an attempt that is retried. It carries the wait. */
+/** The worker throws it to BullMQ for an attempt that is retried. It contains the wait. */
 export class AttemptFailedError extends Error {
   override readonly name = 'FailedTry';
   readonly waitMs: number;
@@ -83,7 +83,7 @@ export class AttemptFailedError extends Error {
   }
 }
 
-/** The worker throws it into BullMQ for a dead event: BullMQ does not retry it. */
+/** The worker throws it to BullMQ for a dead event: BullMQ does not retry it. */
 export function deadLetterError(failure: FailedAttempt): Error {
   const error = new UnrecoverableError(failure.message);
   error.stack = JSON.stringify(failure);
@@ -91,10 +91,11 @@ export function deadLetterError(failure: FailedAttempt): Error {
 }
 
 function nameOf(thrown: unknown): string {
-  return isNamed(thrown) ? shorten(String(thrown.name)) : typeof thrown;
+  return isErrorLike(thrown) ? shorten(String(thrown.name)) : typeof thrown;
 }
 
-function isNamed(thrown: unknown): thrown is { name: unknown; message: unknown } {
+/** Accepts errors of another realm too, which are not instances of our `Error`. */
+export function isErrorLike(thrown: unknown): thrown is { name: unknown; message: unknown } {
   return typeof thrown === 'object' && thrown !== null && 'name' in thrown && 'message' in thrown;
 }
 

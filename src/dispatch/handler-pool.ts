@@ -1,7 +1,7 @@
 /** All handlers of one process: one worker per subscription. Starts and stops them together. */
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
+import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
@@ -22,7 +22,7 @@ export interface HandlerPoolOptions {
   clock?: Clock;
   /** No event is taken while Redis accepts no writes. @defaultValue Redis counts as always writable */
   watch?: RedisUse | undefined;
-  /** Is notified of each event that is being handled. */
+  /** Lists the events that are being handled. */
   unfinished?: Unfinished | undefined;
   /** In [0, 1); spreads retries. */
   random?: () => number;
@@ -41,8 +41,8 @@ export interface HandlerPoolOptions {
 export interface HandlerPool {
   start(): Promise<void>;
   /**
-   * Replaces the set of subscriptions. One that is the same object as before goes on undisturbed. Resolves when the handlers
-   * of removed ones have finished and the workers of new ones have started.
+   * Replaces the set of subscriptions. One that is the same object as before is not restarted. Resolves when the handlers of
+   * removed ones have finished and the workers of new ones have started.
    */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /**
@@ -157,9 +157,9 @@ async function closeAll(
       open.delete(worker);
     }),
   );
-  if (!(await endsWithin(closing, stopGraceMs, clock))) {
+  if ((await withinTime(closing, stopGraceMs, { clock })) === 'late') {
     for (const worker of open) worker.interrupt();
-    await endsWithin(closing, stopGraceMs, clock);
+    await withinTime(closing, stopGraceMs, { clock });
   }
   const late = [...open].map(({ subscription }) => subscription.name);
   // A handler that does not end keeps its connection open; the process must not wait for it.
@@ -167,20 +167,6 @@ async function closeAll(
   for (const { subscription } of workers) await closeHandler(subscription, options);
   options.disconnect();
   if (late.length > 0) throw didNotEnd(late, 2 * stopGraceMs);
-}
-
-/** @throws what `work` throws */
-async function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
-  const ended = new AbortController();
-  const timer = clock.sleep(ms, ended.signal).then(
-    () => false,
-    () => true,
-  );
-  try {
-    return await Promise.race([work.then(() => true), timer]);
-  } finally {
-    ended.abort();
-  }
 }
 
 function didNotEnd(late: readonly string[], waitedMs: number): ChangefeedError {

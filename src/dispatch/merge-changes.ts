@@ -2,7 +2,7 @@
  * Merges the changes of one record into one event, for subscriptions with debounce. Pure.
  *
  *   created, updated …          created, with the last image
- *   updated, updated …          updated, from the first `before` to the last `after`; fields with their first value again drop out
+ *   updated, updated …          updated, from the first `before` to the last `after`; fields with their first value again are left out
  *   anything, then deleted      deleted; events after it belong to the next merge
  *   derived and schema events   are not merged: they describe a moment, not a state
  */

@@ -114,7 +114,7 @@ export interface RecordGate {
   /** Merges followers into the head: in one step, they leave the group and the head's job gets `delivery`. The head stays. */
   merge(subscription: string, claim: Claim, merge: Followers & { delivery: Delivery }): Promise<Hold>;
   /** The head and the followers are handled: all of them leave in one step. */
-  leaveTogether(subscription: string, claim: Claim, company: Followers): Promise<Leave>;
+  leaveTogether(subscription: string, claim: Claim, behind: Followers): Promise<Leave>;
   /** A dead letter is dropped: if it was held at the head of its group, it leaves. Returns the new head. */
   drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
   pending(subscription: string, workspace: string): Promise<Pending>;
@@ -128,7 +128,7 @@ export interface OnceMark {
   key: string;
 }
 
-/** Remembers which side effects have started and which are done. */
+/** Stores which side effects have started and which are done. */
 export interface OnceStore {
   /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;

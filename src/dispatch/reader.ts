@@ -1,7 +1,7 @@
 /**
  * Reads one workspace's log for one subscription: read after the offset, select, enter into the ordering groups, add to the
  * queue, store the new offset. A crash can come after each step; then all are repeated from the old offset, and `enqueue`
- * recognises what was done. Backfills (a snapshot, a replay) take the same way. A slow subscription fills its own queue up
+ * recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription fills its own queue up
  * to the high-water mark and then stops reading; the log keeps the rest.
  */
 import { randomBytes } from 'node:crypto';
@@ -62,7 +62,7 @@ export class Reader {
     return (this.#offset ??= await this.#findOffset());
   }
 
-  /** Handles one batch or waits for one. Returns how long to wait before the next turn, in ms. */
+  /** Queues one batch, or waits for one. Returns how long to wait before the next turn, in ms. */
   async turn(signal: AbortSignal): Promise<number> {
     const { subscription, workspace, notifier } = this.#options;
     const notified = notifier.count;

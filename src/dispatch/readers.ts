@@ -23,8 +23,8 @@ export interface ReadersOptions extends Omit<
 
 export interface Readers {
   /**
-   * Replaces the set of subscriptions. One that is the same object as before goes on undisturbed. Resolves when removed ones
-   * have stopped reading and new ones have their offsets.
+   * Replaces the set of subscriptions. One that is the same object as before is not restarted. Resolves when removed ones have
+   * stopped reading and new ones have their offsets.
    */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /** Resolves when all readers have ended. */

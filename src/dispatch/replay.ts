@@ -3,8 +3,8 @@
  * ordering groups: they keep the order of the log among themselves, and never run at the same time as another event of
  * their record.
  *
- * A replay is stored as a task before the first event is sent, and then worked off in batches by the process that asked for
- * it. If that process stops or is killed, any dispatcher continues. Two processes at the same task do no harm: see `enqueue`
+ * A replay is stored as a task before the first event is sent, and then sent in batches by the process that asked for it.
+ * If that process stops or is killed, any dispatcher continues. Two processes at the same task do no harm: see `enqueue`
  * and `BackfillStore`.
  */
 import { randomBytes } from 'node:crypto';
@@ -83,7 +83,7 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
   const reached: Record<string, string> = {};
   let events = 0;
   for (const [workspace, name] of names) {
-    const task = await workOff(name, call, deps);
+    const task = await sendAll(name, call, deps);
     if (task === null) continue;
     events += task.sent;
     reached[workspace] = task.after;
@@ -135,7 +135,7 @@ async function storeTasks(call: ReplayCall, deps: ReplayDeps): Promise<Map<strin
   return names;
 }
 
-async function workOff(name: string, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
+async function sendAll(name: string, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
   const { subscription, backfills, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
   for (;;) {
     const text = (await backfills.tasks(subscription.name)).get(name);

@@ -61,7 +61,7 @@ interface SnapshotTask {
  * How long `seen` is kept after the last scan. A dispatcher that is suspended for longer while another one finishes would
  * deliver events that should be skipped. The memory for a few minutes is cheap.
  */
-const REMEMBERED_MS = 10 * 60_000;
+const SEEN_KEPT_MS = 10 * 60_000;
 
 export class Snapshot {
   readonly #options: SnapshotOptions;
@@ -211,7 +211,7 @@ export class Snapshot {
     const { workspace, subscription, backfills, clock } = this.#options;
     const { left, until, scannedAtMs } = task;
     if (scannedAtMs === null && left.length > 0) return;
-    if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < REMEMBERED_MS) return;
+    if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < SEEN_KEPT_MS) return;
     await backfills.forgetSeen(subscription.name, workspace);
     const rest: SnapshotTask = { ...task, scannedAtMs: null };
     await backfills.move(subscription.name, {

@@ -1,6 +1,6 @@
 /**
- * What every process that runs roles does besides: it reports in Redis that it is alive, checks that the state still exists, and watches
- * for problems.
+ * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists, and watches for
+ * problems.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';

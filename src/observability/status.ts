@@ -15,7 +15,7 @@ export interface ListStatus {
     /** How long it took, ms. */
     tookMs: number;
     pages: number;
-    /** Number of records seen, and of the decisions about them. */
+    /** Records seen, and records per decision. */
     counts: Readonly<Record<string, number>>;
     /** Rule → number of records whose change it muted. */
     muted: Readonly<Record<string, number>>;
@@ -27,7 +27,7 @@ export interface ListStatus {
   /** The list has been due for longer than the start of a sweep may take, and no process sweeps it. */
   late: boolean;
   /**
-   * The list has been silent for suspiciously long; null when it has not. `unchanged`: no change for far longer than its longest usual
+   * The list has been silent for much longer than usual; null when it has not. `unchanged`: no change for far longer than its longest
    * pause. `empty`: it had records and now shows none. `since` is ISO 8601.
    */
   silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;

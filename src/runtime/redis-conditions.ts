@@ -201,7 +201,7 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Redis is configured to evict keys when its memory is full. The parts of the state depend on each other, so none may go. */
+/** Redis is configured to evict keys when its memory is full. The parts of the state depend on each other, so none may be lost. */
 export class Eviction extends Condition {
   #controller = new AbortController();
 

@@ -63,7 +63,7 @@ async function isSilent({ redis, clock }: StoppedRedis, signal: AbortSignal): Pr
   return false;
 }
 
-/** Some part did not stop, although nothing waits for Redis any more. */
+/** A part did not stop although nothing waits for Redis any more. */
 function isHanging(error: unknown): boolean {
   if (!(error instanceof ChangefeedError) || error.code !== 'CF_STOP_TIMEOUT') return true;
   const { late } = error.facts;

@@ -49,8 +49,8 @@ export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise
 }
 
 /**
- * Sets the timers of all todos again when todos are watched for the first time or by other options (time zone, lead time). As at first
- * contact, times that are already over yield no event; timers that are over and have not fired yet stay.
+ * Sets the timers of all todos again when todos are watched for the first time or by other options (time zone, lead time). As in a
+ * baseline, times that are already over yield no event; timers that are over and have not fired yet stay.
  */
 export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, clock: Clock): Promise<void> {
   const before = await store.watchedAs();

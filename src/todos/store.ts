@@ -1,4 +1,4 @@
-/** What this folder needs to know about the todos of one workspace, as a port. `src/state` implements it in Redis. */
+/** The port to the stored todos of one workspace and their timers. `src/state` implements it in Redis. */
 import type { StoredRecord } from '../detect/stored-record.js';
 import type { TodoWatch } from '../detect/rules.js';
 import type { TimerChange, TimerKind } from '../detect/watch-todo.js';

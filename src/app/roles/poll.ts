@@ -62,7 +62,7 @@ async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName
 
 /**
  * Sweeps a list that is due. A failure is logged, stored for the status, and decides when the next attempt is made.
- * @returns how long another process may go on sweeping the list, in ms; 0 when this one did
+ * @returns how long the lease of another process may last, in ms; 0 when this process swept the list
  */
 async function sweepDue(
   context: AppContext,

@@ -1,4 +1,4 @@
-/** The role `serve`: the mirror, the lists of the read API over the stored records. */
+/** The role `serve`: the mirror, which serves the lists of the read API from the stored records. */
 import { listsOf } from '../../config/lists.js';
 import { modifiedAtOf } from '../../detect/fields.js';
 import type { Part } from '../../runtime/lifecycle.js';
