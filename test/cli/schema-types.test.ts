@@ -10,12 +10,12 @@ import {
   schemaFrom,
   type SchemaDelta,
 } from '../../src/detect/schema-drift/schema.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** The types that a sweep over these rows would lead to. */
-function typesOf(rows: readonly Row[], list: ListName = 'people'): string {
+function typesOf(rows: readonly Row[], list: BuiltInList = 'people'): string {
   const tally: SchemaDelta = new Map();
   const tracked = new TrackedFields(schemaFrom([]));
   for (const row of rows) addToDelta(tally, null, valueTypesOf(row, compileRules(list)), tracked);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/observability/status.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
@@ -113,7 +113,7 @@ describe('creations: the command line', () => {
     const run = (...args: string[]) => folder.run(args, { REDIS_URL: redis.url });
     const swept = async () => {
       const { sweeps } = JSON.parse((await run('sweep', '--json')).stdout) as {
-        sweeps: ({ list: ListName; events: number } & SweepSummary)[];
+        sweeps: ({ list: BuiltInList; events: number } & SweepSummary)[];
       };
       return sweeps.map(({ events, heldCreations, heldRemovals: held }) => [
         events,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { descriptorOf } from '../../src/crm/lists/lists.js';
 import { DEFAULT_BUDGET } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 
 const TOKEN = 't0p-s3cret-token';
 const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: TOKEN };

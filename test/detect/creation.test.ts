@@ -7,14 +7,14 @@ import {
   type CreationRules,
   type CreationDecision,
 } from '../../src/detect/creation.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 interface Walk {
   /** Records known before. */
   before: number;
   /** The pages of the list: known and new records on each. */
   pages: readonly (readonly [known: number, fresh: number])[];
-  list?: ListName;
+  list?: BuiltInList;
   rules?: CreationRules;
   allowed?: number;
   /** Reported before the sweep before held the others. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { detect, type DetectInput } from '../../src/detect/detect.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 const observation = { workspace: 'acme', sweep: 'people-1', observedAt: '2026-03-01T00:00:00.000Z' };
 const minsu = {
@@ -21,7 +21,7 @@ const minsu = {
 
 function look(
   after: DetectInput['record'],
-  options: { before?: DetectInput['record']; rules?: FieldRules; list?: ListName } = {},
+  options: { before?: DetectInput['record']; rules?: FieldRules; list?: BuiltInList } = {},
 ) {
   const { before = minsu, rules, list = 'people' } = options;
   return detect({

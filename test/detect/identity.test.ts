@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isKnownByContent, recordKey } from '../../src/detect/identity.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { compileRules } from '../../src/detect/rules.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
-const keyOf = (record: Record<string, unknown>, list: ListName = 'history', occurrence?: (key: string) => number) =>
+const keyOf = (record: Record<string, unknown>, list: BuiltInList = 'history', occurrence?: (key: string) => number) =>
   recordKey(record, compileRules(list), occurrence);
 
 describe('identity: a record is known', () => {

@@ -5,17 +5,17 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import { detect } from '../../src/detect/detect.js';
 import { recordKey } from '../../src/detect/identity.js';
 import { compileRules } from '../../src/detect/rules.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 /** Bodies as seen in the wild, with invented contents: extra keys, other spellings, missing cursors, `_id` references. */
-function pageOf(name: string, list: ListName) {
+function pageOf(name: string, list: BuiltInList) {
   const text = readFileSync(new URL(`../fixtures/wild/${name}.json`, import.meta.url), 'utf8');
   const answer = { status: 200, retryAfter: undefined, location: undefined, text, bytes: Buffer.byteLength(text) };
   return readPage(answer, { workspace: 'acme', list, page: 1, redact: (words: string) => words } as never);
 }
 
 const observation = { workspace: 'acme', sweep: 's', observedAt: '2026-03-03T00:00:00.000Z' };
-const kindOf = (list: ListName, before: UncheckedRecord, after: UncheckedRecord): string => {
+const kindOf = (list: BuiltInList, before: UncheckedRecord, after: UncheckedRecord): string => {
   const rules = compileRules(list);
   const key = recordKey(after, rules);
   const known = { sequence: 0, record: before };

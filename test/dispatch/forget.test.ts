@@ -3,7 +3,7 @@ import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { forgetWorkspace } from '../../src/dispatch/forget.js';
 import type { TraceStore } from '../../src/dispatch/ports.js';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { defineHandler } from '../../src/handlers/define.js';
 import { PermanentError } from '../../src/handlers/errors.js';

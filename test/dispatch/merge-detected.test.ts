@@ -5,7 +5,7 @@ import { detect } from '../../src/detect/detect.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 import { mergeChanges } from '../../src/dispatch/merge-changes.js';
-import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 
 const reference = fc.record(
@@ -53,7 +53,7 @@ function step(from: UncheckedRecord, to: UncheckedRecord, { list, rules, sequenc
 }
 
 interface Step {
-  list: ListName;
+  list: BuiltInList;
   rules: FieldRules;
   sequence: number;
 }

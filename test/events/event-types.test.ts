@@ -4,7 +4,7 @@ import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { mergeChanges } from '../../src/dispatch/merge-changes.js';
 import { TODO_VERBS, VERBS } from '../../src/events/catalogue.js';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';

@@ -1,7 +1,7 @@
 /** The CRM of a run: a sandbox that lives as the scenario says, and what of it a client is shown. */
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
 import { rendered } from '../../src/sandbox/faults/rendering.js';
@@ -11,7 +11,7 @@ import { ACTS, type ActName } from './acts.js';
 import type { Scenario } from './scenario.js';
 import type { ModelTime } from './time.js';
 
-type Facts = FactsOf[ListName];
+type Facts = FactsOf[BuiltInList];
 
 export class ModelCrm {
   readonly sandbox: Sandbox;
@@ -109,7 +109,7 @@ const SIZE_OF = {
   todo: 'todos',
   history: 'history',
   activity: 'activity',
-} as const satisfies Record<ListName, string>;
+} as const satisfies Record<BuiltInList, string>;
 
 function sandboxOf({ list, seed, size, shown, mishaps, churn }: Scenario, time: ModelTime): Sandbox {
   // So many people and organizations that the few deleted do not empty a field on nearly all rows: that would be drift.

@@ -3,7 +3,7 @@
  * `MODEL_PATH`, as a failure prints it, takes up that one run. `MODEL_SEED=random` draws a seed.
  */
 import { expect, it } from 'vitest';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { useRedis } from '../support/redis.js';
 import { manyRuns, type ModelFailure } from './model.js';
 import type { Sabotage } from './run.js';
@@ -17,7 +17,7 @@ const path = process.env['MODEL_PATH'];
 const MS_PER_RUN = 10_000;
 
 /** With `sabotage`, options of a sweep that are not the default ones. */
-export function modelOf(lists: readonly ListName[], { sabotage }: { sabotage?: Sabotage } = {}): void {
+export function modelOf(lists: readonly BuiltInList[], { sabotage }: { sabotage?: Sabotage } = {}): void {
   const redis = useRedis();
   const seed = SEED === 'random' ? Math.floor(Math.random() * 0x7fff_0000) : Number(SEED);
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { probeRedis } from '../../src/runtime/redis-probe.js';
 import { useCli, type CliRun } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';

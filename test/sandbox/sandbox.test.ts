@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { FIELDS } from '../../src/server/read-api/fields.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
+import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { SIX_LISTS } from '../../src/server/read-api/lists.js';
 import { PROFILES, type Profile } from '../../src/sandbox/faults/profiles.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
@@ -15,13 +15,14 @@ interface Page {
 }
 
 /** Repeats the request until it gets a complete page. */
-async function stubbornPage(target: Target, list: ListName, cursor: string | null): Promise<Page> {
-  const path = cursor === null ? PATH_OF[list] : `${PATH_OF[list]}?cursor=${encodeURIComponent(cursor)}`;
+async function stubbornPage(target: Target, list: BuiltInList, cursor: string | null): Promise<Page> {
+  const { path, key } = SIX_LISTS[list];
+  const query = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
   for (let attempt = 0; attempt < 12; attempt++) {
-    const data = await get(target, path)
+    const data = await get(target, `${path}${query}`)
       .then(({ text }) => (JSON.parse(text) as { data?: Record<string, unknown> }).data)
       .catch(() => undefined);
-    const records = data?.[SIX_LISTS[list].key];
+    const records = data?.[key];
     const next = (data?.['nextCursor'] ?? null) as string | null;
     if (Array.isArray(records))
       return { records: records as Fields[], nextCursor: records.length === 0 || next === '' ? null : next };
@@ -29,7 +30,7 @@ async function stubbornPage(target: Target, list: ListName, cursor: string | nul
   throw new Error(`${list}: no page in 12 attempts`);
 }
 
-async function stubbornWalk(target: Target, list: ListName): Promise<string[]> {
+async function stubbornWalk(target: Target, list: BuiltInList): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | null = null;
   do {
@@ -98,7 +99,7 @@ test.each(['cursor-offset', 'order-last-change', 'order-shuffled', 'overlapping-
   },
 );
 
-function idsOf(world: ReturnType<typeof createSandbox>['world'], list: ListName): string[] {
+function idsOf(world: ReturnType<typeof createSandbox>['world'], list: BuiltInList): string[] {
   return world
     .order(list)
     .slice(0, Infinity)

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 
-type Lists = Record<ListName, CrmRecord[]>;
+type Lists = Record<BuiltInList, CrmRecord[]>;
 
 const clock = { now: () => Date.UTC(2026, 2, 1), sleep: () => Promise.resolve() };
 
@@ -20,7 +20,7 @@ const sizes = fc.record({
 const worlds = fc.record({ sizes, steps: fc.nat(40), stampsFollow: fc.boolean() });
 
 function imagesOf({ world }: Sandbox): Lists {
-  const all = (list: ListName): CrmRecord[] =>
+  const all = (list: BuiltInList): CrmRecord[] =>
     world
       .order(list)
       .slice(0, Infinity)
@@ -106,8 +106,8 @@ test('sandbox world: deal counters add up, and ids refer to existing records', (
   holds((lists) => {
     const ids = Object.fromEntries(
       LIST_NAMES.map((list) => [list, new Set(lists[list].map(({ id }) => id))]),
-    ) as Record<ListName, Set<string>>;
-    const leads = (record: CrmRecord, field: string, list: ListName): void => {
+    ) as Record<BuiltInList, Set<string>>;
+    const leads = (record: CrmRecord, field: string, list: BuiltInList): void => {
       if (record[field] !== null) expect([...ids[list]]).toContain(record[field]);
     };
     for (const record of [...lists.people, ...lists.organization]) {

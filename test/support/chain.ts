@@ -1,7 +1,7 @@
 /** The whole chain around a test: a living sandbox, and a receiver that checks every signature with the official package. */
 import { Webhook } from 'standardwebhooks';
 import { afterEach } from 'vitest';
-import { OBJECT_OF } from '../../src/events/lists.js';
+import { descriptorOf } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
@@ -71,7 +71,7 @@ function verified({ body, headers }: Received): ChangeEvent {
 /** What an event must say about a record that differs between two looks. */
 export function expectedEvent({ list, id, before, after, fields }: Difference): object {
   const verb = before === null ? 'created' : 'updated';
-  return { type: `crm.${OBJECT_OF[list]}.${verb}`, subject: id, before, after, fields };
+  return { type: `crm.${descriptorOf(list).object}.${verb}`, subject: id, before, after, fields };
 }
 
 /** An event, reduced to what `expectedEvent` says. */

@@ -2,10 +2,9 @@
  * docs/configuration.md, generated from the code: meaning and default come from the comments in the schemas, what is allowed
  * comes from the error message of the option itself.
  */
-import { descriptorOf } from '../../src/crm/lists/lists.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
-import { LIST_NAMES, PATH_OF } from '../../src/events/lists.js';
+import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { LOG_LEVELS } from '../../src/observability/log.js';
 import { formatDuration } from '../../src/runtime/duration.js';
 import { optionDocs, type OptionDoc } from './option-docs.js';
@@ -247,7 +246,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function listsText(): string {
   const rows = LIST_NAMES.map((list) => [
     `\`${list}\``,
-    `\`${PATH_OF[list].slice('v2/'.length)}\``,
+    `\`${descriptorOf(list).path.slice('v2/'.length)}\``,
     formatDuration(descriptorOf(list).intervalMs),
   ]);
   return `The lists, with the default time from the start of one sweep to the start of the next. In a large workspace (10,000 people, 50,000 history entries) all of them together then stay within the budget.\n\n${table(['list', 'path', 'default interval'], rows)}`;

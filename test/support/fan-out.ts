@@ -1,12 +1,11 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers, and gates with replaced operations. */
 import type { Redis } from 'ioredis';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { BackfillStore, RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -26,7 +25,7 @@ export interface EventSpec {
   record: string;
   sequence: number;
   workspace?: string;
-  list?: ListName;
+  list?: BuiltInList;
   verb?: Verb;
   /** Names of changed fields. */
   changed?: readonly string[];

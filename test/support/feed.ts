@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { openChangefeed } from '../../src/app/changefeed.js';
 import type { ListInput } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';
@@ -11,7 +11,7 @@ import type { TestRedis } from './redis.js';
 export interface FeedOptions {
   redis: TestRedis;
   /** @defaultValue people */
-  list?: ListName;
+  list?: BuiltInList;
 }
 
 /**

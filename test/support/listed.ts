@@ -1,7 +1,7 @@
 /** A read API whose lists a test holds in its hand: pages of records, cursors that are positions. Real enough to walk. */
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Page, ReadApi } from '../../src/api/read-api.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 export interface ListedApi extends ReadApi {
   /** What the list holds now. */
@@ -19,7 +19,7 @@ export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): Listed
     records,
     asked,
     before: () => undefined,
-    async fetchPage(list: ListName, { cursor, page }) {
+    async fetchPage(list: BuiltInList, { cursor, page }) {
       asked.push(cursor);
       const instead = await api.before(cursor, page);
       if (instead !== undefined) return instead;

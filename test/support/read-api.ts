@@ -1,5 +1,5 @@
 /** A minimal client of the read API for tests, independent of `src/api`. */
-import { LIST_NAMES, type ListName } from '../../src/events/lists.js';
+import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
 
 export interface Target {
@@ -28,7 +28,7 @@ export interface PageRead {
 
 export async function readPage(
   target: Target,
-  list: ListName | ServedList,
+  list: BuiltInList | ServedList,
   cursor: string | null = null,
 ): Promise<PageRead> {
   const { name, path, key } = typeof list === 'string' ? SIX_LISTS[list] : list;
@@ -40,7 +40,7 @@ export async function readPage(
 }
 
 /** All pages of a list, until the list says that it has ended. */
-export async function walk(target: Target, list: ListName | ServedList): Promise<Fields[]> {
+export async function walk(target: Target, list: BuiltInList | ServedList): Promise<Fields[]> {
   const records: Fields[] = [];
   let cursor: string | null = null;
   do {
@@ -51,8 +51,8 @@ export async function walk(target: Target, list: ListName | ServedList): Promise
   return records;
 }
 
-export async function walkAll(target: Target): Promise<Record<ListName, Fields[]>> {
-  const lists = {} as Record<ListName, Fields[]>;
+export async function walkAll(target: Target): Promise<Record<BuiltInList, Fields[]>> {
+  const lists = {} as Record<BuiltInList, Fields[]>;
   for (const list of LIST_NAMES) lists[list] = await walk(target, list);
   return lists;
 }

@@ -1,6 +1,6 @@
 /** One list of a workspace, swept as often as a test likes on a real Redis, and what the log says of it. */
 import { compileRules, type FieldRules, type TodoWatch } from '../../src/detect/rules.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
@@ -33,7 +33,7 @@ export interface SweptList {
   told: () => Promise<string[]>;
 }
 
-export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'people'): SweptList {
+export function sweptList(redis: TestRedis, api: ListedApi, list: BuiltInList = 'people'): SweptList {
   // A minute from sweep to sweep, unless a test says otherwise: longer than any replica lags.
   let minutes = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };

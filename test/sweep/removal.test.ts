@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Log } from '../../src/runtime/log.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { SweepStore } from '../../src/sweep/store.js';
@@ -278,8 +278,8 @@ describe('removal: a crash while a sweep is being finished', () => {
 /** Dies after some write: what was written stands, the writer never learns of it. */
 function dyingStore(store: SweepStore, dies: () => boolean): SweepStore {
   const dying =
-    <S, R>(write: (list: ListName, step: S) => Promise<R>) =>
-    async (list: ListName, step: S): Promise<R> => {
+    <S, R>(write: (list: BuiltInList, step: S) => Promise<R>) =>
+    async (list: BuiltInList, step: S): Promise<R> => {
       const result = await write(list, step);
       if (dies()) throw new Error('killed');
       return result;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { descriptorOf } from '../../src/crm/lists/lists.js';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { nextSweepMs } from '../../src/sweep/schedule.js';

@@ -5,7 +5,7 @@
 import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { profileNamed } from '../../src/sandbox/faults/profiles.js';
-import { LIST_NAMES } from '../../src/events/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { scoreEvents, type Score } from '../../src/sandbox/verify/score.js';
 import { fastClock } from '../support/fast-clock.js';

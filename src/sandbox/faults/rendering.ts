@@ -2,7 +2,7 @@
  * How a record is sent, independent of its content. `rendered` applies the rules that are the same in every request. `varied`
  * applies those that differ from request to request; a detector must never report them as a change.
  */
-import type { ListName } from '../../events/lists.js';
+import type { BuiltInList } from '../../crm/lists/lists.js';
 import { isFurther, type SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { dice, type Dice } from '../world/random.js';
@@ -84,7 +84,7 @@ function holdStamp(fields: Fields): void {
 }
 
 /** The field of each list that the switch `drift` removes or changes. */
-const DRIFTING: Readonly<Partial<Record<ListName, string>>> = {
+const DRIFTING: Readonly<Partial<Record<BuiltInList, string>>> = {
   people: '포지션',
   organization: '링크드인',
   memo: 'quoteId',

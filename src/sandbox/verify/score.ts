@@ -1,5 +1,5 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
-import { listOfObject } from '../../events/lists.js';
+import { builtInLists } from '../../crm/lists/lists.js';
 import type { JournalLine } from '../journal/lines.js';
 import { delaysOf, type Delays } from './delay.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
@@ -164,7 +164,7 @@ class Tally {
 /** In event types, a further list's object is its name. */
 function listOf({ type }: JudgedEvent): string {
   const object = type.split('.')[1] ?? '';
-  return listOfObject(object) ?? object;
+  return builtInLists.byObject(object)?.name ?? object;
 }
 
 /** Null for an event that does not report a change of a record. */

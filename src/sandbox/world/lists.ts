@@ -1,11 +1,11 @@
 /** The lists that a sandbox serves: the six of the interface, and further ones that are named when it is created. */
 import { ChangefeedError } from '../../errors.js';
-import { LIST_NAMES, OBJECT_OF, type ListName } from '../../events/lists.js';
+import { builtInLists, LIST_NAMES, type BuiltInList } from '../../crm/lists/lists.js';
 import { SIX_LISTS, type ServedList } from '../../server/read-api/lists.js';
 
 /** The name of a further list. `furtherName` makes it: a name with this type is known to be valid and free. */
 export type FurtherName = string & { readonly isFurther: true };
-export type SandboxListName = ListName | FurtherName;
+export type SandboxListName = BuiltInList | FurtherName;
 
 export function isFurther(list: SandboxListName): list is FurtherName {
   return !(LIST_NAMES as readonly string[]).includes(list);
@@ -21,7 +21,7 @@ export function sandboxLists(further: readonly FurtherName[]): readonly SandboxL
   return [...Object.values(SIX_LISTS), ...added];
 }
 
-const TAKEN: ReadonlySet<string> = new Set([...LIST_NAMES, ...Object.values(OBJECT_OF)]);
+const TAKEN: ReadonlySet<string> = new Set([...LIST_NAMES, ...builtInLists.all.map(({ object }) => object)]);
 
 /** @throws ChangefeedError CF_USAGE when the name is no plain word, or is taken by one of the six lists */
 export function furtherName(name: string): FurtherName {

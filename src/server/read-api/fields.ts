@@ -3,7 +3,7 @@
  * `written` fields are in section 2 of the interface. `seen` fields are known from real answers: the interface
  * describes no fields for history and activity.
  */
-import type { ListName } from '../../events/lists.js';
+import type { BuiltInList } from '../../crm/lists/lists.js';
 
 /** `any`: the interface does not show the type of a value that is not null. */
 export type FieldType = 'string' | 'integer' | 'boolean' | 'timestamp' | 'ref' | 'refs' | 'any';
@@ -132,7 +132,7 @@ const ACTIVITY: readonly Row[] = [
   ['recordingId', 'string'],
 ];
 
-export const FIELDS: Readonly<Record<ListName, readonly Field[]>> = {
+export const FIELDS: Readonly<Record<BuiltInList, readonly Field[]>> = {
   people: written(PERSON),
   organization: written(PERSON.filter(([name]) => !PERSON_ONLY.has(name))),
   memo: written(MEMO),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { OBJECT_OF } from '../../../src/events/lists.js';
+import { descriptorOf } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Life } from '../../../src/sandbox/life/life.js';
 import { createSweepStore } from '../../../src/state/sweep-store.js';
@@ -117,7 +117,7 @@ function told(
     const key = `${event.type.split('.')[1]}/${event.subject}`;
     if ((last.get(key)?.data.sequence ?? 0) < event.data.sequence) last.set(key, event);
   }
-  const keyOf = ({ list, id }: Difference): string => `${OBJECT_OF[list]}/${id}`;
+  const keyOf = ({ list, id }: Difference): string => `${descriptorOf(list).object}/${id}`;
   for (const difference of truth) {
     expect({ record: keyOf(difference), image: last.get(keyOf(difference))?.data.after }).toEqual({
       record: keyOf(difference),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LIST_NAMES } from '../../../src/events/lists.js';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import { useChain, type Chain } from '../../support/chain.js';
 import { eventually } from '../../support/eventually.js';
 import { quoted, useMirrors } from '../../support/mirror.js';

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openChangefeed } from '../../../src/app/changefeed.js';
 import type { ListInput } from '../../../src/config/schema.js';
 import { parseConfig } from '../../../src/config/parse.js';
-import { LIST_NAMES, OBJECT_OF, type ListName } from '../../../src/events/lists.js';
+import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { JournalLine, MutationLine } from '../../../src/sandbox/journal/lines.js';
 import { createSandbox } from '../../../src/sandbox/sandbox.js';
@@ -37,7 +37,8 @@ function changedIn(lines: readonly JournalLine[]): string[] {
   return [
     ...new Set(
       changed.map(
-        ({ list, id, before }) => `${OBJECT_OF[list as ListName]} ${id} ${before === null ? 'new' : 'known'}`,
+        ({ list, id, before }) =>
+          `${descriptorOf(list as BuiltInList).object} ${id} ${before === null ? 'new' : 'known'}`,
       ),
     ),
   ].sort();
