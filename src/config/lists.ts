@@ -124,17 +124,25 @@ export function listsOf(workspaces: readonly WithLists[]): Lists {
   return createLists([...further.values()]);
 }
 
-/** A subscription reads several workspaces: a list's name and its object must mean the same in all of them. */
-export function listsThatDisagree(workspaces: readonly WithLists[]): string[] {
+const WHY_ONE = {
+  object: 'the same name and object in every workspace',
+  path: 'the same name and path in every workspace, because "serve" offers them at one address',
+};
+
+/**
+ * A list's name must stand for the same thing in all workspaces: the same object, because a subscription reads several
+ * workspaces, and with `serve` the same path, because the mirror serves all workspaces at one address.
+ */
+export function listsThatDisagree(workspaces: readonly WithLists[], option: 'object' | 'path'): string[] {
   const seen: { workspace: string; list: ListDescriptor }[] = [];
   return workspaces.flatMap(({ name: workspace, lists }, index) =>
     Object.values(lists).flatMap(({ descriptor: list }) => {
-      const other = seen.find(({ list: { name, object } }) => (name === list.name) !== (object === list.object));
+      const other = seen.find(({ list: one }) => (one.name === list.name) !== (one[option] === list[option]));
       seen.push({ workspace, list });
       if (other === undefined) return [];
-      const { name, object } = other.list;
+      const [found, theirs] = [list, other.list].map((one) => one[option].replace(/^v2\//, ''));
       return [
-        `workspaces[${index}].lists.${list.name}.object: found "${list.object}", but workspace "${other.workspace}" has "${object}" as the object of the list "${name}"; allowed: the same name and object in every workspace.`,
+        `workspaces[${index}].lists.${list.name}.${option}: found "${found}", but workspace "${other.workspace}" has "${theirs}" as the ${option} of the list "${other.list.name}"; allowed: ${WHY_ONE[option]}.`,
       ];
     }),
   );

@@ -41,7 +41,8 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     ...unknownWorkspaces(derive, workspaces, 'derive'),
   );
   const lists = listsOf(workspaces);
-  problems.push(...listsThatDisagree(workspaces), ...emitsOfNoList(derive, lists));
+  problems.push(...listsThatDisagree(workspaces, 'object'), ...emitsOfNoList(derive, lists));
+  if (serve !== undefined) problems.push(...listsThatDisagree(workspaces, 'path'));
   problems.push(...subscriptions.flatMap((one, index) => selectionProblems(one, lists, `subscriptions[${index}]`)));
   problems.push(...derive.flatMap((one, index) => selectionProblems(one, lists, `derive[${index}]`)));
   problems.push(...unknownTypes(subscriptions, derive));

@@ -10,7 +10,7 @@ const SCAN_COUNT = 1_000;
 
 export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
   return {
-    async look(list) {
+    async status(list) {
       const sweep = keys.sweep(workspace, list);
       const [[baselineAt = null, lastSweep = null], records, leases] = await Promise.all([
         redis.hmget(sweep, 'baselineAt', 'lastSweep'),

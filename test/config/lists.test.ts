@@ -88,6 +88,27 @@ describe('lists: a list of your own', () => {
       'workspaces[1].lists.deal.object: found "sale", but workspace "acme" has "deal" as the object of the list "deal"',
     );
   });
+
+  it('has one path in all workspaces when the mirror serves them at one address', () => {
+    const of = (second: object) => ({
+      workspaces: [
+        { ...workspace, lists: { deal: { path: 'deal' } } },
+        { ...workspace, name: 'other', lists: second },
+      ],
+    });
+    const serve = { port: 8_080, token: { acme: 'token-of-acme', other: 'token-of-other' } };
+    const parseBoth = (second: object, more: object) =>
+      parseConfig({ ...of(second), ...more }, { source: 'the test' }).workspaces[1]?.lists;
+    const [samePath, sameName] = [{ offer: { path: 'deal' } }, { deal: { path: 'sales/deal' } }];
+    expect(() => parseBoth(samePath, { serve })).toThrow(
+      'workspaces[1].lists.offer.path: found "deal", but workspace "acme" has "deal" as the path of the list "deal"; allowed: the same name and path in every workspace, because "serve" offers them at one address.',
+    );
+    expect(() => parseBoth(sameName, { serve })).toThrow(
+      'workspaces[1].lists.deal.path: found "sales/deal", but workspace "acme" has "deal" as the path of the list "deal"',
+    );
+    expect(parseBoth(samePath, {})?.['offer']?.descriptor.path).toBe('v2/deal');
+    expect(parseBoth(sameName, {})?.['deal']?.descriptor.path).toBe('v2/sales/deal');
+  });
 });
 
 describe('lists: what a subscription selects', () => {

@@ -4,23 +4,33 @@ import { parseConfig } from '../../src/config/parse.js';
 import { messageOf } from '../../src/errors.js';
 import { isoTime } from '../../src/runtime/clock.js';
 import { freePort } from '../../src/runtime/port.js';
+import type { ServedList } from '../../src/server/read-api/lists.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';
+import { walk } from '../support/read-api.js';
 import { useRedis } from '../support/redis.js';
 import { readEverything, type Image } from '../support/truth.js';
 
 const TOKEN = 'mirror-token';
+const DEAL: ServedList = { name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' };
 
 describe('the mirror', () => {
   const redis = useRedis();
   const chain = useChain();
 
-  async function open(upstream: { url: string; token: string }, prefix = redis.keys.prefix, lists: object = {}) {
+  async function open(
+    upstream: { url: string; token: string },
+    prefix = redis.keys.prefix,
+    lists: object = {},
+    second?: { lists: object; token: string },
+  ) {
     const port = await freePort();
     const budget = { requests: 10_000, perSeconds: 1 };
+    const workspace = { name: 'acme', baseUrl: upstream.url, token: upstream.token, budget, lists };
     const raw = {
-      workspaces: [{ name: 'acme', baseUrl: upstream.url, token: upstream.token, budget, lists }],
-      serve: { port, token: TOKEN },
+      workspaces:
+        second === undefined ? [workspace] : [workspace, { ...workspace, name: 'second', lists: second.lists }],
+      serve: { port, token: second === undefined ? TOKEN : { acme: TOKEN, second: second.token } },
       redis: { prefix },
     };
     const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
@@ -93,6 +103,44 @@ describe('the mirror', () => {
     expect(Date.parse(headers.get('changefeed-complete-at') ?? '')).toBeGreaterThan(0);
     expect(Number(headers.get('age'))).toBeGreaterThanOrEqual(0);
     expect((await get('/v2/people', 'wrong-token')).status).toBe(401);
+  });
+
+  it('mirror: serves a further list of the configuration with the same records as upstream', async () => {
+    const upstream = await chain({ sandbox: { lists: { deal: 120 } } });
+    const { feed, get, address } = await open(upstream, redis.keys.prefix, { deal: { path: 'deal', key: 'dealList' } });
+    await feed.sweep({ lists: ['deal'] });
+    const records = await walk(address, DEAL);
+    const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+    expect(records.toSorted(byId)).toEqual((await walk(upstream, DEAL)).toSorted(byId));
+    expect(records).toHaveLength(120);
+    const one = await get(`/v2/deal/${records[0]?.id}`);
+    expect(await one.json()).toEqual({ success: true, data: records[0] });
+    const document = (await (await get('/openapi.json')).json()) as { paths: object };
+    expect(document.paths).toHaveProperty('/v2/deal');
+  });
+
+  it('mirror: answers each workspace with the lists and keys of that workspace', async () => {
+    const upstream = await chain({ sandbox: { lists: { deal: 3, product: 2 } } });
+    const deal = { path: 'deal' };
+    const second = { token: 'second-token', lists: { deal: { ...deal, key: 'offers' } } };
+    const lists = { deal, product: { path: 'product' } };
+    const { feed, get } = await open(upstream, redis.keys.prefix, lists, second);
+    await feed.sweep({ lists: ['deal'] });
+    await feed.sweep({ lists: ['product'], workspace: 'acme' });
+    const keys = async (path: string, token: string): Promise<string[]> => {
+      const { data } = (await (await get(path, token)).json()) as { data: object };
+      return Object.keys(data);
+    };
+    expect(await keys('/v2/deal', TOKEN)).toEqual(['dealList', 'nextCursor']);
+    expect(await keys('/v2/deal', second.token)).toEqual(['offers', 'nextCursor']);
+    expect(await keys('/v2/product', TOKEN)).toEqual(['productList', 'nextCursor']);
+    expect(await refusal(await get('/v2/product', second.token))).toEqual([
+      404,
+      null,
+      false,
+      'Not Found',
+      'This mirror has no list "product" for the workspace of this token. Asking again does not help; change its configuration.',
+    ]);
   });
 
   it('mirror: a cursor stays valid while records are created and removed', async () => {

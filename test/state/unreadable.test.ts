@@ -71,7 +71,7 @@ const JSON_VALUES: Damage[] = [
   [
     'summary, for the mirror',
     (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }),
-    ({ redis, keys }) => createMirrorStore(redis, keys, 'acme').look('todo'),
+    ({ redis, keys }) => createMirrorStore(redis, keys, 'acme').status('todo'),
   ],
   [
     'summary, for a snapshot',

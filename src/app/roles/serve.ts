@@ -2,7 +2,7 @@
 import { listsOf } from '../../config/lists.js';
 import { modifiedAtOf } from '../../detect/fields.js';
 import type { Part } from '../../runtime/lifecycle.js';
-import { createMirror, type MirrorDeps } from '../../server/mirror/mirror.js';
+import { createMirror } from '../../server/mirror/mirror.js';
 import { servedList } from '../../server/read-api/lists.js';
 import { createReadApiServer } from '../../server/read-api/server.js';
 import type { Source } from '../../server/read-api/source.js';
@@ -12,16 +12,14 @@ import type { AppContext } from '../context.js';
 /** Does nothing when the configuration has no `serve`. */
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
   if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
-  const catalogue = listsOf(workspaces);
-  const stampOf: MirrorDeps['stampOf'] = (record, list) => modifiedAtOf(record, catalogue.byName(list));
   const mirrors = new Map<string, Source>();
   for (const { name, lists } of workspaces) {
     const token = serve.tokens.get(name);
     const store = createMirrorStore(redis, keys, name);
-    if (token !== undefined) mirrors.set(token, createMirror({ store, lists, catalogue, clock, stampOf }));
+    if (token !== undefined) mirrors.set(token, createMirror({ store, lists, clock, modifiedAtOf }));
   }
   const { host, port } = serve;
-  const lists = catalogue.all.map(servedList);
+  const lists = listsOf(workspaces).all.map(servedList);
   const sources = (token: string): Source | null => mirrors.get(token) ?? null;
   const server = createReadApiServer({ lists, sources, host, port, clock, log });
   return {

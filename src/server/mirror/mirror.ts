@@ -3,7 +3,7 @@
  * Records have the same keys as upstream. They are ordered by id, and a cursor is the last id of the page before.
  * Extensions of the interface: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that report freshness.
  */
-import { builtInLists, type ListName, type Lists } from '../../crm/lists/lists.js';
+import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { pageBody } from '../read-api/envelope.js';
 import { servedList } from '../read-api/lists.js';
@@ -13,64 +13,61 @@ import type { MirroredList, MirrorStore } from './store.js';
 
 const PAGE = 50;
 /** With a filter, a page ends after this many records were read, even if it is not full: no request reads a whole list. */
-const LOOKED_AT = 1_000;
+const MOST_READ = 1_000;
 const MOST_IDS = 200;
+
+/** A list of the workspace: what it is, whether it is polled, and whether its contents are stored. */
+interface MirrorList {
+  readonly descriptor: ListDescriptor;
+  readonly enabled: boolean;
+  readonly images: boolean;
+}
 
 export interface MirrorDeps {
   store: MirrorStore;
-  /** Which lists are polled, and whether their contents are stored. */
-  lists: Readonly<Record<string, { enabled: boolean; images: boolean }>>;
-  /** What the lists are. @defaultValue the built-in lists */
-  catalogue?: Lists;
+  /** The lists of the workspace by name. */
+  lists: Readonly<Record<string, MirrorList>>;
   clock: Clock;
   /** The record's own time of last change; null when it has none. */
-  stampOf: (record: Readonly<Record<string, unknown>>, list: ListName) => string | null;
+  modifiedAtOf: (record: Readonly<Record<string, unknown>>, list: ListDescriptor) => string | null;
 }
 
+/** The mirror of one workspace. */
 export function createMirror(deps: MirrorDeps): Source {
   const order = new KeyOrder(deps.store);
   return {
-    async page(query) {
-      const { list } = query;
-      if (!isMirrored(deps, list)) return neverServed(deps, list);
-      const seen = await deps.store.look(list);
-      if (seen.baselineAt === null) return incomplete(list, seen);
-      const filter = readFilter(query.parameters);
+    async page({ list: name, parameters, cursor }) {
+      const list = findList(deps, name);
+      if ('outcome' in list) return list;
+      const status = await deps.store.status(name);
+      if (status.baselineAt === null) return incomplete(name, status);
+      const filter = readFilter(parameters);
       if ('outcome' in filter) return filter;
-      const headers = freshness(seen, deps.clock.now());
+      const headers = freshness(status, deps.clock.now());
       if (filter.ids !== null) return await pageOfIds(deps, list, { ids: filter.ids, headers });
-      const keys = await order.of(list, seen.version);
-      return await pageAfter(deps, list, { cursor: query.cursor, keys, since: filter.since, headers });
+      const keys = await order.of(name, status.version);
+      return await pageAfter(deps, list, { cursor, keys, since: filter.since, headers });
     },
-    async record(query) {
-      const { list, id } = query;
-      if (!isMirrored(deps, list)) return neverServed(deps, list);
-      const seen = await deps.store.look(list);
-      if (seen.baselineAt === null) return incomplete(list, seen);
-      return await oneRecord(deps, list, { id, headers: freshness(seen, deps.clock.now()) });
+    async record({ list: name, id }) {
+      const list = findList(deps, name);
+      if ('outcome' in list) return list;
+      const status = await deps.store.status(name);
+      if (status.baselineAt === null) return incomplete(name, status);
+      return await oneRecord(deps, list, { id, headers: freshness(status, deps.clock.now()) });
     },
   };
 }
 
-type MirrorLists = Pick<MirrorDeps, 'lists'>;
-
-function isMirrored({ lists }: MirrorLists, list: ListName): boolean {
-  const options = Object.hasOwn(lists, list) ? lists[list] : undefined;
-  return options?.enabled === true && options.images;
-}
-
-function keyOf({ catalogue = builtInLists }: Pick<MirrorDeps, 'catalogue'>, list: ListName): string {
-  const descriptor = catalogue.byName(list);
-  return descriptor === undefined ? `${list}List` : servedList(descriptor).key;
-}
-
-/** 404 and not 503 or 501: clients repeat a request after a 5xx, but this list never becomes available by waiting. */
-function neverServed({ lists }: MirrorLists, list: string): SourceFailure {
-  const settings = Object.hasOwn(lists, list) ? lists[list] : null;
+/** A list that is never served: 404 and not 503 or 501, because clients repeat a request after a 5xx and waiting does not help. */
+function findList({ lists }: Pick<MirrorDeps, 'lists'>, name: string): ListDescriptor | SourceFailure {
+  const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
+  if (list?.enabled === true && list.images) return list.descriptor;
   const why =
-    settings?.enabled === true
-      ? `keeps the list "${list}" without its contents (lists.${list}.images is false)`
-      : `does not poll the list "${list}" (lists.${list}.enabled is false)`;
+    list === undefined
+      ? `has no list "${name}" for the workspace of this token`
+      : list.enabled
+        ? `keeps the list "${name}" without its contents (lists.${name}.images is false)`
+        : `does not poll the list "${name}" (lists.${name}.enabled is false)`;
   return failure(404, 'Not Found', `This mirror ${why}. Asking again does not help; change its configuration.`);
 }
 
@@ -78,7 +75,7 @@ function neverServed({ lists }: MirrorLists, list: string): SourceFailure {
  * An incomplete list must not be served: clients would take the missing records for a mass deletion. `retry-after` is sent
  * only while a sweep is running that completes the list.
  */
-function incomplete(list: ListName, { sweeping }: MirroredList): SourceFailure {
+function incomplete(list: string, { sweeping }: MirroredList): SourceFailure {
   const reason = `The mirror has not seen the list "${list}" whole yet.`;
   if (sweeping) {
     const soon = `${reason} Its first sweep is under way.`;
@@ -118,11 +115,11 @@ function readFilter({ ids, updated_since: since }: PageQuery['parameters']): Fil
 
 async function pageOfIds(
   deps: MirrorDeps,
-  list: ListName,
+  list: ListDescriptor,
   { ids, headers }: { ids: readonly string[]; headers: Record<string, string> },
 ): Promise<SourceAnswer> {
-  const images = await deps.store.images(list, ids);
-  return { outcome: 'page', body: pageBody(keyOf(deps, list), images.filter(isThere), null), headers };
+  const images = await deps.store.images(list.name, ids);
+  return { outcome: 'page', body: pageBody(servedList(list).key, images.filter(isThere), null), headers };
 }
 
 interface Walk {
@@ -132,14 +129,14 @@ interface Walk {
   headers: Record<string, string>;
 }
 
-async function pageAfter(deps: MirrorDeps, list: ListName, walk: Walk): Promise<SourceAnswer> {
+async function pageAfter(deps: MirrorDeps, list: ListDescriptor, walk: Walk): Promise<SourceAnswer> {
   const { keys, cursor, since, headers } = walk;
   const start = cursor === null ? 0 : positionAfter(keys, cursor);
   const found: string[] = [];
   let at = start;
-  while (at < keys.length && found.length < PAGE && at - start < LOOKED_AT) {
+  while (at < keys.length && found.length < PAGE && at - start < MOST_READ) {
     const chunk = keys.slice(at, at + PAGE);
-    const images = await deps.store.images(list, chunk);
+    const images = await deps.store.images(list.name, chunk);
     for (const image of images) {
       at += 1;
       if (isThere(image) && isSince(deps, list, { image, since })) found.push(image);
@@ -148,26 +145,26 @@ async function pageAfter(deps: MirrorDeps, list: ListName, walk: Walk): Promise<
   }
   const last = keys[at - 1];
   const nextCursor = at < keys.length && last !== undefined ? last : null;
-  return { outcome: 'page', body: pageBody(keyOf(deps, list), found, nextCursor), headers };
+  return { outcome: 'page', body: pageBody(servedList(list).key, found, nextCursor), headers };
 }
 
 function isSince(
-  { stampOf }: MirrorDeps,
-  list: ListName,
+  { modifiedAtOf }: MirrorDeps,
+  list: ListDescriptor,
   { image, since }: { image: string; since: number | null },
 ): boolean {
   if (since === null) return true;
-  const stamp = stampOf(JSON.parse(image) as Record<string, unknown>, list);
-  return stamp !== null && Date.parse(stamp) >= since;
+  const modifiedAt = modifiedAtOf(JSON.parse(image) as Record<string, unknown>, list);
+  return modifiedAt !== null && Date.parse(modifiedAt) >= since;
 }
 
 async function oneRecord(
   { store }: MirrorDeps,
-  list: ListName,
+  list: ListDescriptor,
   { id, headers }: { id: string; headers: Record<string, string> },
 ): Promise<SourceAnswer> {
-  const [image = null] = await store.images(list, [id]);
-  if (image === null) return failure(404, 'Not Found', `There is no such record in the list "${list}".`, headers);
+  const [image = null] = await store.images(list.name, [id]);
+  if (image === null) return failure(404, 'Not Found', `There is no such record in the list "${list.name}".`, headers);
   const body = Buffer.from(`{"success":true,"data":${image}}`);
   return { outcome: 'page', body, headers };
 }

@@ -14,7 +14,7 @@ export interface MirroredList {
 }
 
 export interface MirrorStore {
-  look(list: ListName): Promise<MirroredList>;
+  status(list: ListName): Promise<MirroredList>;
   /** The keys of all records of a list, unordered. */
   keys(list: ListName): Promise<string[]>;
   /** The records' JSON as upstream sent it; null for a record that is gone or has no stored image. */
