@@ -8,7 +8,7 @@ const mayImport = {
   'schema-kit': ['crm', 'errors', 'runtime'],
   // The CRM's lists and the one notion of equality: a leaf, so that all folders compare in the same way.
   crm: ['errors'],
-  api: leaves,
+  api: ['schema-kit', ...leaves],
   handlers: ['schema-kit', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],

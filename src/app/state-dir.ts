@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { normaliseBaseUrl } from '../api/base-url.js';
+import { normaliseBaseUrl } from '../api/address.js';
 
 export interface StateDirOptions {
   cwd: string;

@@ -10,7 +10,7 @@ import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
-import { normaliseBaseUrl } from '../api/base-url.js';
+import { normaliseBaseUrl } from '../api/address.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createBudget } from '../state/budget.js';
 import { createScheduleStore } from '../state/schedule.js';

@@ -1,4 +1,4 @@
-/** Addresses and tokens: what is wrong with one, in words that never repeat it, because it may hold a secret. */
+/** Checks of addresses and tokens. The messages never repeat the value, because it may hold a secret. */
 import { z } from 'zod';
 import { checked } from './fields.js';
 
@@ -27,7 +27,7 @@ export function redisUrlFault(text: string): string | undefined {
   return /^\/?\d*$/.test(pathname) ? undefined : 'its database is not a number';
 }
 
-const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
+export const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
 
 /** White space around it is dropped: a secret file ends in a line break. */
 export const apiToken = z
