@@ -1,14 +1,14 @@
-/** Bodies as text: read up to a limit, unpacked up to the same limit, and only if every byte of it is UTF-8. */
+/** Reads a body as text. A body over the limit, before or after unpacking, and one that is not valid UTF-8 are errors. */
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 
-/** Why a body could not be taken. */
+/** A body that cannot be used; the message says why. */
 export class BodyRefused extends Error {
   override readonly name: string = 'BodyRefused';
 }
 
-/** It is larger than a page may be: the answer is sound, and the next one will be as large. */
+/** The body is larger than a page may be. The answer is valid, so the next one will be as large. */
 export class BodyTooLarge extends BodyRefused {
   override readonly name = 'BodyTooLarge';
 }
@@ -19,7 +19,7 @@ export interface BodyText {
   readonly bytes: number;
 }
 
-/** What we can unpack, and therefore may ask for. */
+/** The encodings that `unpack` knows. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
@@ -32,8 +32,8 @@ export interface BodyOptions {
 }
 
 /**
- * @throws BodyRefused when the body is larger than `maxBytes`, packed in an unknown or broken way, or not UTF-8;
- *   whatever the stream throws when the connection fails
+ * @throws BodyRefused when the body is larger than `maxBytes`, cannot be unpacked, or is not UTF-8;
+ *   the stream's own error when the connection fails
  */
 export async function readBody(
   body: AsyncIterable<Buffer>,

@@ -4,10 +4,10 @@ export interface BudgetLimits {
   perSeconds: number;
 }
 
-/** The request budget that all processes of a workspace share. The room that knows Redis implements it. */
+/** The request budget that all processes of a workspace share. `state` implements it in Redis. */
 export interface Budget {
-  /** Waits for one request's worth, or rejects with the signal's reason. */
+  /** Waits until one request is allowed, or rejects with the signal's reason. */
   take(signal?: AbortSignal): Promise<void>;
-  /** After a 429: nobody takes anything for `ms`. A longer pause already set stays. */
+  /** After a 429: no process of the workspace may send a request for `ms`. A longer pause that is already set stays. */
   pause(ms: number): Promise<void>;
 }

@@ -18,35 +18,35 @@ import { withRetry } from './with-retry.js';
 
 export interface ReadApiOptions {
   workspace: string;
-  /** What stands before `/v2`, for example `https://crm.example/api`. */
+  /** The part of the address before `/v2`, for example `https://crm.example/api`. */
   baseUrl: string;
   /** Sent as a bearer token (section 5 of the interface) and never shown. */
   token: string;
   budget: Budget;
   /** Lists besides the built-in ones. @defaultValue none */
   lists?: readonly ListDescriptor[];
-  /** @defaultValue a log that says nothing */
+  /** @defaultValue a log that writes nothing */
   log?: Log;
-  /** Waits between tries go through it. @defaultValue systemClock */
+  /** For the waits between tries. @defaultValue systemClock */
   clock?: Clock;
   /** For jitter: numbers in [0, 1). @defaultValue Math.random */
   random?: () => number;
-  /** For one try, connecting and reading included, in ms. @defaultValue 30000 */
+  /** The time limit of one try, from connecting to the end of the body, in ms. @defaultValue 30000 */
   timeoutMs?: number;
-  /** Tries per page in all. @defaultValue 8 */
+  /** Tries per page, the first included. @defaultValue 8 */
   attempts?: number;
-  /** Waits where the server names none. @defaultValue { delayMs: 500, maxDelayMs: 30000 } */
+  /** Waits where the server does not name one. @defaultValue { delayMs: 500, maxDelayMs: 30000 } */
   backoff?: BackoffOptions;
   /** The largest page accepted, in bytes, unpacked. @defaultValue 67108864 */
   maxBytes?: number;
-  /** Hears of every try. */
+  /** Called after every try. @defaultValue none */
   observe?: (tried: ObservedTry) => void;
 }
 
-/** Covers the slowest single answers seen in the wild (30 s) but not a dead connection. */
+/** The slowest real answers took 30 s; anything longer is treated as a dead connection. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Together about a minute of waiting: longer outages are for the next sweep, which resumes. */
+/** Attempts and backoff add up to about a minute. After a longer outage the next sweep resumes where this one stopped. */
 const ATTEMPTS = 8;
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -70,7 +70,7 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
       signal?.throwIfAborted();
       return await fetchPage({ list, cursor, page, attempt: 1, signal });
     },
-    // A pool closes once: asking twice is not a fault.
+    // Closing a pool twice is an error in undici; here it is not.
     close: async () => {
       if (!pool.closed && !pool.destroyed) await pool.close();
     },

@@ -1,4 +1,4 @@
-/** One deadline over a whole try: connecting, waiting and reading together, so that a dripping answer ends too. */
+/** One deadline for a whole try (connecting, waiting and reading), so that an answer that arrives byte by byte ends too. */
 import { systemClock } from '../runtime/clock.js';
 
 export class DeadlinePassed extends Error {
@@ -9,7 +9,7 @@ const FINISHED = new Error('finished');
 
 /**
  * Runs `work` with a signal that aborts when `outer` does or after `timeoutMs`, whichever comes first.
- * Real time even where a test holds the clock: a socket does not know of held clocks.
+ * Uses real time even when a test stops the clock, because sockets use real time.
  */
 export async function withDeadline<T>(
   { timeoutMs, outer }: { timeoutMs: number; outer: AbortSignal | undefined },
@@ -28,7 +28,7 @@ export async function withDeadline<T>(
   try {
     return await work(inner.signal);
   } catch (error) {
-    // Whatever the work made of being aborted: the caller gets back the reason they gave.
+    // After an abort by the caller, the error is the caller's own reason and not what the aborted work threw.
     outer?.throwIfAborted();
     throw error;
   } finally {

@@ -1,4 +1,4 @@
-/** Failed answers as typed errors: what the API said, on which page, and what a person can do. Pure. */
+/** Turns failed answers into typed errors: what the API answered, on which page, and what to do. Pure. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import { nameOf, type ListName, type ListRef } from '../crm/lists/lists.js';
 import type { Redact } from './redact.js';
@@ -15,13 +15,13 @@ export interface Answer {
   readonly bytes: number;
 }
 
-/** What was asked for: stands in every message. */
+/** The request, as far as messages need it. */
 export interface Asked {
   readonly workspace: string;
   readonly host: string;
   readonly list: ListRef;
   readonly page: number;
-  /** Ms since the epoch: for a `Retry-After` that is a date. */
+  /** Ms since the epoch; needed when `Retry-After` is a date. */
   readonly now: number;
   readonly redact: Redact;
 }
@@ -34,14 +34,14 @@ export interface FailureFacts {
   page: number;
   /** Null when there was no answer. */
   status: number | null;
-  /** The server's own words, shortened and redacted; empty when it had none. */
+  /** The text of the server's answer, shortened and redacted; empty when it sent none. */
   words: string;
   /** The wait that the server asked for; null when it did not. */
   retryAfterMs: number | null;
 }
 
 interface Failure {
-  /** What happened, as it goes on after `List "people", page 4: `. */
+  /** What happened: the part of the message after `Workspace "acme", list "people", page 4: `. */
   what: string;
   advice: string;
 }
@@ -58,12 +58,12 @@ export function refusal(answer: Answer, asked: Asked): ChangefeedError {
   return failure('CF_REQUEST_REFUSED', asked, answer, { what, advice: NOTHING_WRITTEN });
 }
 
-/** The error of a 2xx answer in which something is not as the interface describes it. */
+/** The error of a 2xx answer that does not have the form the interface describes. */
 export function malformed(answer: Answer, asked: Asked, what: string): ChangefeedError {
   return failure('CF_PAGE_MALFORMED', asked, answer, { what, advice: NOTHING_WRITTEN });
 }
 
-/** The error of a try that brought no answer, or not all of one. */
+/** The error of a try without an answer, or with an incomplete one. */
 export function noAnswer(
   asked: Asked,
   { status, what, cause }: { status: number | null; what: string; cause: unknown },
@@ -73,7 +73,7 @@ export function noAnswer(
   return new ChangefeedError('CF_UNAVAILABLE', { ...facts, cause, message });
 }
 
-/** The error of a body that could not be taken as it is: too large, or in an encoding that does not hold. */
+/** The error of a complete body that cannot be used: too large, or with a broken encoding. */
 export function unreadable(
   asked: Asked,
   { status, what, advice, cause }: { status: number; what: string; advice?: string | undefined; cause?: unknown },
@@ -111,7 +111,7 @@ function whatOf({ status, location }: Answer, { host }: Asked): string {
   return `the API at ${host} answered ${status} and pointed to ${hostOf(location, host)}; redirects are not followed`;
 }
 
-// Host only: the rest of a redirect's address may hold a session or the token itself.
+// Only the host: the rest of a redirect's address may contain a session or the token.
 function hostOf(location: string | undefined, host: string): string {
   const base = `https://${host}`;
   return location !== undefined && URL.canParse(location, base) ? new URL(location, base).host : 'nowhere';

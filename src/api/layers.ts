@@ -1,4 +1,4 @@
-/** The client is a stack of layers around one try; each adds one behaviour and knows nothing of the others. */
+/** The client is a stack of layers around one try. Each layer adds one behaviour and does not know the others. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { Page } from './read-api.js';
 

@@ -1,6 +1,6 @@
 /**
- * From an answer to a page, or a typed error; never from a failure to an empty list, which would read as the removal of
- * everything. Pure. Status first, then JSON, then the form (section 4 of the interface).
+ * Turns an answer into a page or a typed error. A failure must never become an empty list: that would report every record as
+ * removed. Checks the status first, then JSON, then the form (section 4 of the interface). Pure.
  */
 import { describe } from '../errors.js';
 import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
@@ -33,7 +33,7 @@ export function readPage(answer: Answer, asked: Asked): Page {
   return {
     list: list.name,
     records,
-    // Seen in the wild: a filled cursor that leads to an empty page. A short page, however, is not the end.
+    // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
     nextCursor: records.length === 0 ? null : nextCursor,
     bytes: answer.bytes,
   };
@@ -41,7 +41,7 @@ export function readPage(answer: Answer, asked: Asked): Page {
 
 type Fail = (what: string) => Error;
 
-/** The array under the list's key. Where the key is missing or not given: the only array in `data`, as the key may have been renamed. */
+/** The array under the list's key. If the key is missing or unknown, the only array in `data`: the key may have been renamed. */
 function arrayOf(data: JsonObject, list: ListDescriptor, fail: Fail): readonly unknown[] {
   const { key } = list;
   const value = key === null ? undefined : data[key];
@@ -68,7 +68,7 @@ function wrongNumber({ name, key }: ListDescriptor, found: readonly string[]): s
   return `${expected}, found ${found.length} (${found.join(', ')}); name the right one in lists.${name}.key`;
 }
 
-/** An empty "errors" must not be read as an empty list. Where the interface does not show the key, any other name may be the list's. */
+/** An empty array "errors" must not be read as an empty list. Any other name is possible where the interface does not show the key. */
 function mayBeEmptyList({ key, keyIsWritten }: ListDescriptor, name: string): boolean {
   if (name.endsWith('List')) return true;
   return (key === null || !keyIsWritten) && !/error|warning|message/i.test(name);
@@ -80,7 +80,7 @@ function recordsOf(list: readonly unknown[], fail: Fail): readonly UncheckedReco
   return list as readonly UncheckedRecord[];
 }
 
-/** Beside the list; looked for in the envelope too, because a cursor overlooked would end the list too early. */
+/** The cursor is in `data`. It is also accepted in the envelope, because a missed cursor would end the list too early. */
 function cursorOf(body: JsonObject, data: JsonObject, fail: Fail): string | null {
   const cursor = (Object.hasOwn(data, 'nextCursor') ? data : body)['nextCursor'] ?? null;
   if (cursor === null || cursor === '') return null;

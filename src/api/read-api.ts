@@ -1,11 +1,11 @@
 import type { UncheckedRecord } from '../crm/record.js';
 import type { ListName } from '../crm/lists/lists.js';
 
-/** One answer of a list endpoint (section 4 of the interface), checked: the list is there and holds objects. */
+/** One checked answer of a list endpoint (section 4 of the interface): it has the list, and every element is an object. */
 export interface Page {
   readonly list: ListName;
   readonly records: readonly UncheckedRecord[];
-  /** The cursor of the next page; null when this answer ended the list (null, missing or empty cursor, or no records). */
+  /** The cursor of the next page; null at the end of the list (null, missing or empty cursor, or no records). */
   readonly nextCursor: string | null;
   /** Size of the body in bytes. */
   readonly bytes: number;
@@ -14,12 +14,12 @@ export interface Page {
 export interface FetchOptions {
   /** The previous page's `nextCursor`; null for the first page. */
   cursor: string | null;
-  /** Number of the page within its walk, from 1: for messages. */
+  /** Number of the page within the sweep, from 1; used in messages. */
   page: number;
   signal?: AbortSignal;
 }
 
-/** The read API of one workspace: what a sweep sees of HTTP. */
+/** The read API of one workspace, without any detail of HTTP. */
 export interface ReadApi {
   /**
    * One page of a list, after as many attempts as the policy allows.

@@ -1,11 +1,11 @@
-/** Keeps the token out of everything a person or a log may see, even where the server sent it back. */
+/** Keeps the token out of errors and logs, even if the server sends it back. */
 import { ChangefeedError, describe } from '../errors.js';
 import type { Log } from '../runtime/log.js';
 
 export type Redact = (text: string) => string;
 
 const HIDDEN = '[token]';
-/** Cause chains are short; a cyclic one must end somewhere. */
+/** Cause chains are short. The limit ends a cyclic one. */
 const MAX_DEPTH = 8;
 
 export function createRedactor(token: string): Redact {
@@ -16,11 +16,11 @@ export function createRedactor(token: string): Redact {
     .map(escapeRegExp)
     .join('|');
   const known = new RegExp(pattern, 'gi');
-  // What follows "Bearer" is hidden as well: a server may echo the header cut short.
+  // The text after "Bearer" is hidden as well: a server may send back a part of the header.
   return (text) => text.replace(known, HIDDEN).replace(/\bbearer(\s+|%20|\+)[^\s"'<>,;]+/gi, `Bearer ${HIDDEN}`);
 }
 
-/** A copy that is safe to show: same code or name, message, stack and cause chain, and nothing else of foreign errors. */
+/** A copy that is safe to show. It has the code or name, message, stack and cause chain; other fields of foreign errors are dropped. */
 export function redactError(error: unknown, redact: Redact, depth = 0): Error {
   if (depth >= MAX_DEPTH) return new Error('a cause too deep to show');
   if (!(error instanceof Error)) {
@@ -37,7 +37,7 @@ function copyOurs(error: ChangefeedError, redact: Redact, cause: Error | undefin
   return new ChangefeedError(error.code, { ...facts, message: redact(error.message), cause });
 }
 
-// A foreign error's own fields are dropped: undici's parser error carries the bytes it stumbled over, which may be records.
+// The parser error of undici, for example, has a field with the bytes it could not parse, which may be records.
 function copyForeign(error: Error, redact: Redact, cause: Error | undefined): Error {
   const parts = error instanceof AggregateError && error.message === '' ? error.errors : [error];
   const message = parts.map((part: unknown) => (part instanceof Error ? part.message : describe(part))).join('; ');
@@ -46,7 +46,7 @@ function copyForeign(error: Error, redact: Redact, cause: Error | undefined): Er
   return 'code' in error && typeof error.code === 'string' ? Object.assign(copy, { code: redact(error.code) }) : copy;
 }
 
-/** Strings anywhere in `value`, keys included, redacted; errors made safe. */
+/** Redacts all strings in `value`, keys included, and replaces errors by safe copies. */
 export function redactFacts(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -58,7 +58,7 @@ export function redactFacts(value: unknown, redact: Redact, depth = 0): unknown 
   );
 }
 
-/** A log through which the token cannot pass. */
+/** A log that redacts every message and fact. */
 export function redactLog(log: Log, redact: Redact): Log {
   const safe = (facts: object): object => redactFacts(facts, redact) as object;
   return {
@@ -71,7 +71,7 @@ export function redactLog(log: Log, redact: Redact): Log {
 }
 
 function base64(text: string): string {
-  // Without padding: a longer text that starts with the token keeps the same beginning.
+  // Without padding, so that it also matches a longer text that starts with the token.
   return Buffer.from(text).toString('base64').replace(/=+$/, '');
 }
 

@@ -1,4 +1,4 @@
-/** One try: one GET, its answer read to the end, and the page in it. Follows no redirect; knows nothing of a next try. */
+/** One try: sends one GET, reads the answer to its end and returns its page. Follows no redirect and does not repeat the request. */
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
 import { nameOf, type ListName, type Lists, type ListRef } from '../crm/lists/lists.js';
@@ -11,7 +11,7 @@ import type { FetchPage, PageRequest } from './layers.js';
 import { readPage } from './page.js';
 import type { Redact } from './redact.js';
 
-/** Enough for any error's words; what is longer is not read. */
+/** Enough for the text of any error; a longer body is not read. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
 export interface RequestOptions {
@@ -23,7 +23,7 @@ export interface RequestOptions {
   token: string;
   clock: Clock;
   redact: Redact;
-  /** For the whole try, in ms. */
+  /** The time limit of the whole try, in ms. */
   timeoutMs: number;
   /** The largest page accepted, in bytes. */
   maxBytes: number;
@@ -65,7 +65,7 @@ async function ask(options: RequestOptions, { asked, cursor }: Ask, signal: Abor
     throw noAnswer(asked, { status: null, what: `the API at ${asked.host} ${what}${named(error)}`, cause: error });
   }
   const { statusCode: status, headers, body } = response;
-  // Destroying a body half-read raises an error event that nobody waits for.
+  // Destroying a body that was not read to its end emits an error event; without a listener it would end the process.
   body.on('error', () => undefined);
   const encoding = first(headers['content-encoding']);
   const { text, bytes } =
@@ -121,7 +121,7 @@ function noSuchList(workspace: string, list: ListName, { all }: Lists): Changefe
   });
 }
 
-/** A failed answer's status says enough: its body may be missing, endless or broken off. */
+/** The body of a failed answer is optional: the status is enough, and the body may be missing, endless or incomplete. */
 async function errorBody(reading: Promise<BodyText>): Promise<BodyText> {
   try {
     return await reading;

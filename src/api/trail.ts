@@ -1,6 +1,6 @@
 /**
- * Notices a walk that cannot be complete: a cursor that comes again, or the first page answering for a later one (a
- * cursor the API no longer knows is answered so in the wild). What it remembers is plain data, so a sweep can persist it.
+ * Detects a walk that cannot be complete: a cursor that repeats, or the first page in place of a later one (the real API
+ * answers an expired cursor with the first page). Its state is plain data, so a sweep can store it.
  */
 import { createHash } from 'node:crypto';
 import { ChangefeedError } from '../errors.js';
@@ -8,7 +8,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
 
 export interface TrailStart {
-  /** The first page's key, when the walk has been there. */
+  /** The key of the first page; null when the walk has not read it. */
   firstPage: string | null;
   /** Cursors that this walk has followed. */
   cursors: Iterable<string>;
@@ -18,13 +18,13 @@ export interface Trail {
   /** The first page's key; null before it was seen, or when it was empty. */
   readonly firstPage: string | null;
   /**
-   * Takes note of a page and the cursor that brought it (null for the first).
+   * Records a page and the cursor it was requested with (null for the first page).
    * @throws ChangefeedError CF_CURSOR_LOOP
    */
   check(page: Page, cursor: string | null): void;
 }
 
-/** What identifies a first page: its records' ids, or their text where one has no id. Null for an empty page. */
+/** Identifies a first page by the ids of its records, or by the text of a record without an id. Null for an empty page. */
 export function firstPageKey({ records }: Page): string | null {
   if (records.length === 0) return null;
   const hash = createHash('sha256');
@@ -60,8 +60,8 @@ function loop(list: ListName, what: string): ChangefeedError {
 }
 
 /**
- * All pages of a list from the first to the end, each checked before it is given out.
- * @throws ChangefeedError whatever `fetchPage` throws, and CF_CURSOR_LOOP
+ * All pages of a list from the first to the end. Each page is checked before it is returned.
+ * @throws ChangefeedError the errors of `fetchPage`, and CF_CURSOR_LOOP
  */
 export async function* walkList(
   api: Pick<ReadApi, 'fetchPage'>,

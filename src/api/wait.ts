@@ -1,16 +1,16 @@
-/** How long to wait after a failed try: as the server asks, else by the rules for a full quota, else by backoff. Pure. */
+/** The wait after a failed try: what the server asks for, otherwise the rule for a used-up quota, otherwise backoff. Pure. */
 import type { ChangefeedError, ErrorCode } from '../errors.js';
 import { backoffMs, type BackoffOptions } from '../runtime/backoff.js';
 
-/** No server makes us wait longer: past a minute it is better to ask again than to believe an absurd hint. */
+/** The upper limit of a wait that the server asks for: after a minute, another request costs less than a wrong hint. */
 export const MAX_WAIT_MS = 60_000;
-/** A hint of nothing would turn the attempts into a burst. */
+/** The lower limit: a hint of 0 would turn the attempts into a burst. */
 const MIN_HINT_MS = 200;
-/** Added to the seconds named in a sentence: they are cut, and the server's clock is not ours. */
+/** Added to the seconds named in a sentence: they are rounded down, and the server's clock differs from ours. */
 const SENTENCE_MARGIN_MS = 200;
-/** The length of the quota's window: what the vendor advises where no hint is given. */
+/** The length of the quota's window: the wait that the vendor recommends when the answer names none. */
 const QUOTA_WINDOW_MS = 10_000;
-/** Waits the server asked for grow by up to this share, so that those who were told the same do not return together. */
+/** Waits that the server asked for grow by up to this share, so that clients with the same hint do not return together. */
 const JITTER_SHARE = 0.2;
 
 /** The wait that the server asked for, in ms; null when it did not. `statements`: its `reason` and `message`. */
@@ -20,7 +20,7 @@ export function hintMs(retryAfter: string | undefined, statements: readonly stri
 
 function retryAfterMs(value: string, now: number): number | null {
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
-  // Date.parse takes almost anything ("-5", "8.1") for a date; an HTTP date has a time of day.
+  // Date.parse accepts almost any text ("-5", "8.1") as a date; an HTTP date has a time of day.
   const date = /\d\d:\d\d:\d\d/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
@@ -41,13 +41,13 @@ export interface FailedTry {
   attempt: number;
 }
 
-/** What a client error says about waiting. */
+/** The facts of an error that decide the wait. */
 export function failedTry(error: ChangefeedError, attempt: number): FailedTry {
   const hint = error.facts['retryAfterMs'];
   return { code: error.code, hintMs: typeof hint === 'number' ? hint : null, attempt };
 }
 
-/** The wait that everybody who shares the quota must keep, without jitter; null when the failure asks for none. */
+/** The wait for every process that shares the quota, without jitter; null when the failure requires none. */
 export function requiredWaitMs({ code, hintMs: hint, attempt }: FailedTry): number | null {
   if (hint !== null) return Math.min(MAX_WAIT_MS, Math.max(MIN_HINT_MS, hint));
   if (code !== 'CF_RATE_LIMITED') return null;

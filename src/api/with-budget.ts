@@ -1,4 +1,4 @@
-/** The layer that spends the workspace's shared budget: one request's worth per try, and a pause for all after a 429. */
+/** The layer that takes each try from the workspace's shared budget, and pauses the budget after a 429. */
 import { ChangefeedError } from '../errors.js';
 import type { Budget } from './budget.js';
 import type { Layer } from './layers.js';

@@ -1,10 +1,10 @@
-/** The layer that tells metrics about each try: numbers and codes only. */
+/** The layer that reports each try to metrics: numbers and codes only. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Layer, PageRequest } from './layers.js';
 
-/** One try, over. */
+/** One finished try. */
 export interface ObservedTry {
   readonly list: ListName;
   readonly attempt: number;
@@ -20,14 +20,14 @@ export interface ObservedTry {
 export function withObserver(observe: (tried: ObservedTry) => void, clock: Clock): Layer {
   return (next) => async (request) => {
     const startedAt = clock.now();
-    const tell = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes'>): void =>
+    const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes'>): void =>
       observe({ ...nameOf(request), ...outcome, ms: clock.now() - startedAt });
     try {
       const page = await next(request);
-      tell({ code: null, status: 200, bytes: page.bytes });
+      report({ code: null, status: 200, bytes: page.bytes });
       return page;
     } catch (error) {
-      if (error instanceof ChangefeedError) tell({ code: error.code, status: statusOf(error), bytes: 0 });
+      if (error instanceof ChangefeedError) report({ code: error.code, status: statusOf(error), bytes: 0 });
       throw error;
     }
   };

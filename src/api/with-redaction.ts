@@ -7,7 +7,7 @@ export function withRedaction(redact: Redact): Layer {
     try {
       return await next(request);
     } catch (error) {
-      // An abort is the caller's own: it goes back to them as they gave it.
+      // After an abort, the caller gets its own reason back unchanged.
       request.signal?.throwIfAborted();
       throw redactError(error, redact);
     }

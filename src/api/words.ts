@@ -1,9 +1,9 @@
-/** What the server says for itself in a failed answer: worth showing to a person, shortened, and never a record. */
+/** The explanation in a failed answer, shortened for a person to read. It never contains a record. */
 import type { Redact } from './redact.js';
 
 const MAX_CHARACTERS = 200;
 
-/** The texts of `reason` and `message`, whatever form they take; `reason` first, where the useful part stands. */
+/** The texts of `reason` and `message`, each one text or several; `reason` first, because it has the useful part. */
 export function statementsOf(body: unknown): string[] {
   const { reason, message } = saidIn(body);
   return [...reason, ...message];
@@ -19,7 +19,7 @@ function textsOf(value: unknown): string[] {
   return [value].flat().filter((text): text is string => typeof text === 'string' && text.trim() !== '');
 }
 
-/** The body as JSON; undefined when it is none. The parser's own error is not kept: it quotes the text. */
+/** The body as JSON; undefined when it is not JSON. The parser's error is dropped, because it quotes the text. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -28,14 +28,14 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Message and reason of a JSON body, the title of an HTML page, otherwise nothing. Redacted before it is cut. */
+/** Message and reason of a JSON body, or the title of an HTML page; otherwise empty. Redacted before it is shortened. */
 export function wordsOf(text: string, redact: Redact): string {
   const body = jsonOf(text);
   const said = body === undefined ? titleOf(text) : sentenceOf(body);
   return shorten(redact(printable([...new Set(said)].join(': '))));
 }
 
-// For a person: what went wrong, then why.
+// `message` says what went wrong, `reason` why.
 function sentenceOf(body: unknown): string[] {
   const { reason, message } = saidIn(body);
   return [...message, ...reason];
@@ -46,7 +46,7 @@ function titleOf(html: string): string[] {
   return title === '' ? [] : [title];
 }
 
-// Control characters would reach a terminal.
+// Removes control characters, which would reach a terminal, and HTML tags.
 function printable(text: string): string {
   return text
     .replace(/<[^>]*>/g, ' ')
