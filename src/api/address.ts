@@ -1,4 +1,4 @@
-/** The address of the API and its token, checked once at start: a wrong address must not look like an outage later. */
+/** Reads the address of the API and its token. They are checked once at start, because a wrong address looks like an outage later. */
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { apiToken, A_TOKEN, baseUrlFault } from '../schema-kit/addresses.js';

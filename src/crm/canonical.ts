@@ -1,8 +1,7 @@
 /**
- * The canonical form: two records that mean the same have the same one. Blind to key order, to null against absent, to
- * the order inside a set of references, to Unicode composition of keys and to a picture URL's signature.
- * Numbers, booleans and strings are never coerced. The one notion of equality: detection, merged changes and the sandbox
- * use it.
+ * The canonical form: two records that mean the same have the same one. It ignores key order, null against absent, the order
+ * inside a set of references, Unicode composition of keys and the signature of a picture URL. Numbers, booleans and strings
+ * are never converted. Detection, merged changes and the sandbox all compare records with it.
  */
 import { isPictureField, writtenName } from './fields.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
@@ -19,12 +18,12 @@ export interface CanonicalField {
 /** Fields by canonical name. */
 export type CanonicalFields = ReadonlyMap<string, CanonicalField>;
 
-/** What a comparison depends on besides the records. */
+/** The rules of a comparison. */
 export interface Comparison {
   readonly list: ListRef;
   /** Null, absent and an empty list mean the same. */
   readonly nullIsAbsent: boolean;
-  /** Does the field take part? Asked by canonical name. */
+  /** Whether a field is compared, by its canonical name. */
   readonly compares: (field: string) => boolean;
 }
 
@@ -44,12 +43,12 @@ export function readFields(
   return fields;
 }
 
-/** The canonical text of a value by itself; null for null, absent and an empty list. */
+/** The canonical text of a single value; null for null, absent and an empty list. */
 export function meaningOf(value: unknown): string | null {
   return valueText(value, true);
 }
 
-/** Null for what means that nothing is there. */
+/** Null for a value that means absence. */
 function valueText(value: unknown, nullIsAbsent: boolean): string | null {
   if (value === null || value === undefined) return nullIsAbsent ? null : 'null';
   if (Array.isArray(value)) return value.length === 0 && nullIsAbsent ? null : arrayText(value, nullIsAbsent);

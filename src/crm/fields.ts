@@ -5,7 +5,7 @@ export function isPictureField({ pictures }: ListDescriptor, field: string): boo
   return pictures.includes(field);
 }
 
-/** The written name of a field, where the record does not carry that one as well. */
+/** The name of a field in the interface, unless the record has both spellings. */
 export function writtenName({ spellings }: ListDescriptor, field: string, record: object): string {
   const written = Object.hasOwn(spellings, field) ? spellings[field] : undefined;
   return written === undefined || written in record ? field : written;

@@ -1,4 +1,4 @@
-/** Event types as values, for checks and messages. The types of TypeScript are in types.ts. */
+/** Event types as values, for checks and messages. Their TypeScript types are in types.ts. */
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { compilePattern, compileTypePattern } from './pattern.js';
@@ -6,7 +6,7 @@ import type { EventType, NoticeKind, NoticeType, TodoVerb, Verb } from './types.
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const satisfies readonly Verb[];
 
-/** Of todos only: derived from their changes, and from the clock. */
+/** Only for todos: derived from their changes and from the time. */
 export const TODO_VERBS = [
   'completed',
   'reopened',
@@ -53,7 +53,7 @@ export function mayBeType(pattern: string): boolean {
   return ofSomeList || isOwnType(pattern) || [...EVENT_TYPES, ...NOTICE_TYPES].some(compileTypePattern(pattern));
 }
 
-/** A type or pattern of a derive function, to judge by its first word; whether there is such a function, the configuration says. */
+/** Whether the first word is that of a derive function's type or pattern. Only the configuration knows which functions exist. */
 export function isOwnType(pattern: string): boolean {
   return /^(?!(crm|changefeed)\.)[a-z][a-z0-9_-]*\.[a-z0-9_.*]+$/.test(pattern);
 }

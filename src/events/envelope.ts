@@ -1,4 +1,4 @@
-/** Where an event's id comes from: from what happened, never from when or by whom it was seen. */
+/** Builds events and their ids. An id depends only on what changed, not on when or by which process it was detected. */
 import { createHash } from 'node:crypto';
 import { builtInLists, descriptorOf, type ListName, type ListRef, type Lists } from '../crm/lists/lists.js';
 import type { ChangeData, ChangeEvent, TodoVerb, Verb } from './types.js';
@@ -29,7 +29,7 @@ export function buildEvent({ workspace, list, verb, recordId, time, contentDiges
   };
 }
 
-/** An event that a derive function made of another: of the same record, at the same point of its history. */
+/** An event that a derive function made from another one. It has the same record and sequence. */
 export function buildDerivedEvent(
   source: ChangeEvent,
   {
@@ -47,7 +47,7 @@ export function buildDerivedEvent(
   };
 }
 
-/** The id of several events told as one: from theirs alone, so that the same merge always has the same. */
+/** The id of several events merged into one. It depends only on their ids, so the same merge always has the same id. */
 export function mergedEventId(ids: readonly string[]): string {
   return eventId(['merged', ...ids]);
 }
@@ -57,7 +57,7 @@ export function batchId(ids: readonly string[]): string {
   return eventId(['batch', ...ids]);
 }
 
-/** 128 bits of SHA-256 over length-prefixed parts (so that no two lists of parts read the same). */
+/** 128 bits of SHA-256. Each part has its length as prefix, so that different lists of parts cannot give the same input. */
 export function eventId(parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
@@ -68,12 +68,12 @@ export function workspaceOf(event: ChangeEvent): string {
   return event.source.slice('/workspaces/'.length);
 }
 
-/** What the record of an event is called: the second word of its type. */
+/** The object of an event: the second word of its type. */
 export function objectOf({ type }: Pick<ChangeEvent, 'type'>): string {
   return type.split('.')[1] ?? '';
 }
 
-/** The list an event came from. Events of a list that is not among `lists` and the feed's own events have none. */
+/** The list of an event; undefined for a list that is not in `lists`, and for the feed's own events. */
 export function listOf(event: Pick<ChangeEvent, 'type'>, lists: Lists = builtInLists): ListName | undefined {
   return lists.byObject(objectOf(event))?.name;
 }

@@ -1,8 +1,8 @@
-/** Places in the log: `<ms>-<sequence>`, as Redis gives them to the entries of a stream. `'0'` is before all of them. */
+/** Offsets in the log: `<ms>-<sequence>`, the ids of a Redis stream. `'0'` is before all entries. */
 
 export const BEFORE_ALL = '0';
 
-/** Below 0 when `a` stands earlier in the log than `b`, 0 when they are the same place. */
+/** Below 0 when `a` is earlier in the log than `b`, 0 when they are equal. */
 export function compareLogIds(a: string, b: string): number {
   const [aMs, aSeq] = partsOf(a);
   const [bMs, bSeq] = partsOf(b);
@@ -14,19 +14,19 @@ export function timeOfLogId(logId: string): number {
   return partsOf(logId)[0];
 }
 
-/** The place right before an entry: reading after it begins with that entry. */
+/** The offset right before an entry: reading after it begins with that entry. */
 export function placeBefore(logId: string): string {
   const [ms, sequence] = partsOf(logId);
   if (sequence > 0) return `${ms}-${sequence - 1}`;
-  // Redis counts further within a millisecond, but no machine logs so much in one.
+  // Redis allows higher sequences, but no machine writes so many entries in a millisecond.
   return ms > 0 ? `${ms - 1}-${HIGHEST_SEQUENCE}` : BEFORE_ALL;
 }
 
 const HIGHEST_SEQUENCE = 4_294_967_295;
 
 /**
- * Where to begin: `'beginning'`, a log id (that entry first), or a time in ISO 8601 (what was logged from then on).
- * Answers the place to read after; undefined for a text that is none of these.
+ * Reads a starting point: `'beginning'`, a log id (that entry is the first), or a time in ISO 8601 (entries from then on).
+ * Returns the offset to read after; undefined for any other text.
  */
 export function parseBeginning(text: string): string | undefined {
   if (text === 'beginning') return BEFORE_ALL;

@@ -1,5 +1,5 @@
 /**
- * The feed's own events: `changefeed.<subject>.<what>`. They stand in the workspace's log and reach subscriptions that ask for
+ * The feed's own events: `changefeed.<subject>.<what>`. They are in the workspace's log and reach subscriptions that select
  * them by name or by `changefeed.*`.
  */
 import { eventId } from './envelope.js';
@@ -15,7 +15,7 @@ export interface NoticeDraft extends Notice {
   sequence: number;
 }
 
-/** The same problem noticed at the same time has the same id. */
+/** The id depends on the problem and its time, so a problem that is reported twice is one event. */
 export function buildNotice(draft: NoticeDraft): ChangeEvent {
   const { workspace, kind, subject, at, sequence, severity, message, since, list } = draft;
   const type: NoticeType = `changefeed.${kind}`;

@@ -1,23 +1,23 @@
-/** Patterns with `*`, the one wildcard of Changefeed: it stands for any run of characters, the empty one included. */
+/** Patterns with `*`, the only wildcard of Changefeed: it matches any number of characters, also none. */
 
-/** Makes a test of a pattern; compile once, ask often. */
+/** Returns a function that tests a text against the pattern. Compile once, test often. */
 export function compilePattern(pattern: string): (text: string) => boolean {
   if (!pattern.includes('*')) return (text) => text === pattern;
-  // Runs of * are one: "a**b" must not become a slow expression.
+  // Several * in a row become one: "a**b" must not become a slow expression.
   const source = pattern.split(/\*+/).map(escape).join('.*');
   const expression = new RegExp(`^${source}$`, 's');
   return (text) => expression.test(text);
 }
 
-/** An event of a list rather than of a record ends so; its `before` and `after` are null. */
+/** The end of types of events about a list and not about a record. Their `before` and `after` are null. */
 const OF_A_LIST = '.schema_changed';
-/** The feed's own events begin so. */
+/** The beginning of the types of the feed's own events. */
 const OF_THE_FEED = 'changefeed.';
 
 /**
- * Makes a test of a pattern of event types, as it stands in `on`: which types it selects. Events of a list are selected only by a
- * pattern that ends in `.schema_changed`, the feed's own only by one that begins with `changefeed.`: a handler of
- * all events of people (`crm.person.*`) expects a person in each. `EventOf` in `handlers/define.ts` says the same in types.
+ * Returns a function that tests whether a pattern in `on` selects an event type. Only a pattern that ends in `.schema_changed`
+ * selects events of a list, and only one that begins with `changefeed.` selects the feed's own: a handler of all events of
+ * people (`crm.person.*`) expects a person in each. `EventOf` in `handlers/define.ts` has the same rule in types.
  */
 export function compileTypePattern(pattern: string): (type: string) => boolean {
   const matches = compilePattern(pattern);

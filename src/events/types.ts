@@ -5,10 +5,10 @@ import type { CrmRecord } from '../crm/record.js';
 export type { FieldChange } from '../crm/diff.js';
 
 export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed';
-/** What follows from a todo's change, or from its time having come. */
+/** Derived from a change of a todo, or from its due time. */
 export type TodoVerb = 'completed' | 'reopened' | 'rescheduled' | 'reassigned' | 'due_soon' | 'overdue';
 export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
-/** What the feed reports about itself: the type of such an event is `changefeed.<kind>`. */
+/** What the feed reports about itself. The event type is `changefeed.<kind>`. */
 export type NoticeKind =
   | 'redis.evicts'
   | 'redis.refuses'
@@ -26,7 +26,7 @@ export type NoticeKind =
   | 'loop.stalled';
 export type NoticeType = `changefeed.${NoticeKind}`;
 
-/** What is wrong with the feed itself; `data.notice` of its event. */
+/** A problem of the feed itself; `data.notice` of its event. */
 export interface Notice {
   /** `error`: something does not work. `warning`: a person should decide or check something. */
   readonly severity: 'error' | 'warning';
@@ -34,73 +34,74 @@ export interface Notice {
   readonly message: string;
   /** ISO 8601: since when; null when that is not known. */
   readonly since: string | null;
-  /** The list it is about, where it is about one. */
+  /** The list with the problem; null when the problem is not about one list. */
   readonly list: ListName | null;
 }
 
-/** `edited`: by a person or an integration. `refreshed`: only fields that the system keeps by itself. */
+/** `edited`: by a person or an integration. `refreshed`: only fields that the system updates by itself. */
 export type ChangeClass = 'edited' | 'refreshed';
 
-/** What gave a change away: its stamp moved, its content differs, or both. `clock`: nothing changed, a todo's time has come. */
+/** How a change was detected: by its timestamp, its content, or both. `clock`: no change, a todo is due. */
 export type DetectedBy = 'timestamp' | 'content' | 'both' | 'clock';
 
-/** One field of a list that took another form on nearly all of its rows. Forms are types, never contents. */
+/** One field of a list whose value type changed on nearly all of its rows. It has types of values, never contents. */
 export interface SchemaChange {
   readonly field: string;
   readonly kind: 'appeared' | 'vanished' | 'changed';
-  /** Rows that moved. */
+  /** Rows whose type changed. */
   readonly rows: number;
-  /** Rows that moved, of those that could: 0 to 1. */
+  /** The share of rows that changed, of those that could: 0 to 1. */
   readonly share: number;
-  /** Samples of the old forms and of the new ones, most frequent first: `absent`, `string`, `{id, name}` … */
+  /** Samples of the old and of the new value types, most frequent first: `absent`, `string`, `{id, name}` … */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Several changes of one record, told as one to a subscription with `settle`. */
+/** Several changes of one record, merged into one event for a subscription with `settle`. */
 export interface Merged {
-  /** Of the events that were merged, in their order; they are not delivered by themselves. */
+  /** The ids of the merged events, in their order. These events are not delivered separately. */
   readonly ids: readonly string[];
   /** The sequence of the first of them. `data.sequence` is that of the last. */
   readonly firstSequence: number;
-  /** When Changefeed saw the first of them; ISO 8601, UTC. */
+  /** When Changefeed detected the first of them; ISO 8601, UTC. */
   readonly firstObservedAt: string;
 }
 
 export interface ChangeData {
   /**
-   * The last image known. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and where none is
-   * kept: with `images: false`, at the first change after it was switched on again, for `updated` of a baseline `{ since }`.
+   * The record before the change. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and
+   * where none is stored: with `images: false`, at the first change after `images` was switched on again, and for `updated` of a
+   * baseline `{ since }`.
    */
   readonly before: CrmRecord | null;
-  /** The image now; with `images: false` its `id` alone. Null for `deleted` and `schema_changed` and for nothing else. */
+  /** The record after the change; with `images: false` only its `id`. Null only for `deleted` and `schema_changed`. */
   readonly after: CrmRecord | null;
-  /** Field by field, sorted by name. Empty for `created`, `deleted` and `snapshot`. The stamp itself is not listed. */
+  /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`. Timestamps of the change are left out. */
   readonly changes: readonly FieldChange[];
-  /** 1, 2, 3 … per record, without a gap. A derived event has that of the event it comes from, or of the record's last one. */
+  /** 1, 2, 3 … per record, without a gap. A derived event has the sequence of its source event, or the record's last one. */
   readonly sequence: number;
   readonly class: ChangeClass;
   readonly detectedBy: DetectedBy;
-  /** ISO 8601, UTC: when Changefeed saw it. */
+  /** ISO 8601, UTC: when Changefeed detected the change. */
   readonly observedAt: string;
-  /** The id of the sweep that saw it. */
+  /** The id of the sweep that detected it. */
   readonly sweep: string;
-  /** With `created`: the record had been reported as deleted; its sequence goes on. */
+  /** With `created`: the record had been reported as deleted. Its sequence continues. */
   readonly reappeared?: true;
   /** With `deleted`: the id of the record it was merged into, where that is certain. */
   readonly mergedInto?: string;
-  /** With `schema_changed`: `before` and `after` are null then, and the subject is `schema:<field>`. */
+  /** Only with `schema_changed`. `before` and `after` are null, and the subject is `schema:<field>`. */
   readonly schema?: SchemaChange;
-  /** With a derived event: the id of the event it comes from. */
+  /** With a derived event: the id of its source event. */
   readonly derivedFrom?: string;
-  /** With an event that a derive function made: its name, and what it had to say. */
+  /** With an event of a derive function: the name of the function, and the data it returned. */
   readonly derivedBy?: string;
   readonly derived?: Readonly<Record<string, unknown>>;
   /** With `crm.todo.due_soon` and `overdue`: the moment the todo is due; ISO 8601. */
   readonly due?: string;
-  /** With these two: it was due while nobody looked, and is told late. */
+  /** With these two: the todo became due while no process was running, and the event is late. */
   readonly late?: true;
-  /** With the feed's own events (`changefeed.*`): what is wrong. `before` and `after` are null then, and `changes` is empty. */
+  /** With the feed's own events (`changefeed.*`): the problem. `before` and `after` are null, and `changes` is empty. */
   readonly notice?: Notice;
   /** Only with `settle`: what was merged into this event. Events in the log never have it. */
   readonly merged?: Merged;
@@ -183,12 +184,12 @@ interface DataByVerb {
   overdue: TodoDue;
 }
 
-/** What it does not carry is not there: a union of events can be asked for it all the same. */
+/** Declares the other properties as absent, so that they can be read from a union of events. */
 type WithoutTheRest<Data> = Data & { readonly [Name in Exclude<keyof ChangeData, keyof Data>]?: never };
 
 /**
- * What an event of a type carries: `ChangeData`, as narrow as it is for its verb. `test/support/event-schemas.ts` says the same in
- * schemas, by which the events of real sweeps are checked.
+ * The data of an event type: `ChangeData`, narrowed to its verb. `test/support/event-schemas.ts` has the same rules as schemas,
+ * and a test checks events of real sweeps against them.
  */
 export type EventData<Type extends EventType = EventType> = Type extends `crm.${string}.${infer Name}`
   ? Name extends keyof DataByVerb
@@ -199,7 +200,7 @@ export type EventData<Type extends EventType = EventType> = Type extends `crm.${
 /** CloudEvents 1.0 in its JSON form. */
 export interface ChangeEvent {
   readonly specversion: '1.0';
-  /** The same change found twice has the same id. */
+  /** A change that is detected twice has the same id both times. */
   readonly id: string;
   /** `/workspaces/<name>` */
   readonly source: string;
@@ -207,13 +208,13 @@ export interface ChangeEvent {
   readonly type: EventType | NoticeType | (string & {});
   /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;
-  /** The record's own change time where it has one, otherwise the moment of observation. */
+  /** The record's own time of change, otherwise the time of detection. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
   readonly data: ChangeData;
 }
 
-/** An event with its place in the log: `logId` orders all events of a workspace. */
+/** An event with its offset in the log. `logId` orders all events of a workspace. */
 export interface LoggedEvent {
   readonly logId: string;
   readonly event: ChangeEvent;

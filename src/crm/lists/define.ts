@@ -40,8 +40,8 @@ type ObjectOf<List extends ListDescription> = List extends { readonly object: in
   : List['name'];
 
 /**
- * Describes a list of your own. The result stands in `workspaces[].lists`, with the usual list options beside it, and in
- * `lists` of a handler, whose events then have the type of the records. Loading the configuration checks it.
+ * Describes a list of your own. The result is an entry of `workspaces[].lists`, where the usual list options can be added, and of
+ * `lists` of a handler, whose events then have the type of the records. It is checked when the configuration is loaded.
  *
  *     const deal = defineList<Deal>()({ name: 'deal', path: 'deal', key: 'dealList', interval: '1m' });
  *     defineConfig({

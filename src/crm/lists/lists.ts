@@ -13,7 +13,7 @@ import { todo } from './todo.js';
 const BUILT_IN = [people, organization, memo, todo, history, activity] as const;
 
 export type BuiltInList = (typeof BUILT_IN)[number]['name'];
-/** What an element of a built-in list is called in event types. */
+/** The word for a record of a built-in list in event types. */
 export type ObjectName = (typeof BUILT_IN)[number]['object'];
 /** The name of a list. A configuration may have more lists than the built-in ones. */
 export type ListName = BuiltInList | (string & {});
@@ -26,7 +26,7 @@ export interface Lists {
   readonly all: readonly ListDescriptor[];
   byName(name: ListName): ListDescriptor | undefined;
   byObject(object: string): ListDescriptor | undefined;
-  /** Understands a list by its name (`activity`) or its path (`people/activity`, `/v2/people/activity`). */
+  /** Finds a list by its name (`activity`) or its path (`people/activity`, `/v2/people/activity`). */
   parse(text: string): ListDescriptor | undefined;
 }
 
