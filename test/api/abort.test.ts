@@ -7,17 +7,17 @@ import { startApiServer, startRawServer, type Reply } from '../support/api-serve
 const FIRST = { cursor: null, page: 1 };
 const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
 
-describe('an abort', () => {
+describe('abort', () => {
   const reason = new Error('stopping');
 
-  it('before the request sends nothing', async () => {
+  it('abort: before the request, nothing is sent', async () => {
     await using server = await startApiServer(() => PEOPLE);
     const { api } = createClientUnderTest(server);
     await expect(api.fetchPage('people', { ...FIRST, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(server.requests).toHaveLength(0);
   });
 
-  it('while the answer is awaited ends the request with the reason given, and is no try', async () => {
+  it('abort: during the request, the caller gets its own reason and no try is reported', async () => {
     const controller = new AbortController();
     await using server = await startRawServer(() => controller.abort(reason));
     const client = createClientUnderTest(server);
@@ -25,7 +25,7 @@ describe('an abort', () => {
     expect([client.tried, client.waits]).toEqual([[], []]);
   });
 
-  it('within the body ends the request with the reason given', async () => {
+  it('abort: during the body, the caller gets its own reason', async () => {
     const controller = new AbortController();
     await using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{', () =>
@@ -36,7 +36,7 @@ describe('an abort', () => {
     await expect(api.fetchPage('people', { ...FIRST, signal: controller.signal })).rejects.toBe(reason);
   });
 
-  it('while waiting between tries ends the wait with the reason given', async () => {
+  it('abort: during the wait between tries, the caller gets its own reason', async () => {
     const controller = new AbortController();
     await using server = await startApiServer(() => ({ status: 429, headers: { 'retry-after': '60' } }));
     const clock = {
@@ -51,7 +51,7 @@ describe('an abort', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('leaves no listener on the signal of a long-lived caller', async () => {
+  it('abort: a finished request leaves no listener on the signal', async () => {
     await using server = await startApiServer(() => PEOPLE);
     const { api } = createClientUnderTest(server);
     const { signal } = new AbortController();

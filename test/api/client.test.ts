@@ -9,8 +9,8 @@ const FIRST = { cursor: null, page: 1 };
 const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
 const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
 
-describe('a request', () => {
-  it('carries the token and the content type, and no cursor on the first page', async () => {
+describe('request', () => {
+  it('request: has the token and the content type, and no cursor for the first page', async () => {
     await using server = await startApiServer(() => PEOPLE);
     const { api } = createClientUnderTest(server);
     expect(await api.fetchPage('people', FIRST)).toMatchObject({ records: [{ id: 'a' }], nextCursor: 'next' });
@@ -21,27 +21,27 @@ describe('a request', () => {
     });
   });
 
-  it('carries the cursor as it was given', async () => {
+  it('request: sends the cursor unchanged', async () => {
     await using server = await startApiServer(() => PEOPLE);
     const { api } = createClientUnderTest(server);
     await api.fetchPage('people', { cursor: 'ä &=+/#%', page: 2 });
     expect(new URL(server.requests[0]!.url!, server.baseUrl).searchParams.get('cursor')).toBe('ä &=+/#%');
   });
 
-  it('goes below the path of the base URL', async () => {
+  it('request: is sent below the path of the base URL', async () => {
     await using server = await startApiServer(() => ({ body: { success: true, data: { peopleActivityList: [] } } }));
     const { api } = createClientUnderTest({ baseUrl: `${server.baseUrl}/api/` });
     await api.fetchPage('activity', FIRST);
     expect(server.requests[0]!.url).toBe('/api/v2/people/activity');
   });
 
-  it('understands a packed answer', async () => {
+  it('request: reads a compressed answer', async () => {
     const body = gzipSync(JSON.stringify(PEOPLE.body));
     await using server = await startApiServer(() => ({ headers: { 'content-encoding': 'gzip' }, body }));
     expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
   });
 
-  it('takes one request from the budget per try, and tells of each', async () => {
+  it('request: each try takes one request from the budget and is reported', async () => {
     await using server = await startApiServer((_, n) => (n < 2 ? { status: 503 } : PEOPLE));
     const client = createClientUnderTest(server);
     await fetchFirst(client);
@@ -55,7 +55,7 @@ describe('a request', () => {
 });
 
 describe('close', () => {
-  it('lets go of the connections, may come twice, and ends the client', async () => {
+  it('close: closes the connections, can be called twice, and later requests fail', async () => {
     await using server = await startApiServer(() => PEOPLE);
     const client = createClientUnderTest(server);
     await fetchFirst(client);
@@ -65,11 +65,11 @@ describe('close', () => {
   });
 });
 
-describe('a client that cannot work is refused when it is made', () => {
+describe('client', () => {
   it.each([
     ['crm.example', TOKEN],
     ['https://crm.example', ''],
-  ])('%s with the token %j', (baseUrl, token) => {
+  ])('client: the base URL %s with the token %j is an error when the client is created', (baseUrl, token) => {
     const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
     expect(() => createReadApi({ workspace: 'acme', baseUrl, token, budget })).toThrow(
       expect.objectContaining({ code: 'CF_CONFIG_INVALID' }) as Error,

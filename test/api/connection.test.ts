@@ -5,29 +5,29 @@ import { createClientUnderTest } from '../support/api-client.js';
 import { startApiServer, startRawServer } from '../support/api-server.js';
 import { PEOPLE, failing, fetchFirst } from '../support/first-page.js';
 
-describe('a connection', () => {
+describe('connection', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
   const unavailable = (status: number | null) => failing('CF_UNAVAILABLE', { status, attempts: 2 });
 
-  it('that is refused is an outage', async () => {
+  it('connection: a refused connection is CF_UNAVAILABLE', async () => {
     const server = await startApiServer(() => PEOPLE);
     await server[Symbol.asyncDispose]();
     await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(null));
   });
 
-  it('that drops without an answer is an outage', async () => {
+  it('connection: one that closes without an answer is CF_UNAVAILABLE', async () => {
     await using server = await startRawServer((socket) => socket.destroy());
     await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(null));
   });
 
-  it('that drops within the body is an outage, not a short page', async () => {
+  it('connection: one that closes within the body is CF_UNAVAILABLE and not a short page', async () => {
     await using server = await startRawServer((socket) => {
       socket.end(`${HEAD}content-length: 500\r\n\r\n{"success":true,"data":{"peopleList":[`);
     });
     await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(200));
   });
 
-  it('that drops within a chunked body whose text is whole so far is an outage as well', async () => {
+  it('connection: one that closes within a chunked body is CF_UNAVAILABLE even if the text so far is valid JSON', async () => {
     const text = '{"success":true,"data":{"peopleList":[]}}';
     await using server = await startRawServer((socket) => {
       socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`);
@@ -35,33 +35,33 @@ describe('a connection', () => {
     await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(200));
   });
 
-  it('that ends a body of unstated length too early brings a damaged page', async () => {
+  it('connection: an incomplete body without a length is a malformed page', async () => {
     await using server = await startRawServer((socket) => {
       socket.end(`${HEAD}connection: close\r\n\r\n{"success":true,"data":{"peopleList":[`);
     });
     await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(failing('CF_PAGE_MALFORMED'));
   });
 
-  it('that does not speak HTTP is an outage, and its bytes stay out of the error', async () => {
+  it('connection: an answer that is not HTTP is CF_UNAVAILABLE, and its bytes are not in the error', async () => {
     await using server = await startRawServer((socket) => socket.end('SSH-2.0-secretive\r\n\r\n'));
     const error: unknown = await fetchFirst(createClientUnderTest({ ...server, attempts: 2 })).catch((e: unknown) => e);
     expect(error).toEqual(unavailable(null));
     expect(shown(error)).not.toContain('secretive');
   });
 
-  it('that stalls before the answer is given up after the timeout', async () => {
+  it('connection: one that stalls before the answer ends at the timeout', async () => {
     await using server = await startRawServer(() => undefined);
     const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 50 });
     await expect(fetchFirst(client)).rejects.toThrow(/did not answer within 50 ms/);
   });
 
-  it('that stalls within the body is given up after the timeout', async () => {
+  it('connection: one that stalls within the body ends at the timeout', async () => {
     await using server = await startRawServer((socket) => void socket.write(`${HEAD}content-length: 500\r\n\r\n{`));
     const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 50 });
     await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
   });
 
-  it('that drips for ever is given up after the timeout too', async () => {
+  it('connection: one that sends single bytes without end stops at the timeout', async () => {
     await using server = await startRawServer((socket) => {
       socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
       const drip = (): unknown => socket.writable && socket.write('1\r\n \r\n', () => setImmediate(drip));
@@ -71,7 +71,7 @@ describe('a connection', () => {
     await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
   });
 
-  it('that failed once does not spoil the next try', async () => {
+  it('connection: the next try succeeds after a failed one', async () => {
     const text = JSON.stringify(PEOPLE.body);
     await using server = await startRawServer((socket, n) => {
       if (n === 0) socket.destroy();
@@ -80,7 +80,7 @@ describe('a connection', () => {
     expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
   });
 
-  it('that leaves a failed answer unfinished still brings its status', async () => {
+  it('connection: a failed answer with an incomplete body still has its status', async () => {
     await using server = await startRawServer((socket) => {
       socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 500\r\n\r\n{"succ');
     });

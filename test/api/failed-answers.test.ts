@@ -5,10 +5,10 @@ import { createClientUnderTest } from '../support/api-client.js';
 import { startApiServer, type Reply } from '../support/api-server.js';
 import { PEOPLE, failing, fetchFirst } from '../support/first-page.js';
 
-/** A page in every other way. */
+/** A valid page apart from its encoding. */
 const NOT_UTF8 = Buffer.from('{"success":true,"data":{"peopleList":[{"id":"\xff"}]}}', 'latin1');
 
-describe('an answer that no second try can better is an error at once', () => {
+describe('failed answer: permanent', () => {
   it.each<[string, Reply, string, object]>([
     [
       '401',
@@ -30,19 +30,19 @@ describe('an answer that no second try can better is an error at once', () => {
       { status: 404, words: 'Not Found' },
     ],
     ['304', { status: 304 }, 'CF_REQUEST_REFUSED', { status: 304 }],
-  ])('%s', async (_name, reply, code, facts) => {
+  ])('failed answer: %s is an error after one try', async (_name, reply, code, facts) => {
     await using server = await startApiServer(() => reply);
     const client = createClientUnderTest(server);
     await expect(fetchFirst(client)).rejects.toThrow(failing(code, facts));
     expect(server.requests).toHaveLength(1);
   });
 
-  it('and a 401 tells that a new token kills the old one', async () => {
+  it('failed answer: a 401 explains that a new token makes the old one invalid', async () => {
     await using server = await startApiServer(() => ({ status: 401 }));
     await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(/new token in the CRM kills the old one/);
   });
 
-  it('and a redirect is not followed: the token stays here, and only the other host is named', async () => {
+  it('failed answer: a redirect is not followed, and the error names only the other host', async () => {
     await using elsewhere = await startApiServer(() => PEOPLE);
     const location = `${elsewhere.baseUrl}/login?session=hidden`;
     await using server = await startApiServer(() => ({ status: 302, headers: { location } }));
@@ -56,11 +56,11 @@ describe('an answer that no second try can better is an error at once', () => {
   });
 });
 
-describe('an answer that may pass is asked for again', () => {
+describe('failed answer: temporary', () => {
   it.each<[string, Reply, string, number]>([
     ['500', { status: 500, body: '<title>Oops</title>' }, 'CF_UNAVAILABLE', 8],
     [
-      '502 with a packed body that is none',
+      '502 with a body that is not compressed as declared',
       { status: 502, headers: { 'content-encoding': 'gzip' }, body: 'x' },
       'CF_UNAVAILABLE',
       8,
@@ -73,9 +73,19 @@ describe('an answer that may pass is asked for again', () => {
     ['200 without the list', { body: { success: true, data: {} } }, 'CF_PAGE_MALFORMED', 4],
     ['200 with damaged JSON', { body: '{"success":true,"data":{"peopleList":[' }, 'CF_PAGE_MALFORMED', 4],
     ['200 that is not UTF-8', { body: NOT_UTF8 }, 'CF_PAGE_MALFORMED', 4],
-    ['200 with a broken packing', { headers: { 'content-encoding': 'gzip' }, body: 'x' }, 'CF_PAGE_MALFORMED', 4],
-    ['200 in an unknown packing', { headers: { 'content-encoding': 'toString' }, body: 'x' }, 'CF_PAGE_MALFORMED', 4],
-  ])('%s, so often', async (_name, reply, code, attempts) => {
+    [
+      '200 with a broken compressed body',
+      { headers: { 'content-encoding': 'gzip' }, body: 'x' },
+      'CF_PAGE_MALFORMED',
+      4,
+    ],
+    [
+      '200 with an unknown content encoding',
+      { headers: { 'content-encoding': 'toString' }, body: 'x' },
+      'CF_PAGE_MALFORMED',
+      4,
+    ],
+  ])('failed answer: %s is repeated up to the limit of its kind', async (_name, reply, code, attempts) => {
     await using server = await startApiServer(() => reply);
     const client = createClientUnderTest(server);
     await expect(fetchFirst(client)).rejects.toThrow(failing(code, { status: reply.status ?? 200, attempts }));
@@ -83,12 +93,12 @@ describe('an answer that may pass is asked for again', () => {
     expect(client.waits).toHaveLength(attempts - 1);
   });
 
-  it('and read when it has passed', async () => {
+  it('failed answer: a later good answer is read', async () => {
     await using server = await startApiServer((_, n) => (n === 0 ? { body: { success: false } } : PEOPLE));
     expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
   });
 
-  it('but a page larger than allowed says so', async () => {
+  it('failed answer: a page over the size limit is reported as too large', async () => {
     await using server = await startApiServer(() => ({
       headers: { 'content-length': '2000' },
       body: ' '.repeat(2_000),
@@ -99,7 +109,7 @@ describe('an answer that may pass is asked for again', () => {
     );
   });
 
-  it('and so does a page that is larger only when unpacked', async () => {
+  it('failed answer: a page over the size limit after unpacking is reported as too large', async () => {
     const body = gzipSync(' '.repeat(100_000));
     await using server = await startApiServer(() => ({ headers: { 'content-encoding': 'gzip' }, body }));
     const client = createClientUnderTest({ ...server, maxBytes: 1_000 });
@@ -107,7 +117,7 @@ describe('an answer that may pass is asked for again', () => {
   });
 });
 
-describe('a 429', () => {
+describe('rate limit', () => {
   it.each<[string, Reply, number]>([
     ['names seconds in its header', { headers: { 'retry-after': '7' } }, 7_000],
     ['names a date in its header', { headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:05 GMT' } }, 5_000],
@@ -120,7 +130,7 @@ describe('a 429', () => {
     ['names seconds in its message', { body: { success: false, message: '2.5초 후 재시도' } }, 2_700],
     ['names nothing', { body: { success: false, message: 'Too Many Requests' } }, 10_000],
     ['names an absurd time', { body: { success: false, reason: '99999999초 후' } }, 60_000],
-  ])('that %s makes all processes wait and then asks again', async (_name, reply, ms) => {
+  ])('rate limit: a 429 that %s pauses all processes and is repeated', async (_name, reply, ms) => {
     await using server = await startApiServer((_, n) => (n === 0 ? { status: 429, ...reply } : PEOPLE));
     const client = createClientUnderTest(server);
     await fetchFirst(client);
@@ -128,7 +138,7 @@ describe('a 429', () => {
     expect(client.waits).toEqual([ms]);
   });
 
-  it('that comes again and again makes the wait grow', async () => {
+  it('rate limit: repeated 429 answers make the wait longer', async () => {
     await using server = await startApiServer((_, n) => (n < 3 ? { status: 429 } : PEOPLE));
     const client = createClientUnderTest(server);
     await fetchFirst(client);

@@ -26,13 +26,13 @@ const read = (body: unknown, list?: ListRef) => readPage(answer(JSON.stringify(b
 const keyOf = (list: BuiltInList) => descriptorOf(list).key ?? '';
 const ok = (data: unknown) => ({ success: true, data });
 
-describe('a page', () => {
-  it.each(LIST_NAMES)('of the list %s is found under its key', (list) => {
+describe('page', () => {
+  it.each(LIST_NAMES)('page: the records of the list %s are under its key', (list) => {
     const page = read(ok({ [keyOf(list)]: [{ id: 'a' }], nextCursor: 'c' }), list);
     expect(page).toEqual({ list, records: [{ id: 'a' }], nextCursor: 'c', bytes: expect.any(Number) as number });
   });
 
-  it('is found under the only array there is when its key was renamed', () => {
+  it('page: the only array in "data" is read when the key was renamed', () => {
     expect(read(ok({ leadHistoryList: [{ id: 'a' }], nextCursor: 'c' }), 'history').records).toEqual([{ id: 'a' }]);
   });
 
@@ -40,29 +40,29 @@ describe('a page', () => {
     ['null', { nextCursor: null }],
     ['missing', {}],
     ['empty', { nextCursor: '' }],
-  ])('ends the list when its cursor is %s', (_name, rest) => {
+  ])('page: a cursor that is %s ends the list', (_name, rest) => {
     expect(read(ok({ peopleList: [{ id: 'a' }], ...rest })).nextCursor).toBeNull();
   });
 
-  it('ends the list when it is empty, even under a filled cursor', () => {
+  it('page: an empty page ends the list even with a cursor', () => {
     expect(read(ok({ peopleList: [], nextCursor: 'c' }))).toMatchObject({ records: [], nextCursor: null });
   });
 
-  it('does not end the list by being short', () => {
+  it('page: a short page does not end the list', () => {
     expect(read(ok({ peopleList: [{ id: 'a' }], nextCursor: 'c' })).nextCursor).toBe('c');
   });
 
-  it('does not end the list when its cursor stands beside "data"', () => {
+  it('page: a cursor outside "data" continues the list', () => {
     expect(read({ ...ok({ peopleList: [{ id: 'a' }] }), nextCursor: 'c' }).nextCursor).toBe('c');
   });
 
-  it('keeps keys and values as the API spelled them', () => {
+  it('page: keys and values stay as the API sent them', () => {
     const record = { id: 'a', '프로필 사진': null, '매출 (원/%)': 1.5, 팀: [{ id: 't', name: '1팀' }] };
     expect(read(ok({ peopleList: [record] })).records).toEqual([record]);
   });
 });
 
-describe('an answer that is not a page is an error, never an empty list', () => {
+describe('page: malformed answers', () => {
   it.each<[string, string, string]>([
     ['an empty body', '', 'an empty body'],
     ['an HTML page', '<!doctype html><title>점검 중</title>', 'an HTML page'],
@@ -80,7 +80,7 @@ describe('an answer that is not a page is an error, never an empty list', () => 
     ['a null element', '{"success":true,"data":{"peopleList":[{"id":"a"},null]}}', 'found null at 1'],
     ['a number as cursor', '{"success":true,"data":{"peopleList":[{}],"nextCursor":7}}', 'found a number'],
     ['half a character as cursor', '{"success":true,"data":{"peopleList":[{}],"nextCursor":"\\ud800"}}', 'half'],
-  ])('%s', (_name, text, said) => {
+  ])('page: %s is an error and not an empty list', (_name, text, said) => {
     expect(() => readPage(answer(text), asked())).toThrow(
       expect.objectContaining({
         code: 'CF_PAGE_MALFORMED',
@@ -90,7 +90,7 @@ describe('an answer that is not a page is an error, never an empty list', () => 
     );
   });
 
-  it('says so when the API says it failed under 200, with its words', () => {
+  it('page: "success": false with status 200 is an error with the text of the answer', () => {
     expect(() => read({ success: false, message: '실패', reason: ['하나', '둘'], data: { peopleList: [] } })).toThrow(
       expect.objectContaining({
         code: 'CF_REQUEST_REFUSED',
@@ -99,14 +99,14 @@ describe('an answer that is not a page is an error, never an empty list', () => 
     );
   });
 
-  it('does not quote a record in the message of a damaged page', () => {
+  it('page: the error of a damaged page contains no record', () => {
     const text = '{"success":true,"data":{"peopleList":[{"이메일":"secret@example.invalid"}';
     const thrown = thrownBy(() => readPage(answer(text), asked()));
     expect(thrown).toMatchObject({ code: 'CF_PAGE_MALFORMED' });
     expect(inspect(thrown, { depth: null, showHidden: true })).not.toContain('secret@');
   });
 
-  it('whatever JSON comes: a page without records only from an array that is really empty', () => {
+  it('page: only an empty array gives a page without records, for any JSON', () => {
     const near = fc.record(
       { success: fc.oneof(fc.constant(true), fc.jsonValue()), data: dataLike(), nextCursor: fc.jsonValue() },
       { requiredKeys: [] },

@@ -14,22 +14,22 @@ describe('redaction', () => {
     ['escaped within JSON', JSON.stringify({ token: TOKEN })],
     ['in base64', Buffer.from(TOKEN).toString('base64')],
     ['after "Bearer", even cut short', 'authorization: bearer a+b'],
-  ])('hides the token %s', (_name, text) => {
+  ])('redaction: the token is hidden %s', (_name, text) => {
     expect(redact(text)).toContain('[token]');
     expect(redact(text).toLowerCase()).not.toMatch(/a\+b|a%2bb|ystil2mizd1l/);
   });
 
-  it('leaves other text alone', () => {
+  it('redaction: other text stays unchanged', () => {
     expect(redact('list "people", page 4')).toBe('list "people", page 4');
   });
 
-  it('ends on a chain of causes that bites its tail', () => {
+  it('redaction: a cyclic chain of causes ends', () => {
     const error = new Error(TOKEN);
     error.cause = error;
     expect(inspect(redactError(error, redact), { depth: null })).not.toContain(TOKEN);
   });
 
-  it('stands between the client and its log: message, facts, nested facts, children', () => {
+  it('redaction: the log of the client hides the token in messages, facts, nested facts and child logs', () => {
     const lines: unknown[] = [];
     const line = (facts: object, message: string): void => void lines.push(facts, message);
     const log: Log = { debug: line, info: line, warn: line, error: line, child: (facts) => (lines.push(facts), log) };

@@ -8,7 +8,7 @@ const FIRST = { cursor: null, page: 1 };
 const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
 const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
 
-describe('the token', () => {
+describe('token', () => {
   const echoes: [string, (token: string) => Reply][] = [
     [
       'its reason',
@@ -33,7 +33,7 @@ describe('the token', () => {
     ['the names of fields', (token) => ({ body: { success: true, data: { [token]: [] } } })],
   ];
 
-  it.each(echoes)('is not in any error or log line when the server sends it back in %s', async (_name, reply) => {
+  it.each(echoes)('token: is in no error or log line when the server sends it back in %s', async (_name, reply) => {
     const token = TOKEN;
     await using server = await startApiServer(() => reply(token));
     const client = createClientUnderTest(server);
@@ -45,7 +45,7 @@ describe('the token', () => {
     }
   });
 
-  it('is not in the cause chain of an error from outside', async () => {
+  it('token: is not in the cause chain of a foreign error', async () => {
     await using server = await startApiServer(() => PEOPLE);
     const cause = new AggregateError([new Error(`inner ${TOKEN}`)]);
     const budget = {
@@ -57,14 +57,14 @@ describe('the token', () => {
     expect(shown(error)).toContain('no [token]');
   });
 
-  it('is told from what a person must see: the words around it stay', async () => {
+  it('token: the text around it stays in the message', async () => {
     await using server = await startApiServer(() => ({ status: 401, body: { message: `Token ${TOKEN} expired` } }));
     await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(/Token \[token\] expired/);
   });
 });
 
-describe('words of the server', () => {
-  it('come without control characters and cut to a readable length', async () => {
+describe('server message', () => {
+  it('server message: is shown without control characters and shortened', async () => {
     const message = `\u001b[31m${'길다 '.repeat(200)}`;
     await using server = await startApiServer(() => ({ status: 403, body: { message } }));
     const error = (await fetchFirst(createClientUnderTest(server)).catch((e: unknown) => e)) as {

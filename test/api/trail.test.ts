@@ -22,27 +22,27 @@ const walk = async (api: ReturnType<typeof serve>) => {
   return ids;
 };
 
-describe('a walk', () => {
-  it('gives every page from the first to the end', async () => {
+describe('walk', () => {
+  it('walk: returns every page from the first to the end', async () => {
     const api = serve({ first: page(['a'], '1'), 1: page(['b'], '2'), 2: page(['c'], null) });
     expect(await walk(api)).toEqual(['a', 'b', 'c']);
   });
 
-  it('stops when a page points to a cursor already followed', async () => {
+  it('walk: fails when a page points to a cursor that was already followed', async () => {
     const api = serve({ first: page(['a'], '1'), 1: page(['b'], '2'), 2: page(['c'], '1') });
     await expect(walk(api)).rejects.toThrow(looped);
   });
 
-  it('stops when a page points to itself', async () => {
+  it('walk: fails when a page points to itself', async () => {
     await expect(walk(serve({ first: page(['a'], '1'), 1: page(['b'], '1') }))).rejects.toThrow(looped);
   });
 
-  it('stops when the first page comes again for a cursor that is no longer known', async () => {
+  it('walk: fails when the API answers an expired cursor with the first page', async () => {
     const first = page(['a', 'b'], '1');
     await expect(walk(serve({ first }, { ...first, nextCursor: null }))).rejects.toThrow(looped);
   });
 
-  it('hands the signal and the number of the page to every request', async () => {
+  it('walk: passes the signal and the page number to every request', async () => {
     const { signal } = new AbortController();
     const asked: FetchOptions[] = [];
     const pages = [page(['a'], '1'), page(['b'], null)];
@@ -57,29 +57,29 @@ describe('a walk', () => {
   });
 });
 
-describe('a trail', () => {
-  it('goes on from what was persisted, the cursor about to be followed included', () => {
+describe('visited cursors', () => {
+  it('visited cursors: continue from the stored ones, including the cursor that is followed next', () => {
     const trail = createTrail({ firstPage: firstPageKey(page(['a'], null)), cursors: ['1', '2'] });
     expect(() => trail.check(page(['c'], '3'), '2')).not.toThrow();
     expect(() => trail.check(page(['d'], '1'), '3')).toThrow(looped);
   });
 
-  it('knows the first page again after a resume', () => {
+  it('visited cursors: recognise the first page after a resume', () => {
     const firstPage = firstPageKey(page(['a', 'b'], '1'));
     expect(() => createTrail({ firstPage, cursors: [] }).check(page(['a', 'b'], '9'), '2')).toThrow(looped);
   });
 
-  it('remembers the first page by its ids, not by what else its records hold', () => {
+  it('visited cursors: identify the first page by its ids and not by other fields', () => {
     const edited = { ...page([], '1'), records: [{ id: 'a', 제목: '고침' }] };
     expect(firstPageKey(edited)).toBe(firstPageKey(page(['a'], null)));
   });
 
-  it('tells first pages without ids apart by their text', () => {
+  it('visited cursors: distinguish first pages without ids by their text', () => {
     const of = (type: string) => firstPageKey({ ...page([], null), records: [{ type }] });
     expect(of('email')).not.toBe(of('memoCreate'));
   });
 
-  it('has no first page where the list is empty', () => {
+  it('visited cursors: an empty list has no first page', () => {
     const trail = createTrail({ firstPage: null, cursors: [] });
     trail.check(page([], null), null);
     expect(trail.firstPage).toBeNull();

@@ -3,7 +3,7 @@ import { hintMs, requiredWaitMs, waitMs } from '../../src/api/wait.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 
-describe('the wait that a server asks for', () => {
+describe('wait', () => {
   it.each<[string | undefined, string[], number | null]>([
     ['3', [], 3_000],
     ['0', [], 0],
@@ -20,7 +20,7 @@ describe('the wait that a server asks for', () => {
     [undefined, [], null],
     ['soon', ['2초'], 2_200],
     ['4', ['2초'], 4_000],
-  ])('Retry-After %j with %j is %j ms', (retryAfter, statements, expected) => {
+  ])('wait: Retry-After %j with the statements %j is %j ms', (retryAfter, statements, expected) => {
     expect(hintMs(retryAfter, statements, NOW)).toBe(expected);
   });
 
@@ -33,17 +33,17 @@ describe('the wait that a server asks for', () => {
     [8_516, 5, 8_516],
     [0, 1, 200],
     [86_400_000, 1, 60_000],
-  ])('after a 429 with a hint of %j at attempt %j everybody waits %j ms', (hint, attempt, expected) => {
+  ])('wait: after a 429 with the hint %j at attempt %j, all processes wait %j ms', (hint, attempt, expected) => {
     expect(requiredWaitMs({ code: 'CF_RATE_LIMITED', hintMs: hint, attempt })).toBe(expected);
   });
 
-  it('is only ever lengthened by jitter, never cut', () => {
+  it('wait: jitter makes it longer and never shorter', () => {
     const failed = { code: 'CF_RATE_LIMITED', hintMs: 5_000, attempt: 1 } as const;
     const backoff = { delayMs: 500, maxDelayMs: 30_000 };
     expect([0, 0.5, 1].map((random) => waitMs(failed, backoff, random))).toEqual([5_000, 5_500, 6_000]);
   });
 
-  it('is backoff where the server asked for nothing', () => {
+  it('wait: is backoff when the server names none', () => {
     const wait = (attempt: number) =>
       waitMs({ code: 'CF_UNAVAILABLE', hintMs: null, attempt }, { delayMs: 500, maxDelayMs: 3_000 }, 0.5);
     expect([1, 2, 3, 4, 5].map(wait)).toEqual([375, 750, 1_500, 2_250, 2_250]);

@@ -19,6 +19,6 @@ it.each<[string, unknown, unknown]>([
   ['texts in another order', ['a', 'b'], ['b', 'a']],
   ['an empty object and null', {}, null],
   ['a reference and the same with another name', { id: '1', name: 'a' }, { id: '1', name: 'b' }],
-])('equality: %s do not', (_what, one, other) => {
+])('equality: %s do not mean the same', (_what, one, other) => {
   expect(meaningOf(one)).not.toBe(meaningOf(other));
 });

@@ -45,7 +45,7 @@ describe('event types', () => {
     return { sandbox, clock, open };
   }
 
-  async function look(feed: Changefeed, clock: Clock, times = 3): Promise<void> {
+  async function sweepTimes(feed: Changefeed, clock: Clock, times = 3): Promise<void> {
     for (let sweep = 0; sweep < times; sweep++) {
       for (const { outcome } of await feed.sweep()) expect(outcome).toBe('complete');
       await clock.sleep(APART_MS);
@@ -69,7 +69,7 @@ describe('event types', () => {
     life.moveDeal();
     life.editMemo();
     life.createMemo();
-    await look(feed, clock);
+    await sweepTimes(feed, clock);
     for (const id of [edited, created]) life.editPerson(id);
     life.delete('people', doomed);
     life.mergePeople(gone, kept);
@@ -77,13 +77,13 @@ describe('event types', () => {
     life.completeTodo(done);
     life.rescheduleTodo(moved);
     life.reassignTodo(given);
-    await look(feed, clock);
+    await sweepTimes(feed, clock);
     life.editPerson(edited);
     life.delete('people', created);
     life.reopenTodo(done);
     sandbox.fault('drift-added');
     await clock.sleep(20 * MINUTE_MS);
-    await look(feed, clock);
+    await sweepTimes(feed, clock);
   }
 
   /** What a subscription with `settle` would be handed of them. */
@@ -105,54 +105,59 @@ describe('event types', () => {
 
   it.each([
     ['with images', true, []],
-    // A digest does not tell who is in charge.
+    // A digest does not contain the person in charge.
     ['without images', false, ['reassigned']],
-  ] as const)('are true of every verb, %s', { timeout: 90_000 }, async (_how, images, missing) => {
-    const { sandbox, clock, open } = await world();
-    const feed = await open(images);
-    await look(feed, clock, 1);
-    await live(feed, sandbox, clock);
-    const events = await logged(feed);
-    const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
-    expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
-    expect(events.flatMap(problemsOf)).toEqual([]);
-    const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
-    expect(await logged(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
-    expect(await logged(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
-    const merged = mergedOf(events);
-    expect([...new Set(merged.map(verbOf))].sort()).toEqual(['created', 'deleted', 'snapshot', 'updated']);
-    expect(merged.flatMap(problemsOf)).toEqual([]);
-  });
-
-  it('are true of the first changes after images were switched off, and on again', { timeout: 90_000 }, async () => {
-    const { sandbox, clock, open } = await world();
-    const id = sandbox.life.createPerson();
-    for (const images of [true, false, true]) {
+  ] as const)(
+    'event types: describe the events of every verb, %s',
+    { timeout: 90_000 },
+    async (_how, images, missing) => {
+      const { sandbox, clock, open } = await world();
       const feed = await open(images);
-      await look(feed, clock, 1);
-      sandbox.life.editPerson(id);
-      await look(feed, clock);
-      await feed.stop();
-    }
-    const feed = await open(true);
-    sandbox.life.delete('people', id);
-    await look(feed, clock);
-    const events = (await logged(feed)).filter(({ subject }) => subject === id);
-    expect(events.flatMap(problemsOf)).toEqual([]);
-    expect(events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`)).toEqual([
-      'updated known',
-      'updated from nothing',
-      'updated from nothing',
-      'deleted known',
-    ]);
-  });
+      await sweepTimes(feed, clock, 1);
+      await live(feed, sandbox, clock);
+      const events = await logged(feed);
+      const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
+      expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
+      expect(events.flatMap(problemsOf)).toEqual([]);
+      const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
+      expect(await logged(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
+      expect(await logged(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
+      const merged = mergedOf(events);
+      expect([...new Set(merged.map(verbOf))].sort()).toEqual(['created', 'deleted', 'snapshot', 'updated']);
+      expect(merged.flatMap(problemsOf)).toEqual([]);
+    },
+  );
 
-  it('an event that is not what its type says is found (control)', async () => {
+  it(
+    'event types: describe the first changes after images were switched off and on again',
+    { timeout: 90_000 },
+    async () => {
+      const { sandbox, clock, open } = await world();
+      const id = sandbox.life.createPerson();
+      for (const images of [true, false, true]) {
+        const feed = await open(images);
+        await sweepTimes(feed, clock, 1);
+        sandbox.life.editPerson(id);
+        await sweepTimes(feed, clock);
+        await feed.stop();
+      }
+      const feed = await open(true);
+      sandbox.life.delete('people', id);
+      await sweepTimes(feed, clock);
+      const events = (await logged(feed)).filter(({ subject }) => subject === id);
+      expect(events.flatMap(problemsOf)).toEqual([]);
+      expect(
+        events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`),
+      ).toEqual(['updated known', 'updated from nothing', 'updated from nothing', 'deleted known']);
+    },
+  );
+
+  it('event types: an event that does not match its type is found (control)', async () => {
     const { clock, open, sandbox } = await world();
     const feed = await open(true);
-    await look(feed, clock, 1);
+    await sweepTimes(feed, clock, 1);
     sandbox.life.editPerson();
-    await look(feed, clock, 1);
+    await sweepTimes(feed, clock, 1);
     const event = (await logged(feed)).find(({ type }) => type === 'crm.person.updated')!;
     expect(problemsOf(event)).toEqual([]);
     expect(problemsOf({ ...event, data: { ...event.data, after: null } })).toHaveLength(1);

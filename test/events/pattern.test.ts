@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compilePattern, compileTypePattern } from '../../src/events/pattern.js';
 
-describe('a pattern', () => {
+describe('pattern', () => {
   it.each([
     ['crm.*', 'crm.person.created', true],
     ['*', '', true],
@@ -12,12 +12,12 @@ describe('a pattern', () => {
     ['crm.p*', 'xcrm.person', false],
     ['딜 (*) [원]', '딜 (a+b) [원]', true],
     ['a**b', 'a\nb', true],
-  ])('%s on %j: %s', (pattern, text, expected) => {
+  ])('pattern: %s matches %j: %s', (pattern, text, expected) => {
     expect(compilePattern(pattern)(text)).toBe(expected);
   });
 });
 
-describe('selection: a pattern of event types', () => {
+describe('event type pattern', () => {
   it.each([
     ['crm.*', 'crm.person.created', true],
     ['crm.**', 'crm.person.created', true],
@@ -42,7 +42,7 @@ describe('selection: a pattern of event types', () => {
     ['changefeed.state.lost', 'changefeed.state.lost', true],
     ['changefeed.sweep.*', 'changefeed.state.lost', false],
     ['changefeed.*', 'crm.person.created', false],
-  ])('%s selects %s: %s', (pattern, type, expected) => {
+  ])('event type pattern: %s selects %s: %s', (pattern, type, expected) => {
     expect(compileTypePattern(pattern)(type)).toBe(expected);
   });
 });

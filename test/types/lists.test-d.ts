@@ -49,7 +49,7 @@ describe('defineList: events of a list of your own', () => {
     });
   });
 
-  it('stand beside those of built-in lists', () => {
+  it('have their own types in a handler of built-in lists too', () => {
     defineHandler({
       name: 'both',
       lists: ['people', deal, lead],
