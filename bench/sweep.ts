@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createReadApi } from '../src/api/client.js';
-import { walkList } from '../src/api/trail.js';
+import { walkList } from '../src/api/visited-cursors.js';
 import { compileRules } from '../src/detect/rules.js';
 import { systemClock } from '../src/runtime/clock.js';
 import { openRedis } from '../src/runtime/private-redis.js';

@@ -96,7 +96,7 @@ export type { Budget, BudgetLimits } from './api/budget.js';
 export { createReadApi } from './api/client.js';
 export type { ReadApiOptions } from './api/client.js';
 export type { Page, ReadApi } from './api/read-api.js';
-export { walkList } from './api/trail.js';
+export { walkList } from './api/visited-cursors.js';
 
 // A workspace to try things on, and the judge of what was made of it.
 export { PROFILES } from './sandbox/faults/profiles.js';

@@ -4,7 +4,7 @@
  * page that is read again. This file must not know HTTP or Redis.
  */
 import type { Page } from '../api/read-api.js';
-import type { Trail } from '../api/trail.js';
+import type { VisitedCursors } from '../api/visited-cursors.js';
 import type { HeldCreations } from '../detect/creation.js';
 import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
 import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
@@ -78,13 +78,13 @@ async function walkOnce(
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<Walked> {
   const { list } = options;
-  const { checkpoint: started, trail } = await startWalk(deps, list, { token, stored, start });
+  const { checkpoint: started, visited } = await startWalk(deps, list, { token, stored, start });
   const memory = await restoreMemory(deps.store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
   let checkpoint = started;
   while (checkpoint.finishing !== true) {
-    const taken = await takePage(deps, options, { checkpoint, trail, token, memory, lastSweep });
+    const taken = await takePage(deps, options, { checkpoint, visited, token, memory, lastSweep });
     const { counts } = checkpoint;
     if (taken.outcome === 'walk again') return { ...taken, counts };
     const { changes, reached, nextCursor } = taken;
@@ -93,7 +93,7 @@ async function walkOnce(
       ...reached,
       pages: checkpoint.pages + 1,
       cursor: nextCursor,
-      firstPage: trail.firstPage,
+      firstPage: visited.firstPage,
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
     const held = checkpoint.creations?.held;
@@ -152,7 +152,7 @@ const WARNINGS = {
 async function releaseOrdinary(
   deps: SweepDeps,
   options: SweepOptions,
-  { memory, ...position }: Omit<Position, 'trail'>,
+  { memory, ...position }: Omit<Position, 'visited'>,
 ): Promise<Checkpoint> {
   const { checkpoint, lastSweep } = position;
   const { drift, finishing } = checkpoint;
@@ -168,7 +168,7 @@ async function releaseOrdinary(
 
 interface Position {
   checkpoint: Checkpoint;
-  trail: Trail;
+  visited: VisitedCursors;
   token: FencingToken;
   memory: SweepMemory;
   lastSweep: SweepSummary | null;
@@ -180,13 +180,13 @@ type TakenPage =
 
 /** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
 async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<TakenPage> {
-  const { checkpoint, trail, token } = position;
+  const { checkpoint, visited, token } = position;
   const { list, signal } = options;
   const page = checkpoint.pages + 1;
   try {
     const { cursor } = checkpoint;
     const answer = await deps.api.fetchPage(list, { cursor, page, ...(signal === undefined ? {} : { signal }) });
-    trail.check(answer, cursor);
+    visited.check(answer, cursor);
     const classified = await classify(deps, options, position, answer);
     return classified.outcome === 'walk again' ? classified : { ...classified, nextCursor: answer.nextCursor };
   } catch (cause) {

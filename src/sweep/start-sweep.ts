@@ -1,5 +1,5 @@
 /** Where a sweep starts: at the checkpoint of an interrupted one, unless that is too old, and otherwise at the first page. */
-import { createTrail, type Trail } from '../api/trail.js';
+import { createVisitedCursors, type VisitedCursors } from '../api/visited-cursors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import { noDrift } from '../detect/schema-drift/drift.js';
@@ -26,14 +26,14 @@ export async function startWalk(
   { store, clock, log, source }: SweepDeps,
   list: ListName,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
-): Promise<{ checkpoint: Checkpoint; trail: Trail }> {
+): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
   const now = clock.now();
   if (checkpoint !== null && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
     log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
     return {
       checkpoint: resumed(checkpoint, start),
-      trail: createTrail({ firstPage: checkpoint.firstPage, cursors }),
+      visited: createVisitedCursors({ firstPage: checkpoint.firstPage, cursors }),
     };
   }
   if (checkpoint !== null || cutOff) expectCommitted(list, await store.abandon(list, token));
@@ -52,7 +52,7 @@ export async function startWalk(
     ...(takesOver && { takesOver }),
     ...(start.allowed > 0 && { creations: { fresh: 0, allowed: start.allowed } }),
   };
-  return { checkpoint: fresh, trail: createTrail({ firstPage: null, cursors: [] }) };
+  return { checkpoint: fresh, visited: createVisitedCursors({ firstPage: null, cursors: [] }) };
 }
 
 /** The stored records belong to another source, by its address or by its contents. This baseline replaces them. */

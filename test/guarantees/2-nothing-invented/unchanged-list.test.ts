@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/api/client.js';
-import { walkList } from '../../../src/api/trail.js';
+import { walkList } from '../../../src/api/visited-cursors.js';
 import { openChangefeed } from '../../../src/app/changefeed.js';
 import { parseConfig } from '../../../src/config/parse.js';
 import type { ChangeEvent } from '../../../src/events/types.js';

@@ -7,14 +7,14 @@ import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
 
-export interface TrailStart {
+export interface VisitedStart {
   /** The key of the first page; null when the walk has not read it. */
   firstPage: string | null;
   /** Cursors that this walk has followed. */
   cursors: Iterable<string>;
 }
 
-export interface Trail {
+export interface VisitedCursors {
   /** The first page's key; null before it was seen, or when it was empty. */
   readonly firstPage: string | null;
   /**
@@ -32,16 +32,16 @@ export function firstPageKey({ records }: Page): string | null {
   return hash.digest('hex').slice(0, 32);
 }
 
-export function createTrail({ firstPage, cursors }: TrailStart): Trail {
+export function createVisitedCursors({ firstPage, cursors }: VisitedStart): VisitedCursors {
   const followed = new Set(cursors);
-  const trail = { firstPage };
+  let first = firstPage;
   return {
     get firstPage() {
-      return trail.firstPage;
+      return first;
     },
     check(page, cursor) {
-      if (cursor === null) trail.firstPage = firstPageKey(page);
-      else if (trail.firstPage !== null && firstPageKey(page) === trail.firstPage) {
+      if (cursor === null) first = firstPageKey(page);
+      else if (first !== null && firstPageKey(page) === first) {
         throw loop(page.list, 'the first page came again in place of a later one');
       }
       if (cursor !== null) followed.add(cursor);
@@ -68,11 +68,11 @@ export async function* walkList(
   list: ListName,
   { signal }: { signal?: AbortSignal } = {},
 ): AsyncGenerator<Page, void, undefined> {
-  const trail = createTrail({ firstPage: null, cursors: [] });
+  const visited = createVisitedCursors({ firstPage: null, cursors: [] });
   let cursor: string | null = null;
   for (let number = 1; ; number += 1) {
     const page: Page = await api.fetchPage(list, { cursor, page: number, ...(signal && { signal }) });
-    trail.check(page, cursor);
+    visited.check(page, cursor);
     yield page;
     cursor = page.nextCursor;
     if (cursor === null) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchOptions, Page } from '../../src/api/read-api.js';
-import { createTrail, firstPageKey, walkList } from '../../src/api/trail.js';
+import { createVisitedCursors, firstPageKey, walkList } from '../../src/api/visited-cursors.js';
 
 const page = (ids: string[], nextCursor: string | null): Page => ({
   list: 'todo',
@@ -59,14 +59,14 @@ describe('walk', () => {
 
 describe('visited cursors', () => {
   it('visited cursors: continue from the stored ones, including the cursor that is followed next', () => {
-    const trail = createTrail({ firstPage: firstPageKey(page(['a'], null)), cursors: ['1', '2'] });
-    expect(() => trail.check(page(['c'], '3'), '2')).not.toThrow();
-    expect(() => trail.check(page(['d'], '1'), '3')).toThrow(looped);
+    const visited = createVisitedCursors({ firstPage: firstPageKey(page(['a'], null)), cursors: ['1', '2'] });
+    expect(() => visited.check(page(['c'], '3'), '2')).not.toThrow();
+    expect(() => visited.check(page(['d'], '1'), '3')).toThrow(looped);
   });
 
   it('visited cursors: recognise the first page after a resume', () => {
     const firstPage = firstPageKey(page(['a', 'b'], '1'));
-    expect(() => createTrail({ firstPage, cursors: [] }).check(page(['a', 'b'], '9'), '2')).toThrow(looped);
+    expect(() => createVisitedCursors({ firstPage, cursors: [] }).check(page(['a', 'b'], '9'), '2')).toThrow(looped);
   });
 
   it('visited cursors: identify the first page by its ids and not by other fields', () => {
@@ -80,8 +80,8 @@ describe('visited cursors', () => {
   });
 
   it('visited cursors: an empty list has no first page', () => {
-    const trail = createTrail({ firstPage: null, cursors: [] });
-    trail.check(page([], null), null);
-    expect(trail.firstPage).toBeNull();
+    const visited = createVisitedCursors({ firstPage: null, cursors: [] });
+    visited.check(page([], null), null);
+    expect(visited.firstPage).toBeNull();
   });
 });
