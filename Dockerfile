@@ -1,4 +1,4 @@
-# Build with everything, ship with what runs: three stages, no development packages, no root.
+# Three stages: compile, install runtime dependencies, and the final image. It has no development packages and does not run as root.
 FROM node:22-alpine AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -21,7 +21,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
 USER node
-# No init program: changefeed handles SIGTERM and SIGINT itself, and the only processes it may start (a private Redis)
-# are not there in this image: Redis is named with REDIS_URL.
+# No init program is needed: changefeed handles SIGTERM and SIGINT, and starts no child processes in this image, because it
+# has no Redis server. Set REDIS_URL.
 ENTRYPOINT ["node", "dist/src/cli/main.js"]
 CMD ["start"]

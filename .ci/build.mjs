@@ -1,4 +1,4 @@
-// Compiles to dist/ and puts the files the compiler does not know (Lua scripts, templates) beside the code that reads them.
+// Compiles to dist/ and copies the files that the compiler ignores (Lua scripts, templates) next to the code that reads them.
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
