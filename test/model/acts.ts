@@ -1,19 +1,19 @@
-/** What may happen in the workspace, by name, for the lists it shows in. */
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+/** What may happen in the workspace, by name, with the lists that it affects. */
+import type { ListName } from '../../src/events/lists.js';
 import type { Life } from '../../src/sandbox/life/life.js';
 
 interface Act {
-  lists: readonly BuiltInList[];
+  lists: readonly ListName[];
   run: (life: Life) => unknown;
-  /** Leaves the fields alone that drift, and the number of records. */
+  /** Does not affect the drifting fields or the number of records. */
   duringDrift?: true;
 }
 
-const PEOPLE: BuiltInList[] = ['people'];
-const ORGANIZATION: BuiltInList[] = ['organization'];
-const CONTACTS: BuiltInList[] = ['people', 'organization'];
-const MEMO: BuiltInList[] = ['memo'];
-const TODO: BuiltInList[] = ['todo'];
+const PEOPLE: ListName[] = ['people'];
+const ORGANIZATION: ListName[] = ['organization'];
+const CONTACTS: ListName[] = ['people', 'organization'];
+const MEMO: ListName[] = ['memo'];
+const TODO: ListName[] = ['todo'];
 
 const acts = {
   'edit-person': { lists: PEOPLE, run: (life) => life.editPerson() },
@@ -47,11 +47,11 @@ const acts = {
   'touch-todo': { lists: TODO, run: (life) => life.touch('todo'), duringDrift: true },
   'add-activity': { lists: ['activity'], run: (life) => life.addActivity() },
   'import-activity': { lists: ['activity'], run: (life) => life.importActivity() },
-  /** Brings back what was deleted last, just as it was (see run.ts). */
+  /** Restores the last deleted record unchanged (see crm.ts). */
   restore: { lists: [...CONTACTS, 'memo', 'todo'], run: () => undefined },
   'add-history': { lists: ['history'], run: (life) => life.addHistory() },
 } satisfies Record<string, Act>;
 export type ActName = keyof typeof acts;
 export const ACTS: Readonly<Record<ActName, Act>> = acts;
 
-export const DRIFTING_LISTS: readonly BuiltInList[] = ['people', 'memo', 'todo'];
+export const DRIFTING_LISTS: readonly ListName[] = ['people', 'memo', 'todo'];

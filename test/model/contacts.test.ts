@@ -1,5 +1,4 @@
 import { describe } from 'vitest';
-import { modelOf } from './model-suite.js';
+import { describeModel } from './model-suite.js';
 
-describe('whatever happens to people and organizations, and to those who sweep them, detection', () =>
-  modelOf(['people', 'organization']));
+describe('model: people and organizations', () => describeModel(['people', 'organization']));

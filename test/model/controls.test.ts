@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
-import { manyRuns } from './model.js';
+import { findFailure } from './model.js';
 import type { Sabotage } from './run.js';
 
-/** Records and checkpoint first, their events in a second step. */
-const eventsInAStepOfTheirOwn: Sabotage = {
+/** Commits records and checkpoint first, and their events in a second step. */
+const eventsInASecondStep: Sabotage = {
   store: (store) => ({
     ...store,
     async commitPage(list, commit) {
@@ -19,8 +19,8 @@ const eventsInAStepOfTheirOwn: Sabotage = {
   }),
 };
 
-/** What a retry of our own would do, without the name of the step. */
-const everyPageTwice: Sabotage = {
+/** Commits every page twice, as a retry without an idempotency key would. */
+const pagesCommittedTwice: Sabotage = {
   store: (store) => ({
     ...store,
     async commitPage(list, commit) {
@@ -30,30 +30,30 @@ const everyPageTwice: Sabotage = {
   }),
 };
 
-/** Whoever writes is taken for the holder of the lease. */
+/** Lets every writer pass as the holder of the lease. */
 const noFencing: Sabotage = {
   store: (store, { redis, keys, workspace }) => {
-    const seize: SweepStore['release'] = async (list, token) => {
+    const takeLease: SweepStore['release'] = async (list, token) => {
       await redis.set(keys.lease(workspace, list), token);
     };
     return {
       ...store,
-      commitPage: async (list, commit) => (await seize(list, commit.token), await store.commitPage(list, commit)),
+      commitPage: async (list, commit) => (await takeLease(list, commit.token), await store.commitPage(list, commit)),
       commitRemovals: async (list, commit) => (
-        await seize(list, commit.token),
+        await takeLease(list, commit.token),
         await store.commitRemovals(list, commit)
       ),
-      promotePages: async (list, pages) => (await seize(list, pages.token), await store.promotePages(list, pages)),
+      promotePages: async (list, pages) => (await takeLease(list, pages.token), await store.promotePages(list, pages)),
       renew: () => Promise.resolve(true),
     };
   },
 };
 
-const noSecondLook: Sabotage = {
+const removalAtFirstSweep: Sabotage = {
   options: (options) => ({ ...options, removals: { confirm: 1, maxShare: 0.2, maxCount: 10 } }),
 };
 
-/** What a part of a page has shown is forgotten when the page is read again. */
+/** Drops the members that a part of a page has shown. */
 const partsWithoutMembers: Sabotage = {
   options: (options) => ({ ...options, recordsPerPart: 2 }),
   store: (store) => ({
@@ -65,23 +65,31 @@ const partsWithoutMembers: Sabotage = {
   }),
 };
 
-/** What a person accepts does not come to the sweep's notice. */
-const deafToPeople: Sabotage = {
+/** Sweeps ignore that a person accepted held creations. */
+const acceptanceIgnored: Sabotage = {
   store: (store) => ({ ...store, creationsAcceptedAt: () => Promise.resolve(null) }),
 };
 
-describe('the model finds out (controls)', () => {
+describe('model: controls', () => {
   const redis = useRedis();
 
   it.each([
-    ['that events are not written in one step with the records', eventsInAStepOfTheirOwn, /sequence/],
-    ['that a page takes effect as often as it is sent', everyPageTwice, /twice|tally/],
-    ['that a process writes after it has lost its lease', noFencing, /twice|sequence|tally|invented|two ids/],
-    ['that a removal is believed at first sight', noSecondLook, /deleted/],
-    ['that the members of a part of a page are not kept', partsWithoutMembers, /known records.*too many/],
-    ['that new records which were held are never reported', deafToPeople, /missing/],
+    ['model: finds that events are not committed together with the records (control)', eventsInASecondStep, /sequence/],
+    ['model: finds that a page is committed as often as it is sent (control)', pagesCommittedTwice, /twice|tally/],
+    [
+      'model: finds that a process writes after it has lost its lease (control)',
+      noFencing,
+      /twice|sequence|tally|invented|two ids/,
+    ],
+    ['model: finds that a removal is accepted after one sweep (control)', removalAtFirstSweep, /deleted/],
+    [
+      'model: finds that the members of a part of a page are not kept (control)',
+      partsWithoutMembers,
+      /stored records.*too many/,
+    ],
+    ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/],
   ])('%s', { timeout: 600_000 }, async (_what, sabotage, says) => {
-    const failure = await manyRuns(redis, { lists: ['people', 'todo'], runs: 1_500, seed: 1, sabotage });
-    expect(failure?.wrongs.join('\n')).toMatch(says);
+    const failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 1_500, seed: 1, sabotage });
+    expect(failure?.violations.join('\n')).toMatch(says);
   });
 });

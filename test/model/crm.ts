@@ -1,4 +1,4 @@
-/** The CRM of a run: a sandbox that lives as the scenario says, and what of it a client is shown. */
+/** The CRM of a run: a sandbox that changes as the scenario says, and the part of it that a client sees. */
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
@@ -17,12 +17,13 @@ export class ModelCrm {
   readonly sandbox: Sandbox;
   readonly #scenario: Scenario;
   readonly #time: ModelTime;
-  /** Facts of rows that are gone, the last one last. */
+  /** Facts of deleted rows, the latest one last. */
   readonly #gone: { index: number; facts: Facts }[] = [];
-  /** A record that the next complete sweeps are not shown. */
-  #hiding: { id: string; looks: number } | null = null;
+  /** A record that is hidden from the next complete sweeps, and from how many. */
+  #hiding: { id: string; sweeps: number } | null = null;
+  /** Ids hidden from the sweep in progress. */
   #hidden = new Set<string>();
-  /** Those that the last complete sweep was not shown. */
+  /** Ids hidden from the last complete sweep. */
   #justHidden: ReadonlySet<string> = new Set();
 
   constructor(scenario: Scenario, time: ModelTime) {
@@ -31,47 +32,47 @@ export class ModelCrm {
     this.sandbox = sandboxOf(scenario, time);
   }
 
-  live(acts: readonly ActName[]): void {
+  act(acts: readonly ActName[]): void {
     for (const act of acts) {
       const before = this.#rows();
       if (act === 'restore') this.#restore();
-      else tolerate(() => ACTS[act].run(this.sandbox.life));
+      else runIfPossible(() => ACTS[act].run(this.sandbox.life));
       const after = this.#rows();
       for (const [index, facts] of before) if (!after.has(index)) this.#gone.push({ index, facts });
     }
   }
 
-  /** From now on nothing goes wrong, and nothing happens. */
-  quieten(): void {
+  /** From now on there are no faults and no changes. */
+  stopChanges(): void {
     this.sandbox.behave({ churn: 0, schedules: {} });
     this.#hiding = null;
   }
 
-  /** The next complete sweeps, `looks` of them, are not shown this one. Twice in a row would be a removal. */
-  hide(nth: number, looks: number): void {
+  /** Hides one record from the next `sweeps` complete sweeps. One sweep more would be a removal. */
+  hide(nth: number, sweeps: number): void {
     const ids = [...this.truth().keys()].filter((one) => !this.#justHidden.has(one));
     const id = ids[nth % Math.max(1, ids.length)];
-    if (id !== undefined && looks > 0) this.#hiding ??= { id, looks };
+    if (id !== undefined && sweeps > 0) this.#hiding ??= { id, sweeps };
   }
 
-  asShown(records: readonly UncheckedRecord[]): readonly UncheckedRecord[] {
+  visible(records: readonly UncheckedRecord[]): readonly UncheckedRecord[] {
     const hiding = this.#hiding?.id;
-    // Not the last one of a page: an empty page would be the end of the list.
+    // The last record of a page stays: an empty page would be the end of the list.
     if (hiding === undefined || records.length < 2 || !records.some(({ id }) => id === hiding)) return records;
     this.#hidden.add(hiding);
     return records.filter(({ id }) => id !== hiding);
   }
 
-  /** A sweep has come to its end. @returns the ids of those that it was not shown */
-  swept(): ReadonlySet<string> {
+  /** Call it at the end of a complete sweep. @returns the ids that were hidden from it */
+  sweepEnded(): ReadonlySet<string> {
     const hidden = this.#hidden;
     this.#hidden = new Set();
     this.#justHidden = hidden;
-    if (this.#hiding !== null && --this.#hiding.looks === 0) this.#hiding = null;
+    if (this.#hiding !== null && --this.#hiding.sweeps === 0) this.#hiding = null;
     return hidden;
   }
 
-  /** What is true of the list now, as it is shown to all. */
+  /** The current records of the list, as the API renders them. */
   truth(): Map<string, CrmRecord> {
     const { world, behaviour } = this.sandbox;
     const { list } = this.#scenario;
@@ -80,11 +81,11 @@ export class ModelCrm {
     return new Map(records.map((record) => [record.id, rendered(list, record, behaviour)]));
   }
 
-  /** A record that was gone is shown again, just as it was: permitted again, or brought back from the bin. */
+  /** A deleted record reappears unchanged, as after a change of permissions or a restore from the recycle bin. */
   #restore(): void {
     const back = this.#gone.pop();
     if (back === undefined) return;
-    this.sandbox.world.change('restore', this.#time.ofWorld.now(), (draft) =>
+    this.sandbox.world.change('restore', this.#time.forWorld.now(), (draft) =>
       draft.put(this.#scenario.list, back.index, back.facts),
     );
   }
@@ -111,35 +112,35 @@ const SIZE_OF = {
   activity: 'activity',
 } as const satisfies Record<BuiltInList, string>;
 
-function sandboxOf({ list, seed, size, shown, mishaps, churn }: Scenario, time: ModelTime): Sandbox {
-  // So many people and organizations that the few deleted do not empty a field on nearly all rows: that would be drift.
+function sandboxOf({ list, seed, size, rendering, apiFaults, churn }: Scenario, time: ModelTime): Sandbox {
+  // With fewer people and organizations a few deletions would empty a field on nearly all rows, which is schema drift.
   const sizes = { people: 24, organizations: 16, memos: 4, todos: 4, history: 4, activity: 4, [SIZE_OF[list]]: size };
-  const schedules = Object.entries(mishaps).map(([name, share]) => [name, { share }]);
+  const schedules = Object.entries(apiFaults).map(([name, share]) => [name, { share }]);
   return createSandbox({
     ...sizes,
     seed,
     limit: null,
-    clock: time.ofWorld,
+    clock: time.forWorld,
     journalKeep: 1_000_000,
     behaviour: {
-      ...shown,
-      ...walkable(shown),
+      ...rendering,
+      ...snapshotLifetime(rendering),
       churn,
       schedules: Object.fromEntries(schedules) as Behaviour['schedules'],
     },
   });
 }
 
-/** A snapshot of a list that has grown long must live as long as the budget takes to walk it. */
-function walkable({ cursor }: Partial<Behaviour>): Partial<Behaviour> {
+/** A snapshot cursor must live as long as the budget takes to read a list that has grown long. */
+function snapshotLifetime({ cursor }: Partial<Behaviour>): Partial<Behaviour> {
   return cursor === 'snapshot' ? { cursorLifetimeMs: 600_000 } : {};
 }
 
-function tolerate(act: () => unknown): void {
+function runIfPossible(act: () => unknown): void {
   try {
     act();
   } catch (error) {
-    // There is nobody left to whom this could be done.
+    // No record is left that this act could apply to.
     if (!(error instanceof ChangefeedError && error.code === 'CF_USAGE')) throw error;
   }
 }

@@ -1,5 +1,4 @@
 import { describe } from 'vitest';
-import { modelOf } from './model-suite.js';
+import { describeModel } from './model-suite.js';
 
-describe('whatever happens to the lists that only grow, and to those who sweep them, detection', () =>
-  modelOf(['history', 'activity']));
+describe('model: history and activity', () => describeModel(['history', 'activity']));

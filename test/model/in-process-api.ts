@@ -1,4 +1,4 @@
-/** The read API of a sandbox of this process: our client's own layers and page reading, without a socket in between. */
+/** The read API of a sandbox in this process. It uses the layers and page parsing of the real client, but no socket. */
 import { gunzipSync } from 'node:zlib';
 import { compose, type FetchPage } from '../../src/api/layers.js';
 import { noAnswer, type Asked } from '../../src/api/failure.js';
@@ -11,26 +11,26 @@ import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Answer } from '../../src/server/read-api/answer.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import type { Fate } from './fate.js';
+import type { FaultSchedule } from './fault-schedule.js';
 
 export interface InProcessApi {
   sandbox: Sandbox;
   clock: Clock;
-  fate: Fate;
+  faults: FaultSchedule;
   attempts: number;
-  /** What a page looks like to this client: records left out, or without their ids. */
-  shown: (list: BuiltInList, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];
+  /** The records of a page as this client receives them: some may be hidden or have no ids. */
+  visible: (list: BuiltInList, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];
 }
 
-/** A model's workspace has the built-in lists only. */
+/** The workspace of a model run has the built-in lists only. */
 const builtIn = (list: ListName) => list as BuiltInList;
 
-export function inProcessApi({ sandbox, clock, fate, attempts, shown }: InProcessApi): ReadApi {
+export function inProcessApi({ sandbox, clock, faults, attempts, visible }: InProcessApi): ReadApi {
   const never = new AbortController().signal;
   const once: FetchPage = async ({ list: asIs, cursor, page }) => {
     const list = builtIn(asIs);
     const asked: Asked = { workspace: 'model', host: 'sandbox', list, page, now: clock.now(), redact: (text) => text };
-    const answer = await fate.call(
+    const answer = await faults.call(
       () =>
         sandbox.respond({
           method: 'GET',
@@ -51,7 +51,7 @@ export function inProcessApi({ sandbox, clock, fate, attempts, shown }: InProces
   return {
     async fetchPage(list, { cursor, page, signal }) {
       const got = await fetchPage({ list, cursor, page, attempt: 1, signal });
-      return { ...got, records: shown(builtIn(list), got.records) };
+      return { ...got, records: visible(builtIn(list), got.records) };
     },
     close: () => Promise.resolve(),
   };

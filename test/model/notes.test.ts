@@ -1,5 +1,4 @@
 import { describe } from 'vitest';
-import { modelOf } from './model-suite.js';
+import { describeModel } from './model-suite.js';
 
-describe('whatever happens to memos and todos, and to those who sweep them, detection', () =>
-  modelOf(['memo', 'todo']));
+describe('model: memos and todos', () => describeModel(['memo', 'todo']));

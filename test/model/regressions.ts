@@ -1,13 +1,13 @@
-/** Runs that once went wrong, each as small as it could be made: what was found, and the scenario that found it. */
+/** Runs that failed in the past, each shrunk: what went wrong, and the scenario that showed it. */
 import type { Scenario, Step } from './scenario.js';
 
-/** A calm list, and a configuration by default. */
+/** A list without faults, and the default configuration. */
 const CALM: Omit<Scenario, 'list' | 'steps'> = {
   withoutIds: false,
   seed: 0,
   size: 2,
-  shown: { pageSize: 1 },
-  mishaps: {},
+  rendering: { pageSize: 1 },
+  apiFaults: {},
   churn: 0,
   attempts: 1,
   config: {
@@ -19,66 +19,66 @@ const CALM: Omit<Scenario, 'list' | 'steps'> = {
   },
 };
 
-const SWEEP: Step = { do: 'sweep', doom: null, meanwhile: [], rival: null };
+const SWEEP: Step = { do: 'sweep', fault: null, meanwhile: [], takeoverFault: null };
 
 export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
   {
-    found: 'a page that the Redis client sent twice took effect twice',
+    found: 'a page that the Redis client sent twice was committed twice',
     scenario: {
       ...CALM,
       list: 'organization',
-      steps: [{ do: 'sweep', doom: { at: 16, blow: 'sent-twice' }, meanwhile: [], rival: null }],
+      steps: [{ do: 'sweep', fault: { at: 16, kind: 'sent-twice' }, meanwhile: [], takeoverFault: null }],
     },
   },
   {
-    found: 'a record shown only by a sweep that was given up was never missed',
+    found: 'the removal of a record that only an abandoned sweep had seen was not reported',
     scenario: {
       ...CALM,
       list: 'todo',
       seed: 79274,
       size: 7,
-      shown: { pageSize: 1, cursor: 'single-use', cursorOfGoneRecord: 'bad' },
-      mishaps: { 'cursor-row-deleted': 0.03 },
-      steps: [{ do: 'sweep', doom: { at: 23, blow: 'stalls-before' }, meanwhile: [], rival: null }, SWEEP],
+      rendering: { pageSize: 1, cursor: 'single-use', cursorOfGoneRecord: 'bad' },
+      apiFaults: { 'cursor-row-deleted': 0.03 },
+      steps: [{ do: 'sweep', fault: { at: 23, kind: 'stalls-before' }, meanwhile: [], takeoverFault: null }, SWEEP],
     },
   },
   {
-    found: 'a change of the schema was told row by row where a short list says "nothing" in two ways',
+    found: 'a schema change was reported row by row in a short list with two kinds of empty values',
     scenario: {
       ...CALM,
       list: 'memo',
       size: 14,
-      shown: { pageSize: 1, empties: 'mixed' },
+      rendering: { pageSize: 1, empties: 'mixed' },
       steps: [SWEEP, { do: 'drift', how: 'reshaped' }, SWEEP, SWEEP],
     },
   },
   {
-    found: 'a change of the schema was told row by row where a resumed sweep had met it on its last few rows',
+    found: 'a schema change was reported row by row after a resumed sweep had seen it on its last few rows',
     scenario: {
       ...CALM,
       list: 'memo',
       size: 14,
-      shown: { pageSize: 5 },
+      rendering: { pageSize: 5 },
       steps: [
         SWEEP,
         {
           do: 'sweep',
-          doom: { at: 1, blow: 'stalls-before' },
+          fault: { at: 1, kind: 'stalls-before' },
           meanwhile: [],
-          rival: { at: 10, blow: 'dies-after' },
+          takeoverFault: { at: 10, kind: 'dies-after' },
         },
         { do: 'drift', how: 'added' },
       ],
     },
   },
   {
-    found: 'a process that had been overtaken accused the API of a cursor loop',
+    found: 'a process whose sweep another one had finished reported a cursor loop of the API',
     scenario: {
       ...CALM,
       list: 'people',
       seed: 44683,
       size: 14,
-      mishaps: { 'rate-limited': 0.3 },
+      apiFaults: { 'rate-limited': 0.3 },
       attempts: 3,
       steps: [
         SWEEP,
@@ -86,9 +86,9 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
         SWEEP,
         {
           do: 'sweep',
-          doom: { at: 3, blow: 'stalls-before' },
+          fault: { at: 3, kind: 'stalls-before' },
           meanwhile: [],
-          rival: { at: 14, blow: 'stalls-after' },
+          takeoverFault: { at: 14, kind: 'stalls-after' },
         },
       ],
     },

@@ -1,9 +1,9 @@
-/** Rules a run may be under, and said once more in the judge's own words: which fields an event may be about. */
+/** The field rules of runs, each with an independent statement for the judge of which fields an event may name. */
 import type { FieldRules } from '../../src/detect/rules.js';
 
 interface RuleSet {
   rules: FieldRules;
-  /** Written apart from the detector's patterns on purpose. */
+  /** Does not use the detector's patterns, so that the judge is independent. */
   compares: (field: string) => boolean;
 }
 

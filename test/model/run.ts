@@ -1,4 +1,4 @@
-/** Runs a scenario on a real Redis: one list, swept by processes that die, stall and come back, until all is quiet. */
+/** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
@@ -12,63 +12,63 @@ import type { SweepOptions } from '../../src/sweep/options.js';
 import { sweepList, type SweepResult } from '../../src/sweep/run-sweep.js';
 import type { SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { ModelCrm } from './crm.js';
-import { CONNECTION_CLOSED, Fate, fatefulRedis, type Doom } from './fate.js';
+import { CONNECTION_CLOSED, FaultSchedule, faultyRedis, type ProcessFault } from './fault-schedule.js';
 import { inProcessApi } from './in-process-api.js';
 import { RULE_SETS } from './rule-sets.js';
 import type { Drift, Scenario, Step } from './scenario.js';
-import type { CompleteSweep, Meant, Story } from './story.js';
+import type { CompleteSweep, IntendedEvent, RunRecord } from './run-record.js';
 import { ModelTime } from './time.js';
 
-export interface ModelRoom {
+export interface RunContext {
   redis: Redis;
   keys: Keys;
-  /** A workspace no other run has. */
+  /** Used by this run only. */
   workspace: string;
   sabotage?: Sabotage;
 }
 
-/** For controls: one promise of the store broken, or one safeguard switched off. Never on the way of a real process. */
+/** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
-  store?: (store: SweepStore, room: Pick<ModelRoom, 'redis' | 'keys' | 'workspace'>) => SweepStore;
+  store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => SweepStore;
   options?: (options: SweepOptions) => SweepOptions;
 }
 
-/** Longer than any replica lags: what came last may be believed by the next sweep. */
-const APART_MS = 60_000;
+/** Longer than any replica lag, so that the next sweep may accept the last change. */
+const SWEEP_INTERVAL_MS = 60_000;
 const LEASE_MS = 15_000;
-/** The lag's second look, drift's second sweep, and two more: nothing takes longer to come to light. */
-const MOST_QUIET_SWEEPS = 4;
+/** One sweep to resolve doubt, one for schema drift, and two more. Everything must be reported by then. */
+const MAX_QUIET_SWEEPS = 4;
 
-export async function runScenario(scenario: Scenario, room: ModelRoom): Promise<Story> {
-  const run = new Run(scenario, room);
+export async function runScenario(scenario: Scenario, context: RunContext): Promise<RunRecord> {
+  const run = new Run(scenario, context);
   for (const step of scenario.steps) await run.take(step);
-  await run.quieten();
-  return await run.story();
+  await run.stopChanges();
+  return await run.record();
 }
 
 interface Process {
-  fate: Fate;
+  faults: FaultSchedule;
   ended: Promise<'ended'>;
 }
 
 class Run {
   readonly #scenario: Scenario;
-  readonly #room: ModelRoom;
+  readonly #context: RunContext;
   readonly #time = new ModelTime();
   readonly #crm: ModelCrm;
-  /** What a person, or the test itself, looks at Redis with. */
+  /** For operator commands and for the test's own reads. */
   readonly #store: SweepStore;
   readonly #options: SweepOptions;
-  readonly #meant: Meant[] = [];
+  readonly #intended: IntendedEvent[] = [];
   readonly #sweeps: CompleteSweep[] = [];
-  readonly #surprises: string[] = [];
+  readonly #unexpected: string[] = [];
   readonly #driftedAt: number[] = [];
   readonly #baselines: { from: number; to: number }[] = [{ from: 0, to: Infinity }];
 
-  constructor(scenario: Scenario, room: ModelRoom) {
+  constructor(scenario: Scenario, context: RunContext) {
     this.#scenario = scenario;
-    this.#room = room;
-    this.#store = createSweepStore(room.redis, room.keys, room.workspace);
+    this.#context = context;
+    this.#store = createSweepStore(context.redis, context.keys, context.workspace);
     this.#crm = new ModelCrm(scenario, this.#time);
     const { baseline, images, removals, creations, rules } = scenario.config;
     this.#options = {
@@ -92,53 +92,54 @@ class Run {
     }
     if (step.do === 'accept-removals') await this.#store.acceptRemovals(this.#scenario.list);
     else if (step.do === 'accept-creations') await this.#store.acceptCreations(this.#scenario.list);
-    else if (step.do === 'live') this.#crm.live(step.acts);
-    else if (step.do === 'wait') this.#time.pass(step.ms);
+    else if (step.do === 'live') this.#crm.act(step.acts);
+    else if (step.do === 'wait') this.#time.advance(step.ms);
     else if (this.#isBaselined && step.do === 'hide')
       this.#crm.hide(step.nth, this.#scenario.config.removals.confirm - 1);
     else if (this.#isBaselined && step.do === 'drift') this.#drift(step.how);
   }
 
-  /** Nothing goes wrong any more, and nothing happens: now every sweep must be complete, and all must come to light. */
-  async quieten(): Promise<void> {
-    this.#crm.quieten();
+  /** Ends faults and changes. From now on every sweep must be complete, and everything must be reported. */
+  async stopChanges(): Promise<void> {
+    this.#crm.stopChanges();
     const { confirm } = this.#scenario.config.removals;
     const quietSince = this.#time.now();
-    // A cursor that died with the last process costs one sweep.
-    let mayFail = 1;
-    for (let complete = 0; complete < confirm + MOST_QUIET_SWEEPS;) {
-      this.#time.pass(APART_MS);
+    // A cursor that expired with the last process costs one sweep.
+    let failuresLeft = 1;
+    for (let complete = 0; complete < confirm + MAX_QUIET_SWEEPS;) {
+      this.#time.advance(SWEEP_INTERVAL_MS);
       const before = this.#sweeps.length;
-      await this.#sweep({ doom: null, meanwhile: [], rival: null });
+      await this.#sweep({ fault: null, meanwhile: [], takeoverFault: null });
       if (this.#sweeps.length > before) complete += 1;
-      else if (--mayFail < 0) return void this.#surprises.push('a sweep stays incomplete although nothing is wrong');
+      else if (--failuresLeft < 0)
+        return void this.#unexpected.push('a sweep is incomplete although there are no faults');
       if (isUneventful(this.#sweeps.at(-1), quietSince)) return;
       if (complete === confirm) await this.#store.acceptRemovals(this.#scenario.list);
-      // Held in one of these sweeps, reported by the next.
+      // Creations held by one of these sweeps are reported by the next one.
       await this.#store.acceptCreations(this.#scenario.list);
     }
   }
 
-  async story(): Promise<Story> {
+  async record(): Promise<RunRecord> {
     const { list } = this.#scenario;
-    const [entries, membership, held, stored, schema, known] = await Promise.all([
-      this.#room.redis.xrange(this.#room.keys.log(this.#room.workspace), '-', '+'),
+    const [entries, membership, quarantined, stored, schema, records] = await Promise.all([
+      this.#context.redis.xrange(this.#context.keys.log(this.#context.workspace), '-', '+'),
       this.#store.membership(list),
       this.#store.quarantinedKeys(list),
       this.#store.load(list),
       this.#store.schema(list),
-      this.#known(),
+      this.#storedRecords(),
     ]);
     return {
       scenario: this.#scenario,
       journal: this.#crm.sandbox.journal.lines(),
       events: entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent),
-      meant: this.#meant,
+      intended: this.#intended,
       sweeps: this.#sweeps,
       baselines: this.#baselines,
       driftedAt: this.#driftedAt,
-      surprises: this.#surprises,
-      end: { truth: this.#crm.truth(), known, membership, held, stored, schema },
+      unexpected: this.#unexpected,
+      end: { truth: this.#crm.truth(), records, membership, quarantined, stored, schema },
     };
   }
 
@@ -158,51 +159,58 @@ class Run {
     this.#crm.sandbox.behave(how === 'emptied' ? { empties: 'absent' } : { drift: how });
   }
 
-  /** One process sweeps; when it stands still, another one takes over from it before it goes on. */
-  async #sweep({ doom, meanwhile, rival }: Omit<Extract<Step, { do: 'sweep' }>, 'do'>): Promise<void> {
-    const first = this.#process(doom);
-    if ((await this.#until(first)) === 'stalled') {
-      await this.#leaseRunsOut();
-      this.#crm.live(meanwhile);
-      const second = this.#process(rival);
-      const then = await this.#until(second);
-      await this.#goesOn(first);
-      if (then === 'stalled') await this.#goesOn(second);
+  /** One process sweeps. If it stalls, another one takes over before the first one resumes. */
+  async #sweep({ fault, meanwhile, takeoverFault }: Omit<Extract<Step, { do: 'sweep' }>, 'do'>): Promise<void> {
+    const first = this.#process(fault);
+    if ((await this.#runUntilInterrupted(first)) === 'stalled') {
+      await this.#expireLease();
+      this.#crm.act(meanwhile);
+      const second = this.#process(takeoverFault);
+      const then = await this.#runUntilInterrupted(second);
+      await this.#resume(first);
+      if (then === 'stalled') await this.#resume(second);
     }
-    await this.#leaseRunsOut();
+    await this.#expireLease();
   }
 
-  async #goesOn(process: Process): Promise<void> {
-    process.fate.wake();
-    await this.#until(process);
+  async #resume(process: Process): Promise<void> {
+    process.faults.resume();
+    await this.#runUntilInterrupted(process);
   }
 
-  #process(doom: Doom | null): Process {
+  #process(fault: ProcessFault | null): Process {
     const { list, attempts, withoutIds } = this.#scenario;
-    const { redis, keys, workspace, sabotage } = this.#room;
-    const fate = new Fate(doom);
-    const last = new Map<string, UncheckedRecord>();
-    const shown = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
-      const records = this.#crm.asShown(all);
-      for (const record of records) last.set(String(record['id']), record);
+    const { redis, keys, workspace, sabotage } = this.#context;
+    const faults = new FaultSchedule(fault);
+    const lastShown = new Map<string, UncheckedRecord>();
+    const visible = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
+      const records = this.#crm.visible(all);
+      for (const record of records) lastShown.set(String(record['id']), record);
       return withoutIds ? records.map(({ id: _, ...record }) => record) : records;
     };
-    const api = inProcessApi({ sandbox: this.#crm.sandbox, clock: this.#time.driving, fate, attempts, shown });
-    const own = fatefulRedis(redis, fate);
-    const honest = patient(createSweepStore(own, keys, workspace));
-    const store = this.#heard(sabotage?.store?.(honest, { redis: own, keys, workspace }) ?? honest, last);
-    const deps = { workspace, api, store, clock: this.#time.following, log: silentLog };
+    const api = inProcessApi({
+      sandbox: this.#crm.sandbox,
+      clock: this.#time.autoAdvancing,
+      faults,
+      attempts,
+      visible,
+    });
+    const connection = faultyRedis(redis, faults);
+    const original = withLongLeases(createSweepStore(connection, keys, workspace));
+    const sabotaged = sabotage?.store?.(original, { redis: connection, keys, workspace });
+    const store = this.#recordingEvents(sabotaged ?? original, lastShown);
+    const deps = { workspace, api, store, clock: this.#time.waiting, log: silentLog };
     const sweep = sweepList(deps, sabotage?.options?.(this.#options) ?? { ...this.#options, list });
     const ended = sweep.then(
-      (result) => this.#judgeResult(result, doom),
-      (error: unknown) => this.#judgeError(error, doom),
+      (result) => this.#checkResult(result, fault),
+      (error: unknown) => this.#checkError(error, fault),
     );
-    return { fate, ended: ended.then(() => 'ended' as const) };
+    return { faults, ended: ended.then(() => 'ended' as const) };
   }
 
-  /** Until it has ended, or fate strikes it; then what it has brought to an end is noted. */
-  async #until({ fate, ended }: Process): Promise<'ended' | 'died' | 'stalled'> {
-    const how = await Promise.race([ended, fate.struck()]);
+  /** Waits until the process ends or a fault interrupts it, then records the sweep that it completed. */
+  async #runUntilInterrupted({ faults, ended }: Process): Promise<'ended' | 'died' | 'stalled'> {
+    const how = await Promise.race([ended, faults.interrupted()]);
     const { lastSweep } = (await this.#store.load(this.#scenario.list)).state;
     if (lastSweep !== null && this.#sweeps.at(-1)?.sweepId !== lastSweep.sweepId) this.#complete(lastSweep);
     return how;
@@ -211,50 +219,52 @@ class Run {
   #complete(summary: SweepSummary): void {
     const { sweepId, mode } = summary;
     const [startedAt, endedAt] = [Date.parse(summary.startedAt), Date.parse(summary.completedAt)];
-    this.#sweeps.push({ sweepId, mode, startedAt, endedAt, hidden: this.#crm.swept(), summary });
-    const learning = this.#baselines.at(-1);
-    if (mode === 'baseline' && learning !== undefined) learning.to = Math.min(learning.to, endedAt);
+    this.#sweeps.push({ sweepId, mode, startedAt, endedAt, hidden: this.#crm.sweepEnded(), summary });
+    const baseline = this.#baselines.at(-1);
+    if (mode === 'baseline' && baseline !== undefined) baseline.to = Math.min(baseline.to, endedAt);
   }
 
-  /** What a dead process held is free when its life is over. */
-  async #leaseRunsOut(): Promise<void> {
-    const { redis, keys, workspace } = this.#room;
-    if ((await redis.del(keys.lease(workspace, this.#scenario.list))) > 0) this.#time.pass(LEASE_MS);
+  /** Lets the lease of a dead or stalled process expire. */
+  async #expireLease(): Promise<void> {
+    const { redis, keys, workspace } = this.#context;
+    if ((await redis.del(keys.lease(workspace, this.#scenario.list))) > 0) this.#time.advance(LEASE_MS);
   }
 
-  #judgeResult(result: SweepResult, doom: Doom | null): void {
-    // Passed by, because somebody sweeps: itself, unknowingly, when its call for the lease was sent twice.
-    if (result.outcome === 'held' && doom === null) this.#surprises.push('a list was held that nobody swept');
+  #checkResult(result: SweepResult, fault: ProcessFault | null): void {
+    // A process whose lease request was sent twice finds the list held by itself. Without a fault nothing else may hold it.
+    if (result.outcome === 'held' && fault === null)
+      this.#unexpected.push('a list was held although no other process swept it');
   }
 
-  #judgeError(error: unknown, doom: Doom | null): void {
+  #checkError(error: unknown, fault: ProcessFault | null): void {
     const code = error instanceof ChangefeedError ? error.code : undefined;
     if (code === 'CF_SWEEP_INCOMPLETE') return;
-    if (code === 'CF_LEASE_LOST' && doom?.blow.startsWith('stalls') === true) return;
-    if (messageOf(error) === CONNECTION_CLOSED && doom?.blow.startsWith('fails') === true) return;
-    this.#surprises.push(`a sweep ended with ${code ?? 'an error'}: ${messageOf(error)}`);
+    if (code === 'CF_LEASE_LOST' && fault?.kind.startsWith('stalls') === true) return;
+    if (messageOf(error) === CONNECTION_CLOSED && fault?.kind.startsWith('fails') === true) return;
+    this.#unexpected.push(`a sweep ended with ${code ?? 'an error'}: ${messageOf(error)}`);
   }
 
-  /** The store, with every event noted that is about to be written. */
-  #heard(store: SweepStore, last: ReadonlyMap<string, UncheckedRecord>): SweepStore {
-    const note = (event: ChangeEvent | null): void => {
-      if (event !== null) this.#meant.push({ event, shown: (last.get(event.subject) ?? null) as CrmRecord | null });
+  /** The store, which records every event before it is written. */
+  #recordingEvents(store: SweepStore, lastShown: ReadonlyMap<string, UncheckedRecord>): SweepStore {
+    const record = (event: ChangeEvent | null): void => {
+      if (event !== null)
+        this.#intended.push({ event, shown: (lastShown.get(event.subject) ?? null) as CrmRecord | null });
     };
     return {
       ...store,
       commitPage: (list, commit) => {
-        for (const event of [...commit.writes.map((write) => write.event), ...(commit.events ?? [])]) note(event);
+        for (const event of [...commit.writes.map((write) => write.event), ...(commit.events ?? [])]) record(event);
         return store.commitPage(list, commit);
       },
       commitRemovals: (list, commit) => {
-        for (const { event } of commit.writes) note(event);
+        for (const { event } of commit.writes) record(event);
         return store.commitRemovals(list, commit);
       },
     };
   }
 
-  async #known(): Promise<Map<string, SerialisedRecord>> {
-    const { redis, keys, workspace } = this.#room;
+  async #storedRecords(): Promise<Map<string, SerialisedRecord>> {
+    const { redis, keys, workspace } = this.#context;
     const { list } = this.#scenario;
     const names = await redis.hkeys(keys.records(workspace, list));
     const states = await this.#store.records(list, names);
@@ -262,8 +272,8 @@ class Run {
   }
 }
 
-/** Redis counts a lease in real time, which is not the model's: however slow the machine, it runs out only where the run says so. */
-function patient(store: SweepStore): SweepStore {
+/** Redis measures leases in real time, the model does not. Long leases expire only where the run says so, on any machine. */
+function withLongLeases(store: SweepStore): SweepStore {
   return {
     ...store,
     acquire: (list, ttlMs) => store.acquire(list, ttlMs * 1_000),
@@ -271,7 +281,7 @@ function patient(store: SweepStore): SweepStore {
   };
 }
 
-/** Nothing happened, and nothing is left to be decided: one more sweep would say the same. */
+/** Nothing changed and nothing is undecided: another sweep would give the same result. */
 function isUneventful(last: CompleteSweep | undefined, quietSince: number): boolean {
   if (last === undefined || last.startedAt < quietSince || last.mode === 'baseline') return false;
   const { summary } = last;

@@ -1,24 +1,24 @@
-/** What a run is made of, as plain data that shrinks: a world, how it is shown, what is asked of detection, and what happens. */
+/** A run as plain data, which can be shrunk: the world, its rendering, the configuration, and the steps. */
 import fc from 'fast-check';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import type { ListName } from '../../src/events/lists.js';
 import type { Behaviour, ScheduledFault } from '../../src/sandbox/faults/behaviour.js';
-import type { Doom } from './fate.js';
+import type { ProcessFault } from './fault-schedule.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';
 import { RULE_SETS, type RuleSetName } from './rule-sets.js';
 
 export interface Scenario {
-  list: BuiltInList;
-  /** Rows of history and activity carry no id. */
+  list: ListName;
+  /** Rows of history and activity have no id. */
   withoutIds: boolean;
   seed: number;
   /** Records of the list at the start. */
   size: number;
-  shown: Partial<Behaviour>;
-  /** Share of requests that meet each mishap. */
-  mishaps: Partial<Record<ScheduledFault, number>>;
-  /** Mutations after every page while life goes on. */
+  rendering: Partial<Behaviour>;
+  /** For each fault, the share of requests that it affects. */
+  apiFaults: Partial<Record<ScheduledFault, number>>;
+  /** Mutations after every page until the end of the steps. */
   churn: number;
-  /** Tries per page. */
+  /** Attempts per page. */
   attempts: number;
   config: ModelConfig;
   steps: readonly Step[];
@@ -34,24 +34,24 @@ export interface ModelConfig {
 
 export type Step =
   | { do: 'live'; acts: readonly ActName[] }
-  /** A sweep; when its process dies or stands still, its lease runs out and another takes over. */
-  | { do: 'sweep'; doom: Doom | null; meanwhile: readonly ActName[]; rival: Doom | null }
+  /** A sweep. If its process stalls, its lease expires and another process takes over. */
+  | { do: 'sweep'; fault: ProcessFault | null; meanwhile: readonly ActName[]; takeoverFault: ProcessFault | null }
   | { do: 'wait'; ms: number }
   | { do: 'resync' }
   | { do: 'accept-removals' }
   | { do: 'accept-creations' }
-  /** The next complete sweep does not show this record (of those it would), as when a replica lags. */
+  /** Hides one record from the next complete sweeps, as a lagging replica would. */
   | { do: 'hide'; nth: number }
   | { do: 'drift'; how: Drift };
 
-/** `emptied`: empty fields, null so far, are absent from now on. */
+/** `emptied`: empty fields that were null are absent from now on. */
 export type Drift = 'added' | 'removed' | 'reshaped' | 'emptied';
 
 const HOUR_MS = 3_600_000;
 
-const doom: fc.Arbitrary<Doom> = fc.record({
+const fault: fc.Arbitrary<ProcessFault> = fc.record({
   at: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 90 })),
-  blow: fc.constantFrom(
+  kind: fc.constantFrom(
     'dies-before',
     'dies-after',
     'stalls-before',
@@ -64,7 +64,7 @@ const doom: fc.Arbitrary<Doom> = fc.record({
 
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 2 });
 
-function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
+function steps(list: ListName, drifts: boolean): fc.Arbitrary<Step[]> {
   const usable = (Object.keys(ACTS) as ActName[]).filter(
     (name) => ACTS[name].lists.includes(list) && (!drifts || ACTS[name].duringDrift === true),
   );
@@ -72,16 +72,16 @@ function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
   const live = acts(6).map((done): Step => ({ do: 'live', acts: done }));
   const sweep = fc.record({
     do: fc.constant('sweep' as const),
-    doom: sometimes(doom),
+    fault: sometimes(fault),
     meanwhile: acts(3),
-    rival: sometimes(doom),
+    takeoverFault: sometimes(fault),
   });
   const wait = fc.constantFrom(1_000, 30_000, 2 * HOUR_MS).map((ms): Step => ({ do: 'wait', ms }));
-  // Only todos all have the field that goes: of a form that fewer than ten rows have, each is told by itself.
+  // Only todos all have the field that is removed or reshaped. With fewer than ten such rows, each would be reported by itself.
   const hows =
     list === 'todo' ? (['added', 'removed', 'reshaped', 'emptied'] as const) : (['added', 'emptied'] as const);
   const drift = fc.constantFrom(...hows).map((how): Step => ({ do: 'drift', how }));
-  const seldom = fc.oneof(
+  const rare = fc.oneof(
     fc.constant<Step>({ do: 'resync' }),
     fc.constant<Step>({ do: 'accept-removals' }),
     fc.constant<Step>({ do: 'accept-creations' }),
@@ -91,12 +91,12 @@ function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
     { arbitrary: sweep, weight: 8 },
     { arbitrary: live, weight: 6 },
     { arbitrary: wait, weight: 2 },
-    ...(drifts ? [{ arbitrary: drift, weight: 2 }] : [{ arbitrary: seldom, weight: 2 }]),
+    ...(drifts ? [{ arbitrary: drift, weight: 2 }] : [{ arbitrary: rare, weight: 2 }]),
   );
   return fc.array(any, { minLength: 2, maxLength: 14, size: 'max' });
 }
 
-const shown: fc.Arbitrary<Partial<Behaviour>> = fc.record({
+const rendering: fc.Arbitrary<Partial<Behaviour>> = fc.record({
   pageSize: fc.constantFrom(1, 2, 3, 5, 7),
   end: fc.constantFrom('null', 'missing', 'empty-text', 'empty-page'),
   cursor: fc.constantFrom('last-id', 'last-id', 'expiring', 'snapshot', 'single-use'),
@@ -113,8 +113,8 @@ const shown: fc.Arbitrary<Partial<Behaviour>> = fc.record({
   historySource: fc.constantFrom('present', 'older-absent'),
 });
 
-/** Those that a list API can have and still be sound. */
-const MISHAPS = [
+/** The faults under which a list API is still sound. */
+const API_FAULTS = [
   'rate-limited',
   'unauthorised',
   'empty-400',
@@ -129,12 +129,12 @@ const MISHAPS = [
   'rename',
 ] as const satisfies readonly ScheduledFault[];
 
-const mishaps = fc
-  .uniqueArray(fc.tuple(fc.constantFrom(...MISHAPS), fc.constantFrom(0.03, 0.1, 0.3)), {
+const apiFaults = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...API_FAULTS), fc.constantFrom(0.03, 0.1, 0.3)), {
     maxLength: 3,
     selector: ([name]) => name,
   })
-  .map((pairs): Scenario['mishaps'] => Object.fromEntries(pairs));
+  .map((pairs): Scenario['apiFaults'] => Object.fromEntries(pairs));
 
 const config: fc.Arbitrary<ModelConfig> = fc.record({
   rules: fc.constantFrom(...(Object.keys(RULE_SETS) as RuleSetName[])),
@@ -145,14 +145,14 @@ const config: fc.Arbitrary<ModelConfig> = fc.record({
     maxShare: fc.constantFrom(0.2, 0.5),
     maxCount: fc.constantFrom(10, 1, 3),
   }),
-  // Strict ones too: in a world this small the default holds replaced lists alone.
+  // Strict limits too: in a world this small the default limits hold only replaced lists.
   creations: fc.record({
     maxShare: fc.constantFrom(0.5, 0.3, 0.3, 0, 1),
     maxCount: fc.constantFrom(100, 1, 0, 0),
   }),
 });
 
-export function scenarios(lists: readonly BuiltInList[]): fc.Arbitrary<Scenario> {
+export function scenarios(lists: readonly ListName[]): fc.Arbitrary<Scenario> {
   return fc.constantFrom(...lists).chain((list) => {
     const mayDrift = DRIFTING_LISTS.includes(list);
     const drifting = mayDrift ? fc.constantFrom(false, false, false, true) : fc.constant(false);
@@ -160,14 +160,14 @@ export function scenarios(lists: readonly BuiltInList[]): fc.Arbitrary<Scenario>
   });
 }
 
-function ofList(list: BuiltInList, drifts: boolean): fc.Arbitrary<Scenario> {
+function ofList(list: ListName, drifts: boolean): fc.Arbitrary<Scenario> {
   const scenario = fc.record({
     list: fc.constant(list),
     withoutIds: list === 'history' || list === 'activity' ? fc.constantFrom(false, false, true) : fc.constant(false),
     seed: fc.nat(100_000),
     size: drifts ? fc.integer({ min: 14, max: 24 }) : fc.nat(14),
-    shown,
-    mishaps,
+    rendering,
+    apiFaults,
     churn: drifts ? fc.constant(0) : fc.constantFrom(0, 0, 1, 2),
     attempts: fc.integer({ min: 1, max: 4 }),
     config,
@@ -176,26 +176,26 @@ function ofList(list: BuiltInList, drifts: boolean): fc.Arbitrary<Scenario> {
   return scenario.map((one) => walkable(decidable(drifts ? ofDrift(one) : one)));
 }
 
-/** With records known by digests alone, or when asked not to, drift is told record by record: no judge could tell it from edits. */
+/** Without images or with `collapse: false`, drift is reported per record, and the judge could not distinguish it from edits. */
 function ofDrift(scenario: Scenario): Scenario {
-  const { 'cursor-row-deleted': _, ...left } = scenario.mishaps;
+  const { 'cursor-row-deleted': _, ...left } = scenario.apiFaults;
   const { config: given } = scenario;
   return {
     ...scenario,
-    mishaps: left,
+    apiFaults: left,
     config: { ...given, images: true, rules: given.rules === 'no-collapse' ? 'none' : given.rules },
   };
 }
 
-/** A list that grows by more than a page for every page that is read has no end. */
+/** A list that grows by a page or more for every page read has no end. */
 function walkable(scenario: Scenario): Scenario {
-  const { churn, shown: given } = scenario;
+  const { churn, rendering: given } = scenario;
   return churn < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
 }
 
-/** Without images an event does not say what was before: that somebody was renamed could not be told from an edit. */
+/** Without images an event has no `before`, so the judge could not distinguish a renamed reference from an edit. */
 function decidable(scenario: Scenario): Scenario {
   if (scenario.config.images) return scenario;
-  const { rename: _, ...left } = scenario.mishaps;
-  return { ...scenario, mishaps: left };
+  const { rename: _, ...left } = scenario.apiFaults;
+  return { ...scenario, apiFaults: left };
 }

@@ -1,4 +1,4 @@
-/** A clock that moves only when it is looked at or slept on: the same run has the same times, and no wait takes any. */
+/** A clock that advances only when code reads it or sleeps on it: a run always has the same times, and no wait takes real time. */
 import type { Clock } from '../../src/runtime/clock.js';
 
 interface Sleeper {
@@ -10,27 +10,27 @@ export class ModelTime {
   #now = Date.UTC(2026, 2, 1);
   #sleepers: Sleeper[] = [];
 
-  /** Ticks, so that no two moments are the same. */
+  /** Advances by one, so that no two readings are equal. */
   now = (): number => ++this.#now;
 
-  pass(ms: number): void {
+  advance(ms: number): void {
     this.#now += ms;
     const due = this.#sleepers.filter(({ at }) => at <= this.#now);
     this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#now);
     for (const { wake } of due) wake();
   }
 
-  /** Sleeping on it lets time pass at once. */
-  readonly driving: Clock = {
+  /** A sleep advances the time at once. */
+  readonly autoAdvancing: Clock = {
     now: this.now,
     sleep: (ms) => {
-      this.pass(ms);
+      this.advance(ms);
       return Promise.resolve();
     },
   };
 
-  /** Sleeping on it lasts until something else has let that time pass. */
-  readonly following: Clock = {
+  /** A sleep lasts until something else advances the time. */
+  readonly waiting: Clock = {
     now: this.now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
@@ -50,12 +50,12 @@ export class ModelTime {
       }),
   };
 
-  /** The world's: between two of its moments a change stamp never goes back, whatever it trails behind. */
-  readonly ofWorld: Clock = {
+  /** For the sandbox: its readings are far enough apart that a delayed modifiedAt never goes backwards. */
+  readonly forWorld: Clock = {
     now: () => {
       this.#now += 100;
       return this.now();
     },
-    sleep: (ms) => this.driving.sleep(ms),
+    sleep: (ms) => this.autoAdvancing.sleep(ms),
   };
 }

@@ -1,4 +1,4 @@
-/** What a run leaves behind for its judge. */
+/** What a run records for judge.ts. */
 import type { SchemaTally } from '../../src/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
@@ -12,37 +12,37 @@ export interface CompleteSweep {
   /** ms */
   startedAt: number;
   endedAt: number;
-  /** Ids of records that this sweep was not shown although they were there. */
+  /** Ids of existing records that were hidden from this sweep. */
   hidden: ReadonlySet<string>;
   summary: SweepSummary;
 }
 
-/** An event that some process meant to write, whether or not it came to that. */
-export interface Meant {
+/** An event that some process was about to write, whether or not the write took effect. */
+export interface IntendedEvent {
   event: ChangeEvent;
-  /** The record as the API had last shown it to this process. */
+  /** The record as this process last received it from the API. */
   shown: CrmRecord | null;
 }
 
-export interface Story {
+export interface RunRecord {
   scenario: Scenario;
   journal: readonly JournalLine[];
-  /** The log, in its order. */
+  /** The log, in order. */
   events: readonly ChangeEvent[];
-  meant: readonly Meant[];
+  intended: readonly IntendedEvent[];
   sweeps: readonly CompleteSweep[];
-  /** From when to when the next complete sweep was to learn in silence; ms. */
+  /** Periods in which the next complete sweep is a baseline; ms. */
   baselines: readonly { from: number; to: number }[];
-  /** When the schema was changed; ms. */
+  /** Times of schema changes; ms. */
   driftedAt: readonly number[];
-  /** What no sweep may end with. */
-  surprises: readonly string[];
+  /** Outcomes that no sweep may have. */
+  unexpected: readonly string[];
   end: {
-    /** What is true of the list now, as it is shown to all. */
+    /** The records of the list, as the API renders them. */
     truth: ReadonlyMap<string, CrmRecord>;
-    known: ReadonlyMap<string, SerialisedRecord>;
+    records: ReadonlyMap<string, SerialisedRecord>;
     membership: Membership;
-    held: readonly string[];
+    quarantined: readonly string[];
     stored: StoredSweep;
     schema: SchemaTally;
   };
