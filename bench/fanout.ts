@@ -5,8 +5,8 @@
  *   ordered  the same, order: 'record'
  * at equal concurrency, in interleaved rounds; medians, as JSON. Instead of these,
  *   --subscriptions   nine subscriptions, then ten
- *   --batch           a handler of single events, then of 500 at once: one that does nothing, one that asks somebody 20 ms away
- *                     per call, and with POSTGRES_URL the postgres handler
+ *   --batch           a handler of single events, then of 500 at once: one that does nothing, one with a
+ *                     request of 20 ms per call, and with POSTGRES_URL the postgres handler
  *
  * Usage: REDIS_URL=redis://… node --import tsx bench/fanout.ts [events] [rounds] [records]
  */

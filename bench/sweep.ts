@@ -1,5 +1,5 @@
 /**
- * What a sweep costs: ours, the naive pipeline, and the bare download that nobody can beat, over the same pages from a
+ * What a sweep costs: ours, the naive pipeline, and the bare download as the lower limit, over the same pages from a
  * server in another process, in turns within one run. Prints JSON: records per second, median of the rounds.
  *   npx tsx bench/sweep.ts [records] [rounds]
  */

@@ -1,4 +1,4 @@
-/** The pipeline everybody writes first: parse, stable-stringify, sha256, one awaited round trip per record and thing. */
+/** The usual first implementation: parse, stable-stringify, sha256, and one awaited round trip per record and operation. */
 import { createHash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
 import type { Redis } from 'ioredis';

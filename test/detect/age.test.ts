@@ -28,13 +28,13 @@ describe('age: an answer compared by modifiedAt', () => {
     ['yesterday', known],
     [known, 'yesterday'],
     [null, null],
-  ])('tells nothing where one of them is missing or no time: %s beside %s', (stamp, knownStamp) => {
+  ])('is unclear when one of them is missing or not a time: %s and %s', (stamp, knownStamp) => {
     expect(ageOf(stamp, knownStamp)).toBe('unclear');
   });
 });
 
 describe('age: a lagging replica', () => {
-  it('may not know what was learnt less than ten seconds ago', () => {
+  it('may lack a change that was stored less than ten seconds ago', () => {
     expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:09.999Z')).toBe(true);
     expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:10.000Z')).toBe(false);
     expect(withinLag(null, '2026-03-01T10:00:00.000Z')).toBe(false);

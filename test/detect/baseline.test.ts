@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Baseline } from '../../src/detect/detect.js';
-import { look, personAt } from '../support/one-sighting.js';
+import { runCase, personAt } from '../support/detect-case.js';
 
 const since = '2026-03-01T10:00:00.000Z';
 const taken = (record: Record<string, unknown>, baseline: Baseline = { since }) => {
-  const { kind, sequence, event } = look({ record, baseline }).detection;
+  const { kind, sequence, event } = runCase({ record, baseline }).detection;
   return [kind, sequence, event?.type, event?.time, event?.data.detectedBy];
 };
 
@@ -12,14 +12,14 @@ describe('baseline: since a time', () => {
   it('reports records created then or later', () => {
     const record = { id: 'p1', '생성 날짜': since };
     expect(taken(record)).toEqual(['baselined', 1, 'crm.person.created', since, 'content']);
-    const { data } = look({ record, baseline: { since } }).detection.event!;
+    const { data } = runCase({ record, baseline: { since } }).detection.event!;
     expect([data.before, data.after, data.changes]).toEqual([null, record, []]);
   });
 
   it('reports records changed then or later, at their modifiedAt', () => {
     const record = { id: 'p1', '생성 날짜': '2026-03-01T09:59:59.999Z', '수정 날짜': '2026-03-01T19:00:00.000+09:00' };
     expect(taken(record)).toEqual(['baselined', 1, 'crm.person.updated', since, 'timestamp']);
-    const { data } = look({ record, baseline: { since } }).detection.event!;
+    const { data } = runCase({ record, baseline: { since } }).detection.event!;
     expect([data.before, data.after, data.changes, data.class]).toEqual([null, record, [], 'edited']);
   });
 
@@ -28,7 +28,7 @@ describe('baseline: since a time', () => {
     ['and that carry no times', {}],
     ['and whose times are none', { '생성 날짜': 'yesterday', '수정 날짜': 'today' }],
   ])('is silent about records that were neither created %s', (_what, times) => {
-    expect(look({ record: { id: 'p1', ...times }, baseline: { since } }).detection).toEqual({
+    expect(runCase({ record: { id: 'p1', ...times }, baseline: { since } }).detection).toEqual({
       kind: 'baselined',
       sequence: 0,
       event: null,
@@ -39,8 +39,8 @@ describe('baseline: since a time', () => {
 describe('baseline: emit', () => {
   it('emits a snapshot per record, at its creation time or else at the time of observation', () => {
     const record = { id: 'p1', '생성 날짜': '2026-01-01T09:00:00+09:00' };
-    const told = taken(record, 'emit');
-    expect(told).toEqual(['baselined', 1, 'crm.person.snapshot', '2026-01-01T00:00:00.000Z', 'content']);
+    const reported = taken(record, 'emit');
+    expect(reported).toEqual(['baselined', 1, 'crm.person.snapshot', '2026-01-01T00:00:00.000Z', 'content']);
     for (const creation of [undefined, 'yesterday']) {
       expect(taken({ id: 'p1', '생성 날짜': creation }, 'emit')[3]).toBe('2026-03-01T12:00:00.000Z');
     }
@@ -52,7 +52,7 @@ describe('baseline: a second one', () => {
 
   it('stores differences without events and continues the sequence', () => {
     const record = personAt(6, { 이름: '새이름' });
-    const { detection, next } = look({ stored: known, record, baseline: 'emit' });
+    const { detection, next } = runCase({ stored: known, record, baseline: 'emit' });
     expect(detection).toEqual({ kind: 'baselined', sequence: 4, event: null });
     expect(next).toMatchObject({ sequence: 4, record });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toIsoTime } from '../../src/detect/build-event.js';
 import { removalEvent, type Removal } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { look, observation, personAt } from '../support/one-sighting.js';
+import { runCase, observation, personAt } from '../support/detect-case.js';
 
 const rules = () => compileRules('people');
 
@@ -48,7 +48,7 @@ describe('removal: its event', () => {
 
   it('has an id that no other change of the record has', () => {
     expect(eventOf().id).toBe(eventOf({ record: null }).id);
-    const updated = look({ stored: { sequence: 5, record: personAt(5) }, record: personAt(6, { 이름: 'x' }) });
+    const updated = runCase({ stored: { sequence: 5, record: personAt(5) }, record: personAt(6, { 이름: 'x' }) });
     expect(new Set([eventOf().id, eventOf({ sequence: 7 }).id, updated.detection.event?.id]).size).toBe(3);
   });
 });
@@ -58,7 +58,7 @@ describe('build event: a row without an id', () => {
   const row = { type: 'stage' };
 
   it('gets its key as id, because every record in an event has one', () => {
-    const { event } = look({ key, stored: { sequence: 1, record: row }, record: { type: 'owner' } }).detection;
+    const { event } = runCase({ key, stored: { sequence: 1, record: row }, record: { type: 'owner' } }).detection;
     expect([event?.data.before, event?.data.after]).toEqual([
       { id: key, type: 'stage' },
       { id: key, type: 'owner' },
@@ -70,7 +70,7 @@ describe('build event: a row without an id', () => {
 
 describe('build event: without images', () => {
   it('names record and fields, and carries no contents', () => {
-    const { event } = look({
+    const { event } = runCase({
       stored: { sequence: 1, record: personAt(5) },
       record: personAt(6, { 이름: '비밀' }),
       images: false,

@@ -10,19 +10,19 @@ import {
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 interface Walk {
-  /** Records known before. */
+  /** Stored records. */
   before: number;
-  /** The pages of the list: known and new records on each. */
+  /** The pages of the list: stored and new records on each. */
   pages: readonly (readonly [known: number, fresh: number])[];
   list?: BuiltInList;
   rules?: CreationRules;
   allowed?: number;
-  /** Reported before the sweep before held the others. */
+  /** Creations reported by the last sweep before it held the others. */
   reported?: number;
 }
 
-/** The verdict on each page of a walk; it ends where the list is walked again. */
-function verdicts({
+/** The decision for each page of a walk. Ends where the list is walked again. */
+function decisions({
   before,
   pages,
   list = 'people',
@@ -31,19 +31,19 @@ function verdicts({
   ...last
 }: Walk): CreationDecision[] {
   const guard: CreationGuard = { list, rules, before, reported: last.reported ?? null };
-  const said: CreationDecision[] = [];
+  const decisions: CreationDecision[] = [];
   let [seen, fresh, withheld] = [0, 0, 0];
   for (const [nth, [known, freshOnPage]] of pages.entries()) {
     seen += known + freshOnPage;
     fresh += freshOnPage;
-    const tally = { fresh, allowed, ...(said.includes('withhold') && ({ withholds: true } as const)) };
+    const tally = { fresh, allowed, ...(decisions.includes('withhold') && ({ withholds: true } as const)) };
     const ended = nth === pages.length - 1;
-    const verdict = decideCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
-    said.push(verdict);
-    if (verdict === 'walk again') break;
-    if (verdict !== 'report') withheld += freshOnPage;
+    const decision = decideCreations({ tally, seen, withheld, freshOnPage, ended }, guard);
+    decisions.push(decision);
+    if (decision === 'walk again') break;
+    if (decision !== 'report') withheld += freshOnPage;
   }
-  return said;
+  return decisions;
 }
 
 const times = (count: number, page: readonly [number, number]) => Array.from({ length: count }, () => page);
@@ -56,7 +56,7 @@ describe('creations: an import', () => {
     ['of 60 spread over a list of 500', { before: 500, pages: times(10, [44, 6]) }],
     ['of 100 into an empty list', { before: 0, pages: times(2, [0, 50]) }],
   ])('%s is reported at once', (_what, walk) => {
-    expect(new Set(verdicts(walk))).toEqual(new Set(['report']));
+    expect(new Set(decisions(walk))).toEqual(new Set(['report']));
   });
 
   it.each<[string, Walk, number]>([
@@ -69,14 +69,14 @@ describe('creations: an import', () => {
     ],
     ['of 30 in front of 20, in small pages', { before: 20, pages: [...times(5, [0, 6]), ...times(4, [5, 0])] }, 9],
   ])('%s is withheld until as much of the list is seen, then walked again', (_what, walk, pages) => {
-    const said = verdicts(walk);
-    expect(said.indexOf('walk again') + 1).toBe(pages);
-    expect(said).not.toContain('hold');
+    const found = decisions(walk);
+    expect(found.indexOf('walk again') + 1).toBe(pages);
+    expect(found).not.toContain('hold');
   });
 
   it('is reported in the second walk, also when a few more records have come meanwhile', () => {
     const pages = [...times(61, [0, 50]), ...times(100, [50, 0])];
-    expect(new Set(verdicts({ before: 5_000, allowed: 3_300, pages }))).toEqual(new Set(['report']));
+    expect(new Set(decisions({ before: 5_000, allowed: 3_300, pages }))).toEqual(new Set(['report']));
   });
 });
 
@@ -89,9 +89,9 @@ describe('creations: a replaced list', () => {
     ['of which a few are left', { before: 2_000, pages: [[3, 47], ...times(39, [0, 50])] }],
     ['of history entries', { list: 'history', before: 2_000, pages: times(40, [0, 50]) }],
   ])('%s is held, and nothing of it is reported', (_what, walk) => {
-    const said = verdicts(walk);
-    expect(said.at(-1)).toBe('hold');
-    expect(said).not.toContain('report');
+    const found = decisions(walk);
+    expect(found.at(-1)).toBe('hold');
+    expect(found).not.toContain('report');
   });
 
   it('is one of which less than a tenth is seen again, and that had ten records or more', () => {
@@ -106,7 +106,7 @@ describe('creations: a replaced list', () => {
 
   it('is reported when the guard is switched off (control)', () => {
     const rules = { maxShare: 1, maxCount: 100 };
-    expect(verdicts({ before: 50, rules, pages: times(10, [0, 5]) })).toEqual(times(10, [0, 0]).map(() => 'report'));
+    expect(decisions({ before: 50, rules, pages: times(10, [0, 5]) })).toEqual(times(10, [0, 0]).map(() => 'report'));
   });
 });
 
@@ -114,27 +114,27 @@ describe('creations: a list that grows beyond its own size', () => {
   const pages = [...times(40, [50, 0] as const), ...times(100, [0, 50] as const)];
 
   it('is held: 5,000 new people in a list of 2,000', () => {
-    expect(verdicts({ before: 2_000, pages }).at(-1)).toBe('hold');
+    expect(decisions({ before: 2_000, pages }).at(-1)).toBe('hold');
   });
 
-  it('stays held, sweep after sweep, although what was reported of it is known by now', () => {
+  it('stays held, sweep after sweep, although the reported part of it is stored by now', () => {
     const next = [...times(80, [50, 0] as const), ...times(60, [0, 50] as const)];
-    expect(verdicts({ before: 2_000, reported: 2_000, pages: next })).toEqual([
+    expect(decisions({ before: 2_000, reported: 2_000, pages: next })).toEqual([
       ...times(139, [0, 0]).map(() => 'withhold'),
       'hold',
     ]);
-    expect(new Set(verdicts({ before: 2_000, reported: 2_000, allowed: 5_500, pages: next }))).toEqual(
+    expect(new Set(decisions({ before: 2_000, reported: 2_000, allowed: 5_500, pages: next }))).toEqual(
       new Set(['report']),
     );
   });
 
   it('is reported where rows never leave: 5,000 new history entries after a weekend', () => {
-    expect(verdicts({ list: 'history', before: 2_000, pages }).at(-1)).toBe('walk again');
-    expect(new Set(verdicts({ list: 'history', before: 2_000, allowed: 5_500, pages }))).toEqual(new Set(['report']));
+    expect(decisions({ list: 'history', before: 2_000, pages }).at(-1)).toBe('walk again');
+    expect(new Set(decisions({ list: 'history', before: 2_000, allowed: 5_500, pages }))).toEqual(new Set(['report']));
   });
 
-  it('is held where known rows are missing as well', () => {
+  it('is held when stored rows are missing too', () => {
     const half = [...times(20, [50, 0] as const), ...times(100, [0, 50] as const)];
-    expect(verdicts({ list: 'activity', before: 2_000, pages: half }).at(-1)).toBe('hold');
+    expect(decisions({ list: 'activity', before: 2_000, pages: half }).at(-1)).toBe('hold');
   });
 });

@@ -11,7 +11,7 @@ const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), ref, fc.uniqueArray(ref, {
 const key = fc.oneof(fc.constantFrom('이름', '담당자', '팀', '프로필 사진', '수정 날짜', '딜 개수'), fc.string());
 const record: fc.Arbitrary<UncheckedRecord> = fc.dictionary(key, value).map((fields) => ({ ...fields, id: 'r1' }));
 
-/** The same meaning, said otherwise: keys turned round, sets of references shuffled, nulls added. */
+/** The same content in another representation: keys reversed, reference sets shuffled, nulls added. */
 function rephrase(original: UncheckedRecord, salt: string): UncheckedRecord {
   const turned = Object.entries(original).reverse();
   const shuffled = turned.map(([name, held]) => [

@@ -19,7 +19,7 @@ const minsu = {
   '수정 날짜': '2026-02-20T08:00:00.000Z',
 };
 
-function look(
+function detectChange(
   after: DetectInput['record'],
   options: { before?: DetectInput['record']; rules?: FieldRules; list?: BuiltInList } = {},
 ) {
@@ -74,7 +74,7 @@ describe('detect: a record without a stored record', () => {
 describe('detect: a record whose content changed', () => {
   it('is updated with the fields before and after, at the time of its modifiedAt', () => {
     const after = { ...minsu, 담당자: { id: 'u2', name: '담당B' }, '수정 날짜': '2026-02-28T09:00:00.000Z' };
-    const { kind, sequence, event } = look(after);
+    const { kind, sequence, event } = detectChange(after);
     expect([kind, sequence, event?.type, event?.time]).toEqual([
       'edited',
       5,
@@ -94,23 +94,23 @@ describe('detect: a record whose content changed', () => {
   });
 
   it('is updated at the time of observation when its modifiedAt did not change', () => {
-    const { event } = look({ ...minsu, 이름: '김민서' });
+    const { event } = detectChange({ ...minsu, 이름: '김민서' });
     expect([event?.data.detectedBy, event?.time]).toEqual(['content', '2026-03-01T00:00:00.000Z']);
   });
 
   it('is refreshed when only fields kept by the system changed', () => {
-    expect(look({ ...minsu, '딜 개수': 3 }).kind).toBe('refreshed');
-    expect(look({ ...minsu, '딜 개수': 3, 이름: '김민서' }).kind).toBe('edited');
-    expect(look({ ...minsu, 등급: 'A' }, { rules: { refreshed: ['등*'] } }).kind).toBe('refreshed');
+    expect(detectChange({ ...minsu, '딜 개수': 3 }).kind).toBe('refreshed');
+    expect(detectChange({ ...minsu, '딜 개수': 3, 이름: '김민서' }).kind).toBe('edited');
+    expect(detectChange({ ...minsu, 등급: 'A' }, { rules: { refreshed: ['등*'] } }).kind).toBe('refreshed');
   });
 
   it('reports a renamed reference once, as a change of its field', () => {
-    const { event } = look({ ...minsu, 담당자: { id: 'u1', name: '담당A (퇴사)' } });
+    const { event } = detectChange({ ...minsu, 담당자: { id: 'u1', name: '담당A (퇴사)' } });
     expect(event?.data.changes.map(({ field }) => field)).toEqual(['담당자']);
   });
 
   it('has the same event id for the same change found twice, and another id for another change', () => {
-    const id = (name: string) => look({ ...minsu, 이름: name }).event?.id;
+    const id = (name: string) => detectChange({ ...minsu, 이름: name }).event?.id;
     expect(id('가')).toBe(id('가'));
     expect(id('가')).not.toBe(id('나'));
   });
@@ -129,25 +129,25 @@ describe('detect: a record with the same meaning', () => {
       Object.fromEntries(Object.entries(minsu).map(([k, v]) => [k.normalize('NFD'), v])),
     ],
   ])('makes no event: %s', (_what, after) => {
-    expect(look(after as DetectInput['record'])).toEqual({ kind: 'ignored', sequence: 4, event: null });
+    expect(detectChange(after as DetectInput['record'])).toEqual({ kind: 'ignored', sequence: 4, event: null });
   });
 
   it('is touched, not updated, when only its modifiedAt changed', () => {
-    expect(look({ ...minsu, '수정 날짜': '2026-02-28T09:00:00.000Z' }).kind).toBe('touched');
+    expect(detectChange({ ...minsu, '수정 날짜': '2026-02-28T09:00:00.000Z' }).kind).toBe('touched');
   });
 
   it('yields no event when only ignored fields changed, or none under only', () => {
     const after = { ...minsu, 이름: '김민서' };
-    expect(look(after, { rules: { ignore: ['이름'] } }).kind).toBe('ignored');
-    expect(look(after, { rules: { only: ['담당자'] } }).kind).toBe('ignored');
+    expect(detectChange(after, { rules: { ignore: ['이름'] } }).kind).toBe('ignored');
+    expect(detectChange(after, { rules: { only: ['담당자'] } }).kind).toBe('ignored');
   });
 
   it('is equal in both spellings of the todo fields', () => {
     const before = { id: 'p1', '시작 날짜': '2026-03-03T01:00:00.000Z', 완료: false };
     const after = { id: 'p1', 시작일: '2026-03-03T01:00:00.000Z', 완료: false };
-    expect(look(after, { before, list: 'todo' }).kind).toBe('ignored');
+    expect(detectChange(after, { before, list: 'todo' }).kind).toBe('ignored');
     expect(
-      look({ ...after, 시작일: '2026-03-04T01:00:00.000Z' }, { before, list: 'todo' }).event?.data.changes,
+      detectChange({ ...after, 시작일: '2026-03-04T01:00:00.000Z' }, { before, list: 'todo' }).event?.data.changes,
     ).toEqual([{ field: '시작일', before: '2026-03-03T01:00:00.000Z', after: '2026-03-04T01:00:00.000Z' }]);
   });
 });
@@ -163,6 +163,6 @@ describe('detect: values', () => {
       ['y', 'x'],
     ],
   ])('%j and %j are different: nothing is coerced', (before, after) => {
-    expect(look({ ...minsu, 등급: after }, { before: { ...minsu, 등급: before } }).kind).toBe('edited');
+    expect(detectChange({ ...minsu, 등급: after }, { before: { ...minsu, 등급: before } }).kind).toBe('edited');
   });
 });

@@ -3,7 +3,7 @@ import { mergeMentions, survivorOf } from '../../src/detect/removal.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 
-const told = (after: CrmRecord | null, type = 'crm.person_activity.created', subject = after?.id ?? 'x') =>
+const createdEvent = (after: CrmRecord | null, type = 'crm.person_activity.created', subject = after?.id ?? 'x') =>
   ({ type, subject, data: { after } }) as unknown as ChangeEvent;
 const merge = (id: string, more: object): CrmRecord => ({ id, type: 'merge', ...more });
 const mentions = (events: ChangeEvent[], ...vanished: string[]) =>
@@ -12,16 +12,19 @@ const mentions = (events: ChangeEvent[], ...vanished: string[]) =>
 describe('removal: activities of type merge', () => {
   it('name the vanished record and others, at whatever depth, but not themselves', () => {
     const activity = merge('a1', { people: { id: 'kept' }, merged: [{ id: 'gone' }], count: 2, note: null });
-    expect(mentions([told(activity)], 'gone')).toEqual({ gone: ['merge', 'kept'] });
+    expect(mentions([createdEvent(activity)], 'gone')).toEqual({ gone: ['merge', 'kept'] });
   });
 
   it('add up for a record that several of them name', () => {
-    const events = [told(merge('a1', { a: 'gone', b: 'p1' })), told(merge('a2', { a: 'gone', b: 'p2' }))];
+    const events = [
+      createdEvent(merge('a1', { a: 'gone', b: 'p1' })),
+      createdEvent(merge('a2', { a: 'gone', b: 'p2' })),
+    ];
     expect(mentions(events, 'gone')).toEqual({ gone: ['merge', 'p1', 'p2'] });
   });
 
   it('count for each vanished record that they name', () => {
-    const events = [told(merge('a1', { a: 'gone', b: 'lost', c: 'kept' }))];
+    const events = [createdEvent(merge('a1', { a: 'gone', b: 'lost', c: 'kept' }))];
     expect(mentions(events, 'gone', 'lost', 'elsewhere')).toEqual({
       gone: ['merge', 'lost', 'kept'],
       lost: ['merge', 'gone', 'kept'],
@@ -29,10 +32,10 @@ describe('removal: activities of type merge', () => {
   });
 
   it.each([
-    ['an activity of another type', told({ id: 'a1', type: 'memoCreate', a: 'gone', b: 'kept' })],
-    ['a record of another list', told(merge('a1', { a: 'gone', b: 'kept' }), 'crm.memo.created')],
-    ['an activity that was removed', told(null)],
-    ['an activity whose own id is that of the vanished record', told(merge('gone', { b: 'kept' }))],
+    ['an activity of another type', createdEvent({ id: 'a1', type: 'memoCreate', a: 'gone', b: 'kept' })],
+    ['a record of another list', createdEvent(merge('a1', { a: 'gone', b: 'kept' }), 'crm.memo.created')],
+    ['an activity that was removed', createdEvent(null)],
+    ['an activity whose own id is that of the vanished record', createdEvent(merge('gone', { b: 'kept' }))],
   ])('are not what %s is', (_what, event) => {
     expect(mentions([event], 'gone')).toEqual({});
   });

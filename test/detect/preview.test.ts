@@ -3,7 +3,7 @@ import { previewRules } from '../../src/detect/preview.js';
 import { removalEvent } from '../../src/detect/removal.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { look, observation } from '../support/one-sighting.js';
+import { runCase, observation } from '../support/detect-case.js';
 
 const before = { id: 'p1', 이름: '김민수', 등급: 'A', '딜 개수': 1 };
 const [renamed, counted] = [
@@ -11,7 +11,7 @@ const [renamed, counted] = [
   { ...before, '딜 개수': 2 },
 ];
 const sent = (record: object, options: { rules?: FieldRules; images?: boolean; before?: object } = {}): ChangeEvent =>
-  look({
+  runCase({
     stored: { sequence: 1, record: { ...before, ...options.before } },
     record: { ...before, ...record },
     rules: compileRules('people', options.rules),
@@ -20,7 +20,7 @@ const sent = (record: object, options: { rules?: FieldRules; images?: boolean; b
 
 const preview = (event: ChangeEvent, rules: FieldRules) => {
   const { events } = previewRules([event], compileRules('people', rules));
-  return events.map(({ outcome, before: told, after, rule }) => ({ outcome, before: told, after, rule }));
+  return events.map(({ outcome, before: shownBefore, after, rule }) => ({ outcome, before: shownBefore, after, rule }));
 };
 
 describe('rules test: one event', () => {
@@ -99,12 +99,12 @@ describe('rules test: a touch', () => {
 
 describe('rules test: events of other kinds', () => {
   it('are the same under any rules', () => {
-    const created = look({ record: before }).detection.event!;
+    const created = runCase({ record: before }).detection.event!;
     const deleted = removalEvent(
       { key: 'p1', record: before, sequence: 2 },
       { rules: compileRules('people'), observation },
     );
-    const baselined = look({
+    const baselined = runCase({
       record: { ...before, '수정 날짜': '2026-03-01T00:00:00.000Z' },
       baseline: { since: '2026-03-01T00:00:00.000Z' },
     }).detection.event!;

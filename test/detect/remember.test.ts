@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../src/detect/stored-record.js';
 import { fingerprintsOf } from '../../src/detect/stored-record.js';
 import { deletedRecord } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { look, observation, personAt } from '../support/one-sighting.js';
+import { runCase, observation, personAt } from '../support/detect-case.js';
 
 const rules = () => compileRules('people');
 const { observedAt: at, sweep } = observation;
@@ -13,7 +13,7 @@ const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 
 
 describe('stored record: after a decision', () => {
   it('holds the image and the decision after the first event', () => {
-    expect(look({ record: personAt(5) }).next).toStrictEqual({
+    expect(runCase({ record: personAt(5) }).next).toStrictEqual({
       sequence: 1,
       record: personAt(5),
       decisions: [{ at, sweep, what: 'created', event }],
@@ -21,23 +21,26 @@ describe('stored record: after a decision', () => {
   });
 
   it('holds only the image after a quiet baseline', () => {
-    expect(look({ record: personAt(5), baseline: 'quiet' }).next).toStrictEqual({ sequence: 0, record: personAt(5) });
+    expect(runCase({ record: personAt(5), baseline: 'quiet' }).next).toStrictEqual({
+      sequence: 0,
+      record: personAt(5),
+    });
   });
 
   it('names the creation after a baseline that emits', () => {
-    const { next } = look({ record: personAt(5), baseline: 'emit' });
+    const { next } = runCase({ record: personAt(5), baseline: 'emit' });
     expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'created', event }]);
   });
 
   it('holds the new image, a digest of the old one and the changed fields after a change', () => {
     const record = personAt(6, { 이름: '새이름', '딜 개수': 1 });
-    expect(look({ stored: known(), record }).next).toStrictEqual({
+    expect(runCase({ stored: known(), record }).next).toStrictEqual({
       sequence: 5,
       record,
       earlier: [digest],
       decisions: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
     });
-    const refreshed = look({ stored: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
+    const refreshed = runCase({ stored: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
     expect(refreshed?.decisions).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
   });
 
@@ -45,7 +48,7 @@ describe('stored record: after a decision', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [`field ${String(n).padStart(4, '0')}`, n]),
     );
-    const [decision] = look({ stored: known(), record: personAt(6, many) }).next?.decisions ?? [];
+    const [decision] = runCase({ stored: known(), record: personAt(6, many) }).next?.decisions ?? [];
     expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
     expect(decision?.fields).toHaveLength(100);
   });
@@ -53,18 +56,18 @@ describe('stored record: after a decision', () => {
   it('holds the new image and the muting rule after a muted change', () => {
     const muting = compileRules('people', { ignore: ['이름'] });
     const record = personAt(5, { 이름: '새이름' });
-    expect(look({ stored: known(), record, rules: muting }).next).toStrictEqual({
+    expect(runCase({ stored: known(), record, rules: muting }).next).toStrictEqual({
       sequence: 4,
       record,
       decisions: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
     });
-    const touched = look({ stored: known(), record: personAt(6) }).next;
+    const touched = runCase({ stored: known(), record: personAt(6) }).next;
     expect(touched?.decisions).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
   });
 
   it('names a touch with an event when the rules ask for touches', () => {
     const touch = compileRules('people', { touch: true });
-    const { detection, next } = look({ stored: known(), record: personAt(6), rules: touch });
+    const { detection, next } = runCase({ stored: known(), record: personAt(6), rules: touch });
     expect([detection.kind, detection.sequence, detection.event?.data.detectedBy]).toStrictEqual([
       'touched',
       5,
@@ -76,7 +79,7 @@ describe('stored record: after a decision', () => {
   it('holds the new image and the old decision log after an answer with equal meaning', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
     const record = { ...personAt(5), 비고: null };
-    expect(look({ stored: known({ earlier: ['x'], decisions: trail }), record }).next).toStrictEqual({
+    expect(runCase({ stored: known({ earlier: ['x'], decisions: trail }), record }).next).toStrictEqual({
       sequence: 4,
       record,
       earlier: ['x'],
@@ -85,7 +88,7 @@ describe('stored record: after a decision', () => {
   });
 
   it('keeps everything and adds the doubt after a stale answer', () => {
-    const { next } = look({ stored: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
+    const { next } = runCase({ stored: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
     expect(next).toStrictEqual({
       ...known({ earlier: ['x'] }),
       doubt: { content: digest, sweep, sightings: 1 },
@@ -94,7 +97,7 @@ describe('stored record: after a decision', () => {
   });
 
   it('names the schema as the rule after a schema change', () => {
-    const { next } = look({
+    const { next } = runCase({
       stored: known(),
       record: personAt(5, { 이름: '새이름' }),
       rules: { ...rules(), compares: () => false, mutedBy: () => null },
@@ -115,7 +118,7 @@ describe('stored record: without images', () => {
 
   it('holds fingerprints, modifiedAt and digests of earlier contents', () => {
     const record = personAt(6, { 이름: '새이름' });
-    expect(look({ stored: printed(), record, images: false }).next).toStrictEqual({
+    expect(runCase({ stored: printed(), record, images: false }).next).toStrictEqual({
       sequence: 5,
       record: null,
       fields: fields(record),
@@ -127,9 +130,9 @@ describe('stored record: without images', () => {
 
   it('drops the digests of earlier contents when images are switched on or off', () => {
     const record = personAt(6, { 이름: '새이름' });
-    const off = look({ stored: known({ earlier: ['x'] }), record, images: false });
+    const off = runCase({ stored: known({ earlier: ['x'] }), record, images: false });
     expect([off.detection.kind, off.next?.earlier, off.next?.record]).toStrictEqual(['edited', undefined, null]);
-    const on = look({ stored: printed({ earlier: ['x'] }), record });
+    const on = runCase({ stored: printed({ earlier: ['x'] }), record });
     expect([on.detection.kind, on.next?.earlier, on.next?.record]).toStrictEqual(['edited', undefined, record]);
   });
 });
@@ -172,7 +175,7 @@ describe('stored record: after a removal', () => {
 
   it('is an ordinary record again once it has reappeared', () => {
     const gone = deletedRecord(known({ earlier: ['x'] }), step, rules());
-    const { next } = look({ stored: gone, record: personAt(6) });
+    const { next } = runCase({ stored: gone, record: personAt(6) });
     expect(next).toStrictEqual({
       sequence: 6,
       record: personAt(6),

@@ -9,7 +9,7 @@ const pages = fc.array(fc.array(key, { maxLength: 5 }), { maxLength: 8 });
 it('removal: vanished records are exactly those that were on some page before and are on none now', () => {
   fc.assert(
     fc.property(pages, pages, fc.array(fc.boolean(), { maxLength: 8 }), (before, now, kept) => {
-      // Some pages stay as they were; those are not told of again.
+      // Pages that did not change are not passed again.
       const after = now.map((keys, index) => (kept[index] === true ? (before[index] ?? keys) : keys));
       const changed = after
         .map((keys, index) => [index + 1, keys] as const)

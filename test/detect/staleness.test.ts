@@ -7,25 +7,21 @@ const DAY = 24 * HOUR;
 const MONDAY = Date.parse('2026-01-05T00:00:00.000Z');
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** A list that is looked at every hour. Gives what was said of it, by the hours at which it began to be said. */
-function watched(
-  hours: number,
-  changesAt: (hour: number) => boolean,
-  isLookedAt: (hour: number) => boolean = () => true,
-) {
-  let habit: UsualPause | undefined;
-  let silence: Staleness | undefined;
+/** Sweeps a list every hour. Returns the hours at which staleness was first reported, with the longest pause. */
+function watched(hours: number, changesAt: (hour: number) => boolean, isSwept: (hour: number) => boolean = () => true) {
+  let usual: UsualPause | undefined;
+  let staleness: Staleness | undefined;
   let previousAt: string | null = null;
   const said: { hour: number; pauseHours: number }[] = [];
   let pending = false;
   for (let hour = 0; hour < hours; hour += 1) {
     pending ||= changesAt(hour);
-    if (!isLookedAt(hour)) continue;
+    if (!isSwept(hour)) continue;
     const at = iso(MONDAY + hour * HOUR);
-    habit = usualPauseAfter(habit, { changed: pending, at, previousAt, previous: silence });
-    const now = stalenessOf(habit, { at, seen: 5, seenBefore: previousAt === null ? null : 5, previous: silence });
-    if (now !== undefined && silence === undefined) said.push({ hour, pauseHours: now.longestPauseMs / HOUR });
-    [silence, previousAt, pending] = [now, at, false];
+    usual = usualPauseAfter(usual, { changed: pending, at, previousAt, previous: staleness });
+    const now = stalenessOf(usual, { at, seen: 5, seenBefore: previousAt === null ? null : 5, previous: staleness });
+    if (now !== undefined && staleness === undefined) said.push({ hour, pauseHours: now.longestPauseMs / HOUR });
+    [staleness, previousAt, pending] = [now, at, false];
   }
   return said;
 }
@@ -34,7 +30,7 @@ const weekday = (hour: number): number => Math.floor(hour / 24) % 7;
 const inOfficeHours = (hour: number): boolean => weekday(hour) < 5 && hour % 24 >= 9 && hour % 24 < 18;
 const WEEK = 7 * 24;
 
-describe("a list's habit", () => {
+describe('staleness: the usual pause of a list', () => {
   it('lets nights, weekends and the longest holiday pass, month after month', () => {
     // From a Friday to the Sunday after next.
     const holiday = (hour: number): boolean => hour >= 10 * WEEK + 4 * 24 && hour < 12 * WEEK;
@@ -61,7 +57,7 @@ describe("a list's habit", () => {
   });
 
   it('does not count time without sweeps as a pause', () => {
-    // Three weeks without a look, in the middle: as a pause of the list it would allow twelve weeks of silence.
+    // Three weeks without a sweep. Counted as a pause of the list, they would allow twelve weeks of silence.
     const away = (hour: number): boolean => hour > 3 * WEEK && hour < 6 * WEEK;
     const end = 8 * WEEK;
     const said = watched(
@@ -76,12 +72,12 @@ describe("a list's habit", () => {
     const pause = (hour: number): boolean => hour >= 3 * WEEK && hour < 5 * WEEK;
     const end = 30 * WEEK;
     const [first, later] = watched(40 * WEEK, (hour) => hour < end && !pause(hour));
-    // The pause itself is told, as it is far beyond what was known.
+    // The pause itself is reported, because it is far longer than any before.
     expect(first).toEqual({ hour: 3 * WEEK + 24, pauseHours: 0 });
     expect(later!.hour - end).toBe(24);
   });
 
-  it('learns little from a silence that it reported: the next is reported again, a little later', () => {
+  it('learns little from a staleness that it reported: the next is reported again, a little later', () => {
     const isAway = (hour: number): boolean => hour >= 3 * WEEK && hour < 5 * WEEK;
     const end = 6 * WEEK;
     const said = watched(9 * WEEK, (hour) => hour < end && !isAway(hour));
@@ -93,7 +89,7 @@ describe("a list's habit", () => {
 });
 
 describe('staleness: a list that is empty now', () => {
-  const habit: UsualPause = {
+  const usual: UsualPause = {
     since: iso(MONDAY),
     changes: 0,
     changedAt: iso(MONDAY),
@@ -103,16 +99,16 @@ describe('staleness: a list that is empty now', () => {
   const at = iso(MONDAY + DAY);
 
   it('is reported at once, with its start, until it has a record', () => {
-    const first = stalenessOf(habit, { at, seen: 0, seenBefore: 3, previous: undefined });
+    const first = stalenessOf(usual, { at, seen: 0, seenBefore: 3, previous: undefined });
     expect(first).toEqual({ kind: 'empty', since: at, longestPauseMs: 0 });
     const next = iso(MONDAY + 2 * DAY);
-    expect(stalenessOf(habit, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
-    expect(stalenessOf(habit, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
+    expect(stalenessOf(usual, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
+    expect(stalenessOf(usual, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
   });
 
   it('is not reported when it never had any', () => {
-    expect(stalenessOf(habit, { at, seen: 0, seenBefore: null, previous: undefined })).toBeUndefined();
-    expect(stalenessOf(habit, { at, seen: 0, seenBefore: 0, previous: undefined })).toBeUndefined();
+    expect(stalenessOf(usual, { at, seen: 0, seenBefore: null, previous: undefined })).toBeUndefined();
+    expect(stalenessOf(usual, { at, seen: 0, seenBefore: 0, previous: undefined })).toBeUndefined();
   });
 });
 
@@ -126,7 +122,7 @@ describe('staleness: what one sweep adds', () => {
     month: at(0),
     ...more,
   });
-  const told: Staleness = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
+  const reported: Staleness = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
   const changed = (
     before: UsualPause,
     day: number,
@@ -143,10 +139,10 @@ describe('staleness: what one sweep adds', () => {
 
   it('is the whole pause, or at most twice the known one when it was reported', () => {
     expect(changed(known({ pausesMs: [0, 0] }), 13).pausesMs).toEqual([3 * DAY, 0]);
-    expect(changed(known({ pausesMs: [0, 0] }), 13, { previous: told }).pausesMs).toEqual([DAY, 0]);
-    expect(changed(known(), 19, { previous: told }).pausesMs).toEqual([4 * DAY, 0]);
-    expect(changed(known({ pausesMs: [0, 2 * DAY] }), 19, { previous: told }).pausesMs).toEqual([4 * DAY, 2 * DAY]);
-    expect(changed(known(), 13, { previous: told }).pausesMs).toEqual([3 * DAY, 0]);
+    expect(changed(known({ pausesMs: [0, 0] }), 13, { previous: reported }).pausesMs).toEqual([DAY, 0]);
+    expect(changed(known(), 19, { previous: reported }).pausesMs).toEqual([4 * DAY, 0]);
+    expect(changed(known({ pausesMs: [0, 2 * DAY] }), 19, { previous: reported }).pausesMs).toEqual([4 * DAY, 2 * DAY]);
+    expect(changed(known(), 13, { previous: reported }).pausesMs).toEqual([3 * DAY, 0]);
   });
 
   it('starts a new month after thirty days', () => {
@@ -155,7 +151,7 @@ describe('staleness: what one sweep adds', () => {
   });
 
   it('is enough to warn from twenty changes and two weeks on', () => {
-    const said = (habit: UsualPause) => stalenessOf(habit, { at: at(40), seen: 5, seenBefore: 5, previous: undefined });
+    const said = (usual: UsualPause) => stalenessOf(usual, { at: at(40), seen: 5, seenBefore: 5, previous: undefined });
     const enough = known({ changes: 20, changedAt: at(14), pausesMs: [0, 0] });
     expect(said(enough)).toEqual({ kind: 'unchanged', since: at(14), longestPauseMs: 0 });
     expect(said({ ...enough, changes: 19 })).toBeUndefined();

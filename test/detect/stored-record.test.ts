@@ -240,11 +240,11 @@ describe('stored record: the decision log', () => {
     ['an event after a silence', entry('edited'), entry('edited', { event: 'evt_1' })],
     ['a silence after an event', entry('touched', { event: 'evt_1' }), entry('touched')],
     ['two events', entry('edited', { event: 'evt_1' }), entry('edited', { event: 'evt_2' })],
-  ])('tells %s apart', (_what, first, second) => {
+  ])('distinguishes %s', (_what, first, second) => {
     expect(withDecision([first], second)).toEqual([first, second]);
   });
 
-  it('knows the time of the last event, and when the record appeared or reappeared', () => {
+  it('gives the time of the last event, and when the record appeared or reappeared', () => {
     const at = (day: number): { at: string } => ({ at: `2026-03-0${day}T00:00:00.000Z` });
     const trail = [
       entry('created', { ...at(1), event: 'evt_1' }),

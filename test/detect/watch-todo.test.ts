@@ -5,11 +5,11 @@ import { fingerprintsOf } from '../../src/detect/stored-record.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { NO_TIMERS, watchTodo, type Watched } from '../../src/detect/watch-todo.js';
-import { inputOf, look, observation } from '../support/one-sighting.js';
+import { inputOf, runCase, observation } from '../support/detect-case.js';
 
 const WATCH = { timeZone: 'Asia/Seoul', dueSoonMs: 3_600_000 };
 const rules = compileRules('todo', {}, WATCH);
-/** Due five hours after the look. */
+/** Due five hours after the observation. */
 const DUE = '2026-03-01T17:00:00.000Z';
 const LATER = '2026-03-02T06:00:00.000Z';
 const kim = { id: 'u1', name: '김' };
@@ -24,14 +24,14 @@ const OPEN: UncheckedRecord = {
   '수정 날짜': '2026-03-01T10:00:05.000Z',
 };
 
-interface Seen {
+interface Sighting {
   watched: Watched;
   event: ChangeEvent | null;
 }
 
-function seen(record: UncheckedRecord, given: Parameters<typeof look>[0] | object = {}): Seen {
+function seen(record: UncheckedRecord, given: Parameters<typeof runCase>[0] | object = {}): Sighting {
   const all = { rules, record, ...given };
-  const { detection } = look(all);
+  const { detection } = runCase(all);
   return { watched: watchTodo(inputOf(all), detection), event: detection.event };
 }
 
@@ -40,9 +40,9 @@ const known = (record: UncheckedRecord): StoredRecord => ({
   record,
   dueSince: '2026-02-01T00:00:00.000Z',
 });
-const moved = (fields: UncheckedRecord, from: UncheckedRecord = OPEN): Seen =>
+const moved = (fields: UncheckedRecord, from: UncheckedRecord = OPEN): Sighting =>
   seen({ ...from, ...fields, '수정 날짜': '2026-03-01T11:00:05.000Z' }, { stored: known(from) });
-const verbs = ({ watched }: Seen): string[] => watched.derived.map(({ type }) => type);
+const verbs = ({ watched }: Sighting): string[] => watched.derived.map(({ type }) => type);
 const at = (text: string): number => Date.parse(text);
 
 describe('todo events: derived from a change', () => {
@@ -164,7 +164,7 @@ describe('todo events: derived from a change', () => {
       { stored: prints, images: false },
     );
     expect(watched.derived.map(({ type }) => type)).toEqual(['crm.todo.rescheduled', 'crm.todo.completed']);
-    // When it was done is content, which is not kept.
+    // The completion time is content, which is not stored.
     expect(watched.derived[1]?.time).toBe(event?.time);
   });
 });

@@ -10,7 +10,7 @@ import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
 import { useProcesses } from '../support/process.js';
-import { RememberedList, recordNames } from '../support/remembered.js';
+import { StoredList, recordNames } from '../support/stored-list.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type FanOutExtras } from '../support/running-fan-out.js';
 
@@ -45,7 +45,7 @@ function wrongRecords(received: Received, sequences: ReadonlyMap<string, number>
 }
 
 /** Changes records at random until it is stopped: new ones too, and each several times. */
-function live(list: RememberedList, records: readonly string[], seed: number): () => Promise<void> {
+function live(list: StoredList, records: readonly string[], seed: number): () => Promise<void> {
   const random = seeded(seed);
   let alive = true;
   let born = 0;
@@ -65,7 +65,7 @@ function live(list: RememberedList, records: readonly string[], seed: number): (
 async function snapshotDuringChanges(extras: FanOutExtras & { seed: number; dispatchers?: number }) {
   const { seed, dispatchers = 1, ...rest } = extras;
   const records = recordNames(600);
-  const list = new RememberedList(test);
+  const list = new StoredList(test);
   await list.baseline(records);
   await list.change(...records.slice(0, 300));
   const end = live(list, records, seed);
@@ -115,7 +115,7 @@ describe('snapshot', { timeout: 120_000 }, () => {
   });
 
   it('a list waits for its first complete sweep, and its changes come after its snapshot', async () => {
-    const [people, todo] = [new RememberedList(test, 'people'), new RememberedList(test, 'todo')];
+    const [people, todo] = [new StoredList(test, 'people'), new StoredList(test, 'todo')];
     await people.baseline(['p1']);
     await todo.baseline(['t1', 't2'], { complete: false });
     const { received, subscription } = listener();
@@ -137,7 +137,7 @@ describe('snapshot', { timeout: 120_000 }, () => {
   });
 
   it('`lists` and `where` restrict it, `class` and event types do not, and deleted records are left out', async () => {
-    const [people, todo] = [new RememberedList(test, 'people'), new RememberedList(test, 'todo')];
+    const [people, todo] = [new StoredList(test, 'people'), new StoredList(test, 'todo')];
     await people.baseline(['p1', 'p2', 'p3']);
     await people.remove('p3');
     await todo.baseline(['t1']);
@@ -149,7 +149,7 @@ describe('snapshot', { timeout: 120_000 }, () => {
   });
 
   it('a list without images is logged, and its changes are sent', async () => {
-    const people = new RememberedList(test, 'people');
+    const people = new StoredList(test, 'people');
     await people.baseline(['p1']);
     const warnings: object[] = [];
     const { received, subscription } = listener({ lists: ['people'] });
@@ -191,7 +191,7 @@ describe('snapshot: its dispatcher is killed', { timeout: 120_000 }, () => {
     'no record is left out and none is sent twice (%s)',
     async (freeze) => {
       const records = recordNames(700);
-      const list = new RememberedList(test);
+      const list = new StoredList(test);
       await list.baseline(records);
       await list.change(...records.slice(0, 100));
       launch('handle');
@@ -221,7 +221,7 @@ describe('snapshot: its dispatcher is killed', { timeout: 120_000 }, () => {
 describe('snapshot: a scan of images', () => {
   it('returns every record, and starts again when the server was restarted and its cursors are lost', async () => {
     const records = recordNames(900);
-    await new RememberedList(test).baseline(records);
+    await new StoredList(test).baseline(records);
     const connect = () => test.connect({ maxRetriesPerRequest: null });
     const { source } = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
     const first = await source.scan(WORKSPACE, 'people', null);

@@ -110,8 +110,8 @@ describe('a derive function', () => {
 
       start(child, { env });
       const expected = ['acme.person.promoted 1', 'acme.person.promoted 2'];
-      const told = async () => (await derived()).map(({ type, data }) => `${type} ${data.sequence}`);
-      await eventually(async () => expect(await told()).toEqual(expected));
+      const eventLines = async () => (await derived()).map(({ type, data }) => `${type} ${data.sequence}`);
+      await eventually(async () => expect(await eventLines()).toEqual(expected));
       // The control: the function itself was called again.
       expect(await test.redis.lrange(`${test.keys.prefix}:seen`, 0, -1)).toEqual(['r1 1', 'r1 1', 'r1 2']);
     },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
-import { mutation, claimed, walk } from '../support/judged.js';
+import { mutation, eventOf, walk } from '../support/verify-fixtures.js';
 
 const A = { 이름: 'A' };
 
@@ -25,7 +25,7 @@ test.each<[string, unknown, unknown]>([
 ])('verify: a change that is none to a detector is not expected: %s', (_what, was, is) => {
   const journal = [walk(0, 1), mutation({ before: { ...A, 팀: was }, after: { ...A, 팀: is }, second: 10, seen: 12 })];
   expect(scoreEvents({ journal, events: [] })).toMatchObject({ expected: 0, recall: 1, missed: [] });
-  const event = claimed({ before: { ...A, 팀: was }, after: { ...A, 팀: is }, second: 13 });
+  const event = eventOf({ before: { ...A, 팀: was }, after: { ...A, 팀: is }, second: 13 });
   expect(scoreEvents({ journal, events: [event] })).toMatchObject({ falseEvents: 1 });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JournalLine } from '../../src/sandbox/journal/lines.js';
 import { parseEvents, parseJournal } from '../../src/sandbox/verify/read.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
-import { at, mutation, claimed, walk } from '../support/judged.js';
+import { at, mutation, eventOf, walk } from '../support/verify-fixtures.js';
 
 const A = { 이름: 'A' };
 const B = { 이름: 'B' };
@@ -10,7 +10,7 @@ const C = { 이름: 'C' };
 
 test('verify: a reported change is found, with its delay since the change and since it was visible', () => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 12 })];
-  const score = scoreEvents({ journal, events: [claimed({ before: A, after: B, second: 13 })] });
+  const score = scoreEvents({ journal, events: [eventOf({ before: A, after: B, second: 13 })] });
   expect(score).toMatchObject({ expected: 1, found: 1, recall: 1, falseEvents: 0, missed: [] });
   expect(score.delay).toEqual({ p50: 3_000, p99: 3_000, max: 3_000 });
   expect(score.delaySinceVisible.max).toBe(1_000);
@@ -35,7 +35,7 @@ test('verify: a change that was overwritten unseen is not expected, and one even
     mutation({ before: A, after: B, second: 10, seen: null }),
     mutation({ before: B, after: C, second: 11, seen: 12 }),
   ];
-  const score = scoreEvents({ journal, events: [claimed({ before: A, after: C, second: 12 })] });
+  const score = scoreEvents({ journal, events: [eventOf({ before: A, after: C, second: 12 })] });
   expect(score).toMatchObject({ expected: 1, found: 1, falseEvents: 0 });
 });
 
@@ -46,7 +46,7 @@ test('verify: a change that was undone unseen is not expected, and an event abou
     mutation({ before: B, after: A, second: 11, seen: 12 }),
   ];
   expect(scoreEvents({ journal, events: [] })).toMatchObject({ expected: 0, recall: 1 });
-  expect(scoreEvents({ journal, events: [claimed({ before: A, after: B, second: 10 })] })).toMatchObject({
+  expect(scoreEvents({ journal, events: [eventOf({ before: A, after: B, second: 10 })] })).toMatchObject({
     falseEvents: 0,
   });
 });
@@ -58,7 +58,7 @@ test('verify: an event over several visible states reports all of them, because 
     mutation({ before: B, after: A, second: 12, seen: 13 }),
     mutation({ before: A, after: C, second: 14, seen: 15 }),
   ];
-  expect(scoreEvents({ journal, events: [claimed({ before: A, after: C, second: 15 })] })).toMatchObject({
+  expect(scoreEvents({ journal, events: [eventOf({ before: A, after: C, second: 15 })] })).toMatchObject({
     expected: 3,
     found: 3,
   });
@@ -72,9 +72,9 @@ test('verify: a state that occurs twice is matched to its own time', () => {
     mutation({ before: A, after: B, second: 14, seen: 15 }),
   ];
   const events = [
-    claimed({ before: A, after: B, second: 11, sequence: 1 }),
-    claimed({ before: B, after: A, second: 13, sequence: 2 }),
-    claimed({ before: A, after: B, second: 15, sequence: 3 }),
+    eventOf({ before: A, after: B, second: 11, sequence: 1 }),
+    eventOf({ before: B, after: A, second: 13, sequence: 2 }),
+    eventOf({ before: A, after: B, second: 15, sequence: 3 }),
   ];
   expect(scoreEvents({ journal, events })).toMatchObject({ expected: 3, found: 3, repeated: 0, delay: { max: 1_000 } });
 });
@@ -87,7 +87,7 @@ test('verify: a state that returns within milliseconds, or is reported with a sl
     mutation({ before: A, after: B, second: 10.002, seen: seen[2] ?? null }),
   ];
   const events = [10.003, 10.006, 10.009].map((second, index) =>
-    claimed({ before: index === 1 ? B : A, after: index === 1 ? A : B, second, sequence: index + 1 }),
+    eventOf({ before: index === 1 ? B : A, after: index === 1 ? A : B, second, sequence: index + 1 }),
   );
   const score = scoreEvents({ journal: journal(10.002, 10.005, 10.008), events });
   expect(score).toMatchObject({ expected: 3, found: 3, repeated: 0 });
@@ -100,8 +100,8 @@ test('verify: a state that returns within milliseconds, or is reported with a sl
 test('verify: an event from a stale answer is false, because it reverses the order of states', () => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
   const events = [
-    claimed({ before: A, after: B, second: 11 }),
-    claimed({ before: B, after: A, second: 12, sequence: 2 }),
+    eventOf({ before: A, after: B, second: 11 }),
+    eventOf({ before: B, after: A, second: 12, sequence: 2 }),
   ];
   expect(scoreEvents({ journal, events })).toMatchObject({
     found: 1,
@@ -132,14 +132,14 @@ test.each([
   ['the change stamp alone', { a: 1, '수정 날짜': at(1) }, { a: 1, '수정 날짜': at(2) }],
 ])('verify: an update that differs only in %s is a false event', (_what, before, after) => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
-  const score = scoreEvents({ journal, events: [claimed({ before, after, second: 12 })] });
+  const score = scoreEvents({ journal, events: [eventOf({ before, after, second: 12 })] });
   expect(score).toMatchObject({ falseEvents: 1, inventions: [{ reason: 'nothing-changed' }] });
 });
 
 test('verify: an update that only shows a rename is neither found nor false', () => {
   const renamed: JournalLine = { line: 'rename', at: at(5), id: 'u1', before: '김', after: '이' };
   const [before, after] = [{ 담당자: { id: 'u1', name: '김' } }, { 담당자: { id: 'u1', name: '이' } }];
-  const events = [claimed({ before, after, second: 6 })];
+  const events = [eventOf({ before, after, second: 6 })];
   expect(scoreEvents({ journal: [walk(0, 1), renamed], events })).toMatchObject({ falseEvents: 0, renames: 1 });
   expect(scoreEvents({ journal: [walk(0, 1)], events })).toMatchObject({ falseEvents: 1, renames: 0 });
 });
@@ -147,7 +147,7 @@ test('verify: an update that only shows a rename is neither found nor false', ()
 test('verify: an event about a record that never changed is false', () => {
   const score = scoreEvents({
     journal: [walk(0, 1)],
-    events: [claimed({ type: 'crm.person.deleted', before: A, after: null, second: 3 })],
+    events: [eventOf({ type: 'crm.person.deleted', before: A, after: null, second: 3 })],
   });
   expect(score.inventions).toMatchObject([{ reason: 'unknown-record' }]);
 });
@@ -175,7 +175,7 @@ test('verify: a removal is expected after two complete walks', () => {
   const twice = [...once, walk(13, 14)];
   expect(scoreEvents({ journal: once, events: [] }).expected).toBe(0);
   expect(scoreEvents({ journal: twice, events: [] }).byVerb.deleted).toEqual({ expected: 1, found: 0 });
-  const events = [claimed({ type: 'crm.person.deleted', before: A, after: null, second: 14 })];
+  const events = [eventOf({ type: 'crm.person.deleted', before: A, after: null, second: 14 })];
   expect(scoreEvents({ journal: twice, events })).toMatchObject({ found: 1, falseEvents: 0 });
   // Too early is not false: it was gone.
   expect(scoreEvents({ journal: once, events })).toMatchObject({ expected: 0, falseEvents: 0 });
@@ -187,8 +187,8 @@ test('verify: repeated deliveries, sequences out of order and gaps are counted',
     mutation({ before: A, after: B, second: 10, seen: 11 }),
     mutation({ before: B, after: C, second: 12, seen: 13 }),
   ];
-  const first = claimed({ before: A, after: B, second: 11, sequence: 1 });
-  const second = claimed({ before: B, after: C, second: 13, sequence: 2 });
+  const first = eventOf({ before: A, after: B, second: 11, sequence: 1 });
+  const second = eventOf({ before: B, after: C, second: 13, sequence: 2 });
   expect(scoreEvents({ journal, events: [first, second, first] })).toMatchObject({
     duplicates: 1,
     orderViolations: 0,
@@ -196,16 +196,16 @@ test('verify: repeated deliveries, sequences out of order and gaps are counted',
     found: 2,
   });
   expect(scoreEvents({ journal, events: [second, first] })).toMatchObject({ duplicates: 0, orderViolations: 1 });
-  const late = claimed({ before: B, after: C, second: 13, sequence: 5 });
+  const late = eventOf({ before: B, after: C, second: 13, sequence: 5 });
   expect(scoreEvents({ journal, events: [first, late] })).toMatchObject({ sequenceGaps: 3, orderViolations: 0 });
-  const again = claimed({ before: A, after: B, second: 14, sequence: 3, id: 'evt_again' });
+  const again = eventOf({ before: A, after: B, second: 14, sequence: 3, id: 'evt_again' });
   expect(scoreEvents({ journal, events: [first, second, again] })).toMatchObject({ repeated: 1, falseEvents: 0 });
 });
 
 test('verify: snapshots and derived events are not scored', () => {
   const events = [
-    claimed({ type: 'crm.person.snapshot', before: null, after: A, second: 2 }),
-    claimed({ type: 'crm.todo.overdue', before: A, after: A, second: 2, id: 'evt_derived' }),
+    eventOf({ type: 'crm.person.snapshot', before: null, after: A, second: 2 }),
+    eventOf({ type: 'crm.todo.overdue', before: A, after: A, second: 2, id: 'evt_derived' }),
   ];
   expect(scoreEvents({ journal: [walk(0, 1)], events })).toMatchObject({ unjudged: 2, falseEvents: 0, recall: 1 });
 });
@@ -218,7 +218,7 @@ test('verify: a journal file gets visibility from the lines that follow a mutati
 });
 
 test('verify: events are read one per line, as log entries, or in batches', () => {
-  const event = claimed({ before: A, after: B, second: 11 });
+  const event = eventOf({ before: A, after: B, second: 11 });
   const text = [event, { logId: '1-0', event }, [event, event]].map((line) => JSON.stringify(line)).join('\n');
   expect(parseEvents(text)).toMatchObject([event, event, event, event]);
 });

@@ -9,7 +9,7 @@ import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';
 import { walk } from '../support/read-api.js';
 import { useRedis } from '../support/redis.js';
-import { readEverything, type Image } from '../support/truth.js';
+import { readEverything, type Image } from '../support/api-state.js';
 
 const TOKEN = 'mirror-token';
 const DEAL: ServedList = { name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' };

@@ -1,4 +1,4 @@
-/** A client under test with everything around it recorded: waits, budget, log, tries. Nothing really waits. */
+/** A client under test that records its waits, budget calls, log lines and attempts. No wait takes real time. */
 import { createReadApi, type ReadApiOptions } from '../../src/api/client.js';
 import type { Budget } from '../../src/api/budget.js';
 import type { ReadApi } from '../../src/api/read-api.js';
@@ -10,7 +10,7 @@ export const TOKEN = 'tok-5f0c/1e+9b=d2a7';
 
 export interface ClientUnderTest {
   api: ReadApi;
-  /** The waits between tries, in ms. */
+  /** The waits between attempts, in ms. */
   waits: number[];
   /** `take`, and `pause` with its length, in order. */
   budget: string[];

@@ -1,10 +1,10 @@
-/** Small servers that answer as a test says: whole answers over node:http, broken ones over bare sockets. */
+/** Small servers with scripted answers: complete ones over node:http, broken ones over raw sockets. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export interface Running extends AsyncDisposable {
-  /** What stands before `/v2`. */
+  /** The part of the URL before `/v2`. */
   readonly baseUrl: string;
   readonly host: string;
 }
@@ -21,7 +21,7 @@ export interface Reply {
   body?: unknown;
 }
 
-/** Answers the n-th request (from 0) with what `reply` says. */
+/** Answers the n-th request (from 0) with the result of `reply`. */
 export async function startApiServer(reply: (request: IncomingMessage, n: number) => Reply): Promise<ApiServer> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ export async function startApiServer(reply: (request: IncomingMessage, n: number
   return { ...running, requests, [Symbol.asyncDispose]: () => (server.closeAllConnections(), stop(server)) };
 }
 
-/** Hands each connection over once a request's head has arrived; counts them. */
+/** Calls `answer` with each connection once a request's head has arrived, and with its number. */
 export async function startRawServer(answer: (socket: Socket, n: number) => void): Promise<Running> {
   const sockets = new Set<Socket>();
   let connections = 0;

@@ -1,11 +1,11 @@
-/** The whole chain around a test: a living sandbox, and a receiver that checks every signature with the official package. */
+/** Both ends of the product for a test: a sandbox, and a receiver that checks every signature with the official package. */
 import { Webhook } from 'standardwebhooks';
 import { afterEach } from 'vitest';
 import { descriptorOf } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
-import type { Difference } from './truth.js';
+import type { Difference } from './api-state.js';
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -18,11 +18,11 @@ export interface Chain {
   config(interval: string, prefix: string): object;
   /** Every delivery so far, in the order of arrival, repeats included. */
   deliveries(): ChangeEvent[];
-  /** Those that tell of a record's own change, and not of what follows from it. */
+  /** The deliveries of record changes, without derived events. */
   changes(): ChangeEvent[];
 }
 
-/** Call it at the top of a file. What it opens is closed after each test. */
+/** Call it at the top of a file. Everything it opens is closed after each test. */
 export function useChain(): (options?: {
   sandbox?: SandboxOptions;
   reply?: (request: Received) => Reply | 'silence';
@@ -68,13 +68,13 @@ function verified({ body, headers }: Received): ChangeEvent {
   return new Webhook(SECRET).verify(body, headers as Record<string, string>) as ChangeEvent;
 }
 
-/** What an event must say about a record that differs between two looks. */
+/** The expected event for a record that differs between two readings. */
 export function expectedEvent({ list, id, before, after, fields }: Difference): object {
   const verb = before === null ? 'created' : 'updated';
   return { type: `crm.${descriptorOf(list).object}.${verb}`, subject: id, before, after, fields };
 }
 
-/** An event, reduced to what `expectedEvent` says. */
+/** An event, reduced to the properties of `expectedEvent`. */
 export function saidBy({ type, subject, data }: ChangeEvent): object {
   return {
     type,

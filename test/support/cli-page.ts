@@ -24,7 +24,7 @@ const program = buildProgram(
 
 export const commandNames = program.commands.map((command) => command.name());
 
-/** The page as it should be: what people wrote as it stands, what the commands say as they say it. */
+/** The expected page: hand-written text unchanged, generated parts from the commands. */
 export function cliPage(): string {
   return readFileSync(PAGE, 'utf8').replace(
     /(<!-- options: ([\w-]+) -->\n)[^]*?(<!-- end -->)/g,
@@ -38,13 +38,13 @@ function commandText(name: string): string {
   return `\n\`\`\`\n${command.helpInformation().trimEnd()}\n\`\`\`\n`;
 }
 
-/** The example that stands behind `<!-- shape: … -->`. */
+/** The example after `<!-- shape: … -->`. */
 export function promisedShape(name: 'sweep' | 'status'): unknown {
   const found = new RegExp(`<!-- shape: ${name} -->\n\`\`\`json\n([^]*?)\n\`\`\``).exec(readFileSync(PAGE, 'utf8'));
   return shapeOf(JSON.parse(found?.[1] ?? 'null'));
 }
 
-/** Names and types: of an array its first element, of counts only that they are numbers. */
+/** Names and types. Of an array only its first element, of counts only that they are numbers. */
 export function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;

@@ -8,7 +8,7 @@ import { program } from './program.js';
 
 const MAIN = program('src/cli/main');
 
-/** What a test's own environment must not bring in. */
+/** Variables of the test's own environment that must not reach the command. */
 const FOREIGN = [
   'REDIS_URL',
   'CHANGEFEED_BASE_URL',
@@ -33,7 +33,7 @@ export interface CliFolder {
   run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliRun>;
 }
 
-/** Call it once at the top of a file; what it gives makes a folder with these files, gone after the test. */
+/** Call it once at the top of a file. Returns a function that creates a folder with these files, removed after the test. */
 export function useCli(): (files?: Readonly<Record<string, string | object>>) => Promise<CliFolder> {
   const spawn = useProcesses();
   return async (files = {}) => {
@@ -56,5 +56,5 @@ export function useCli(): (files?: Readonly<Record<string, string | object>>) =>
   };
 }
 
-/** No run of ours may show a stack or a colour where nobody watches. */
+/** No stack trace or colour may appear in output that is not a terminal. */
 export const STACK_OR_COLOUR = /\n\s+at .+:\d+|node:internal|\u001b\[/;

@@ -1,6 +1,6 @@
 /**
- * docs/configuration.md, generated from the code: meaning and default come from the comments in the schemas, what is allowed
- * comes from the error message of the option itself.
+ * Generates docs/configuration.md: meaning and default come from the comments in the schemas, the allowed values from the
+ * error message of the option.
  */
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
@@ -195,7 +195,7 @@ export const SECTIONS: readonly Section[] = [
 export const docsOf = ({ file, name }: Section): OptionDoc[] => optionDocs(file, name);
 export const read = (raw: Json): Config => parseConfig(raw, { source: 'the reference' });
 
-/** What the option says is allowed, when it is given a big integer, which none of them takes. */
+/** The allowed values, from the error message for a bigint, which no option accepts. */
 export function allowedBy({ around }: Section, { name }: OptionDoc): string {
   try {
     read(around({ [name]: 1n }));
@@ -232,7 +232,7 @@ export function isObject(allowed: string): boolean {
   return allowed.startsWith('an object ');
 }
 
-/** Values as code, words as words. */
+/** Formats values as code, and leaves words as they are. */
 function code(text: string): string {
   return text.replace(/'[^']*'|\['[^']*'\]|\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b/g, (value) => `\`${value}\``);
 }

@@ -1,6 +1,6 @@
 /**
- * A process that derives, for tests to kill: a dispatcher, and handlers with one derive function. Told by the environment, it
- * stops dead before or after it has appended what the function made, says "frozen" and waits to be killed.
+ * A process with a dispatcher and handlers with one derive function, for tests to kill. The environment names the point at
+ * which it freezes, before or after it appends the derived event: it prints "frozen" and waits to be killed.
  */
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';

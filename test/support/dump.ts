@@ -1,4 +1,4 @@
-/** Everything Redis holds under a prefix, as text: for tests that say what must not be there. */
+/** Everything in Redis under a prefix, as text, for tests about contents that must not be stored. */
 import type { Redis } from 'ioredis';
 
 /** Key → its value as text. */
@@ -21,7 +21,7 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
   return redis.get(key);
 }
 
-/** The keys that hold one of these words, in their name or value. */
+/** The keys that contain one of these words in their name or value. */
 export function keysWith(dump: ReadonlyMap<string, string>, words: readonly string[]): string[] {
   return [...dump]
     .filter(([key, value]) => words.some((word) => key.includes(word) || value.includes(word)))

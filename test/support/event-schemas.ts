@@ -1,4 +1,4 @@
-/** What an event of each verb carries, as schemas: the same as `EventData` says in types, and held to it by the compiler. */
+/** Schemas of the data of each verb's events. The compiler checks that they agree with the type `EventData`. */
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../src/events/catalogue.js';
@@ -102,7 +102,7 @@ const SCHEMAS = {
 type Name = keyof typeof SCHEMAS;
 type Schema<Of extends Name> = z.output<(typeof SCHEMAS)[Of]>;
 type Data<Of extends Name> = EventData<`crm.todo.${Of}`>;
-/** The names of what a type carries, without those that it says are never there. */
+/** The keys of a type, except those that are never present. */
 type Carried<Of extends Name> = {
   [Key in keyof Data<Of>]-?: [Exclude<Data<Of>[Key], undefined>] extends [never] ? never : Key;
 }[keyof Data<Of>];
@@ -129,7 +129,7 @@ const envelope = z.strictObject({
   data: z.unknown(),
 });
 
-/** What is wrong with an event, by the schema of its verb; nothing, when it is what its type says. */
+/** The problems of an event by the schema of its verb; empty if it is valid. */
 export function problemsOf(event: ChangeEvent): string[] {
   const verb = event.type.slice(event.type.lastIndexOf('.') + 1);
   const ofVerb = verb in SCHEMAS ? SCHEMAS[verb as Name] : z.never();

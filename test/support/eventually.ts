@@ -1,11 +1,11 @@
 export interface EventuallyOptions {
-  /** @defaultValue 25000: what a test may take, less a moment for its complaint */
+  /** @defaultValue 25000: the timeout of a test, less the time to report the failure */
   timeoutMs?: number;
   /** @defaultValue 20 */
   intervalMs?: number;
 }
 
-/** Runs an assertion until it holds, and gives back its value; fails with its last complaint when time is up. */
+/** Runs an assertion until it passes, and returns its value. Fails with its last error when the time is up. */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
   { timeoutMs = 25_000, intervalMs = 20 }: EventuallyOptions = {},

@@ -1,4 +1,4 @@
-/** A clock that runs `factor` times as fast as the world's: waits that a person would notice become short, none is skipped. */
+/** A clock that runs `factor` times as fast as real time: waits are shorter, but none is skipped. */
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 
 export function fastClock(factor: number): Clock {

@@ -1,4 +1,4 @@
-/** The product as a library, on one workspace of another server of the interface: sweeps, and the events that each adds. */
+/** The product as a library, with one workspace on the independent server of other-crm.ts. */
 import { expect } from 'vitest';
 import { openChangefeed } from '../../src/app/changefeed.js';
 import type { ListInput } from '../../src/config/schema.js';
@@ -16,7 +16,7 @@ export interface FeedOptions {
 
 /**
  * Returns a function that opens the product, sweeps one list completely, stops, and returns the events that it added to the log.
- * Each call is a new life of the product on the same Redis.
+ * Each call opens a new instance of the product on the same Redis.
  */
 export function sweepInNewLives({ redis, list = 'people' }: FeedOptions) {
   let from = '0';

@@ -1,4 +1,4 @@
-/** The first page of a list, asked for by a client under test; and what it says when it cannot be had. */
+/** Fetches the first page of a list with a client under test, and describes the expected errors. */
 import { expect } from 'vitest';
 import type { ClientUnderTest } from './api-client.js';
 import type { Reply } from './api-server.js';

@@ -1,4 +1,4 @@
-/** What a handler is called with, and receivers for what it sends. */
+/** Arguments for handlers, and receivers for what they send. */
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
@@ -45,7 +45,7 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
   return { ...base, ...overrides };
 }
 
-/** What a batch handler is called with. */
+/** The context of a batch handler. */
 export function batchContext(overrides: Partial<HandlerContext> = {}): BatchContext {
   const context = handlerContext(overrides);
   return { log: context.log, signal: context.signal, subscription: context.subscription, about: () => context };
@@ -70,11 +70,11 @@ export interface Receiver {
   readonly port: number;
   /** Everything that arrived, oldest first. */
   readonly received: Received[];
-  /** How many connections were made, whether or not anything was sent on them. */
+  /** The number of connections, including those without a request. */
   readonly connections: () => number;
 }
 
-/** Gives receivers on port 0; they are closed after each test. A reply of 'silence' leaves the request unanswered. */
+/** Returns a function that starts receivers on port 0; they are closed after each test. A reply of 'silence' leaves the request unanswered. */
 export function useReceivers(): (reply?: (request: Received) => Reply | 'silence', host?: string) => Promise<Receiver> {
   const servers = new Set<Server>();
   afterEach(async () => {

@@ -1,18 +1,18 @@
-/** A read API whose lists a test holds in its hand: pages of records, cursors that are positions. Real enough to walk. */
+/** An in-memory read API with one list that the test changes; its cursors are positions. */
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Page, ReadApi } from '../../src/api/read-api.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 export interface ListedApi extends ReadApi {
-  /** What the list holds now. */
+  /** The current records. */
   records: UncheckedRecord[];
   /** Called before each page is answered; may throw, wait, or answer another page in its place. */
   before: (cursor: string | null, page: number) => Page | undefined | Promise<Page | undefined>;
-  /** Cursors asked for, in order. */
+  /** The requested cursors, in order. */
   readonly asked: (string | null)[];
 }
 
-/** Two records to a page, unless a test says otherwise. */
+/** Two records per page by default. */
 export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): ListedApi {
   const asked: (string | null)[] = [];
   const api: ListedApi = {

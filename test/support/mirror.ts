@@ -76,7 +76,7 @@ export interface Step {
   after?: object | null;
   before?: object | null;
   sequence: number;
-  /** Seconds after the beginning; as the sequence unless told. */
+  /** Seconds after the start. @defaultValue the sequence */
   observed?: number;
   workspace?: string;
   list?: EventDraft['list'];

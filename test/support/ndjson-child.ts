@@ -1,4 +1,4 @@
-/** Handles as many events as its argument says through `ndjson` on standard output, and says on standard error how it went. */
+/** Handles the given number of events with `ndjson` on standard output, and reports the result on standard error. */
 import { ndjson } from '../../src/handlers/ndjson/ndjson.js';
 import { handlerContext, sampleEvent } from './handler-fixtures.js';
 

@@ -1,6 +1,6 @@
 /**
- * Another server of the interface, written from its document alone: nothing of the sandbox is in it. It does what the
- * document leaves open in ways of its own: offsets as cursors, seven records to a page, each list ending differently.
+ * An independent server of the read API, written from its documentation without any sandbox code. Where the documentation
+ * leaves a choice, it differs from the sandbox: offsets as cursors, seven records per page, a different end for each list.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -9,17 +9,17 @@ import { onTestFinished } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Reply } from './api-server.js';
 
-/** The built-in lists, and one that is not. */
+/** The built-in lists, and one other list. */
 type ListName = BuiltInList | 'deal';
 
 export type OtherRecord = Record<string, unknown> & { id: string };
 
-/** What the last page says of the next: nothing, null, or a cursor behind which nothing is. */
+/** The cursor of the last page: absent, null, or one that leads to an empty page. */
 type Ending = 'missing' | 'null' | 'leads to an empty page';
 
 interface Served {
   path: string;
-  /** Where the array stands in `data`. The document names none for the history. */
+  /** The key of the array in `data`. The documentation names none for the history. */
   key: string;
   ending: Ending;
 }
@@ -42,18 +42,18 @@ export interface AskedPage {
 }
 
 export interface OtherCrm {
-  /** What stands before `/v2`. */
+  /** The part of the URL before `/v2`. */
   readonly url: string;
   token: string;
-  /** The lists as they are served; a test changes them in place. */
+  /** The served lists; a test changes them in place. */
   readonly lists: Record<ListName, OtherRecord[]>;
-  /** Every request with a good token so far. */
+  /** Every request with a valid token so far. */
   readonly asked: AskedPage[];
-  /** Answers instead of the list, while it gives something. */
+  /** While it returns a reply, that is sent instead of the list. */
   mishap: (list: ListName, cursor: string | null) => Reply | undefined;
 }
 
-/** Call it inside a test; it is gone after it. */
+/** Call it inside a test; the server is stopped after it. */
 export async function startOtherCrm(): Promise<OtherCrm> {
   const crm: Omit<OtherCrm, 'url'> = {
     token: 'tok-5f0c1e9bd2a7',
@@ -122,7 +122,7 @@ function someRecords(): Record<ListName, OtherRecord[]> {
       '등급/[VIP]': 'A',
       x: { y: [n] },
     })),
-    // A whole number of pages: the last full page is the end, without an empty one behind it.
+    // A whole number of pages: the last page is full, and no empty page follows it.
     organization: make('organization', 14, (n) => ({ 이름: `회사 ${n}`, 팀: [owner], '수정 날짜': at, 직원수: n })),
     memo: make('memo', 9, (n) => ({ text: `메모 ${n}`, peopleId: null, updatedAt: at, createdAt: at })),
     todo: make('todo', 8, (n) => ({ 내용: `할 일 ${n}`, 완료: false, '완료 날짜': null, '수정 날짜': at })),

@@ -1,4 +1,4 @@
-/** A list of people of a few plain fields, some of them otherwise. */
+/** People with a few plain fields, which a test may override. */
 import type { UncheckedRecord } from '../../src/crm/record.js';
 
 export const person = (index: number, more: object = {}): UncheckedRecord => ({

@@ -1,4 +1,4 @@
-/** The simplest detector that could work: it judges the judge. It shares nothing with the product but the equality of `verify`. */
+/** A minimal detector to test `verify` with. It shares no product code except the equality of `verify`. */
 import { createHash } from 'node:crypto';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
 import { contentText } from '../../src/sandbox/verify/equality.js';

@@ -1,12 +1,12 @@
-/** Real processes for tests about crashes: a script, run by node, killed whenever the test likes. */
+/** Real processes for tests about crashes: scripts run by node, which the test may kill at any time. */
 import { afterEach } from 'vitest';
 import { startProcess, type SpawnOptions, type TestProcess } from './spawned.js';
 
 export type { TestProcess } from './spawned.js';
 
 /**
- * Call it once at the top of a `describe` or a file; what it gives starts `script` (an absolute path or a file URL).
- * Whatever still runs after a test is killed.
+ * Call it once at the top of a `describe` or a file. Returns a function that starts `script` (an absolute path or a file
+ * URL). Processes that still run after a test are killed.
  */
 export function useProcesses(): (script: string | URL, options?: SpawnOptions) => TestProcess {
   const running = new Set<TestProcess>();

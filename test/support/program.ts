@@ -1,4 +1,4 @@
-/** Programs of ours that tests run as processes. */
+/** The product's programs, which tests run as processes. */
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,8 +6,8 @@ const ROOT = new URL('../../', import.meta.url);
 const SOURCES = ['src', 'workers'];
 
 /**
- * The program at `path` (`workers/poll`): as it was built, if nothing has changed since, because that starts three times as
- * fast; else its source.
+ * The program at `path` (`workers/poll`): the build if it is current, because it starts three times as fast; else the
+ * source.
  */
 export function program(path: string): URL {
   const built = new URL(`dist/${path}.js`, ROOT);
@@ -15,7 +15,7 @@ export function program(path: string): URL {
   return builtAt > changedAt() ? built : new URL(`${path}.ts`, ROOT);
 }
 
-/** When one of the sources last changed, came or went. */
+/** When a source file was last changed, added or removed. */
 function changedAt(): number {
   const paths = SOURCES.flatMap((folder) => {
     const path = fileURLToPath(new URL(folder, ROOT));

@@ -1,4 +1,4 @@
-/** A script run by node as a process of its own, with what it says. Knows nothing of vitest. */
+/** A script run by node as a separate process, with its output. Does not import vitest. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
@@ -21,19 +21,19 @@ export interface ExitOutcome {
 
 export interface TestProcess {
   readonly pid: number;
-  /** Everything said so far. */
+  /** All output so far. */
   readonly stdout: string;
   readonly stderr: string;
   readonly exited: Promise<ExitOutcome>;
   /** The first line, of standard output or error, that matches; fails when the process ends or time is up without one. */
   waitForLine(pattern: RegExp, timeoutMs?: number): Promise<string>;
-  /** Sends the signal (SIGKILL unless told) and waits until the process is gone. */
+  /** Sends the signal (default SIGKILL) and waits until the process has exited. */
   kill(signal?: NodeJS.Signals): Promise<ExitOutcome>;
 }
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** Node runs the script, with tsx if it is TypeScript; whoever starts it sees to its end. */
+/** Starts the script with node, and tsx if it is TypeScript. The caller must end the process. */
 export function startProcess(
   script: string | URL,
   { args = [], env = {}, cwd, program }: SpawnOptions = {},

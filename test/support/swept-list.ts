@@ -1,12 +1,11 @@
-/** One list of a workspace, swept as often as a test likes on a real Redis, and what the log says of it. */
+/** Sweeps one list of a workspace on a real Redis, and reads its events from the log. */
 import { compileRules, type FieldRules, type TodoWatch } from '../../src/detect/rules.js';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import type { ListName } from '../../src/events/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import type { SweepOptions } from '../../src/sweep/options.js';
-import { sweepList } from '../../src/sweep/run-sweep.js';
+import { sweepList, type SweepOptions } from '../../src/sweep/run-sweep.js';
 import type { SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
@@ -30,11 +29,11 @@ export interface SweptList {
   sweep: (options?: SweptListOptions) => Promise<SweepSummary>;
   events: () => Promise<ChangeEvent[]>;
   /** `deleted a 2`: verb, subject, sequence. */
-  told: () => Promise<string[]>;
+  eventLines: () => Promise<string[]>;
 }
 
-export function sweptList(redis: TestRedis, api: ListedApi, list: BuiltInList = 'people'): SweptList {
-  // A minute from sweep to sweep, unless a test says otherwise: longer than any replica lags.
+export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'people'): SweptList {
+  // Sweeps are a minute apart by default, which is longer than any replica lag.
   let minutes = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };
   const ours = createSweepStore(redis.redis, redis.keys, 'acme');
@@ -55,7 +54,7 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: BuiltInList = 
       return result.summary;
     },
     events,
-    async told() {
+    async eventLines() {
       return (await events()).map(
         ({ type, subject, data }) => `${type.split('.')[2] ?? ''} ${subject} ${data.sequence}`,
       );

@@ -1,4 +1,4 @@
-/** Todos as a test says them: as the interface writes them, as they were seen in the wild, and in both spellings at once. */
+/** Todos with documented field names, with those of real answers (`wild`), and with both. */
 import type { UncheckedRecord } from '../../src/crm/record.js';
 
 export interface Said {

@@ -19,16 +19,16 @@ describe('baseline: since a time', () => {
       dated('new', '2026-03-02', '2026-03-05'),
       person('undated'),
     ]);
-    const { sweep, events, told } = sweptList(redis, api);
+    const { sweep, events, eventLines } = sweptList(redis, api);
     const { mode, counts } = await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
     expect([mode, counts.baselined]).toEqual(['baseline', 4]);
-    expect(await told()).toEqual(['updated changed 1', 'created new 1']);
+    expect(await eventLines()).toEqual(['updated changed 1', 'created new 1']);
     expect((await events())[0]).toMatchObject({
       time: '2026-03-05T00:00:00.000Z',
       data: { before: null, changes: [], detectedBy: 'timestamp' },
     });
     await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
-    expect(await told()).toHaveLength(2);
+    expect(await eventLines()).toHaveLength(2);
   });
 });
 
@@ -37,7 +37,7 @@ describe('resync:', () => {
 
   it('stores differences without events, and continues the sequences', async () => {
     const api = listedApi([person('a', '1'), person('b'), person('c')]);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [person('a', '2'), person('b'), person('c')];
     await sweep();
@@ -46,13 +46,13 @@ describe('resync:', () => {
     expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { baselined: 2, unchanged: 1 } });
     api.records = [person('a', '4'), person('b'), person('new', 'changed')];
     await sweep();
-    expect(await told()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
+    expect(await eventLines()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
   });
 
   it('cuts off a running sweep, and loses nothing that it had reported', async () => {
     const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => person(id));
     const api = listedApi(six);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [person('x'), ...six];
     api.before = async (_cursor, page) => {
@@ -62,11 +62,11 @@ describe('resync:', () => {
     await expect(sweep()).rejects.toMatchObject({ code: 'CF_LEASE_LOST' });
     api.before = () => undefined;
     api.records = six;
-    // The one that only the sweep cut off has shown was told as created, and is not there.
+    // The record that only the aborted sweep has seen was reported as created, and does not exist any more.
     expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { seen: 6, missing: 1 } });
     await sweep();
     await sweep();
-    expect(await told()).toEqual(['created x 1', 'deleted x 2']);
+    expect(await eventLines()).toEqual(['created x 1', 'deleted x 2']);
   });
 });
 
@@ -81,35 +81,35 @@ describe('sweep: a list that only grows', () => {
 
   it('reports late rows with old dates, and a changed row once as updated', async () => {
     const api = listedApi([row('1', undefined, { id: 'x1' }), row('2', undefined, { id: 'x2' })]);
-    const { sweep, told } = sweptList(redis, api, 'activity');
+    const { sweep, eventLines } = sweptList(redis, api, 'activity');
     await sweep();
     api.records = [...api.records, row('late', '2020-01-01T00:00:00.000Z', { id: 'x0' })];
     await sweep();
     api.records = [row('1 edited', undefined, { id: 'x1' }), ...api.records.slice(1)];
     await sweep();
     await sweep();
-    expect(await told()).toEqual(['created x0 1', 'updated x1 1']);
+    expect(await eventLines()).toEqual(['created x0 1', 'updated x1 1']);
   });
 
   it('identifies rows without an id by their content, and equal ones of a page by number', async () => {
     const api = listedApi([row('1'), row('2')]);
     const { sweep, events } = sweptList(redis, api, 'activity');
-    const told = async () =>
+    const eventLines = async () =>
       (await events()).map(({ type, data }) => `${type.split('.')[2] ?? ''} ${String(data.after?.['text'])}`);
     await sweep();
     api.records = [row('2'), row('1')];
     await sweep();
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     api.records = [row('2'), row('1'), row('3'), row('3')];
     await sweep();
     await sweep();
-    expect(await told()).toEqual(['created 3', 'created 3']);
+    expect(await eventLines()).toEqual(['created 3', 'created 3']);
     // Between two pages it may be the same row, shown again because rows moved on; nothing is deleted by content alone.
     api.records = [row('2'), row('3'), row('3'), row('1')];
     await sweep();
     await sweep({ rules: { ignore: ['text'] } });
     await sweep();
-    expect(await told()).toHaveLength(2);
+    expect(await eventLines()).toHaveLength(2);
   });
 });
 
@@ -118,13 +118,13 @@ describe('rules: switches', () => {
 
   it('distinguish null from absent when asked to', async () => {
     const api = listedApi([person('a', 'a', { 등급: null })]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [person('a')];
     expect((await sweep()).counts).toMatchObject({ ignored: 1 });
     api.records = [person('a', 'a', { 등급: null })];
     expect((await sweep({ rules: { nullIsAbsent: false } })).counts).toMatchObject({ edited: 1 });
-    expect(await told()).toEqual(['updated a 1']);
+    expect(await eventLines()).toEqual(['updated a 1']);
   });
 
   it('report a touch when asked to, and count it as muted otherwise', async () => {
@@ -143,14 +143,14 @@ describe('rules: switches', () => {
 
   it('count muted changes under the name of the rule', async () => {
     const api = listedApi([person('a'), person('b'), person('c')]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [person('a', 'x'), person('b', 'x'), person('c')];
     expect((await sweep({ rules: { ignore: ['이*'] } })).muted).toEqual({ 'ignore: 이*': 2 });
     api.records = [person('a', 'y'), person('b', 'x'), person('c')];
     expect((await sweep({ rules: { only: ['담당자'] } })).muted).toEqual({ only: 1 });
     expect((await sweep()).counts).toMatchObject({ unchanged: 3 });
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 });
 
@@ -162,15 +162,15 @@ describe('without images:', () => {
       person('a', name, { '딜 개수': deals, 담당자: { id: 'u', name: '비밀담당' } });
     const api = listedApi([secret('비밀이름', 1)]);
     const { sweep, events } = sweptList(redis, api);
-    const look = () => sweep({ images: false });
-    await look();
+    const sweepOnce = () => sweep({ images: false });
+    await sweepOnce();
     api.records = [secret('비밀이름2', 1)];
-    await look();
+    await sweepOnce();
     api.records = [{ ...secret('비밀이름2', 2), 프로필: '비밀' }];
-    await look();
+    await sweepOnce();
     api.records = [];
-    await look();
-    await look();
+    await sweepOnce();
+    await sweepOnce();
     expect((await events()).map(({ type, data }) => [type, data.class, data.before, data.after, data.changes])).toEqual(
       [
         ['crm.person.updated', 'edited', null, { id: 'a' }, [{ field: '이름', before: null, after: null }]],
@@ -194,17 +194,17 @@ describe('without images:', () => {
   it('stale answers are doubted too, and equal meanings are equal', async () => {
     const at = (minute: number, name: string) => person('a', name, { '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
     const api = listedApi([at(1, 'A')]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     for (const record of [at(1, 'A'), at(2, 'B'), at(1, 'A'), { ...at(2, 'B'), 등급: null }, at(3, 'A')]) {
       api.records = [record];
       await sweep({ images: false });
     }
-    expect(await told()).toEqual(['updated a 1', 'updated a 2']);
+    expect(await eventLines()).toEqual(['updated a 1', 'updated a 2']);
   });
 
   it('switching images on or off yields no events', async () => {
     const api = listedApi([person('a', '1'), person('b')]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     for (const [name, images] of [
       ['1', true],
       ['2', false],
@@ -215,7 +215,7 @@ describe('without images:', () => {
       api.records = [person('a', name), person('b')];
       await sweep({ images });
     }
-    expect(await told()).toEqual([1, 2, 3, 4].map((sequence) => `updated a ${sequence}`));
+    expect(await eventLines()).toEqual([1, 2, 3, 4].map((sequence) => `updated a ${sequence}`));
   });
 });
 

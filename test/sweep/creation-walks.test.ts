@@ -25,7 +25,7 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 120_00
     ['in the middle', [...old.slice(0, 2_500), ...fresh, ...old.slice(2_500)]],
   ])('%s is reported in full, in order, once', async (_where, records) => {
     const api = listedApi(old, 100);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     const warned: unknown[] = [];
     const log: Log = { ...silentLog, warn: (...said: unknown[]) => void warned.push(said.at(-1)) };
     await sweep();
@@ -34,7 +34,7 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 120_00
     expect(counts).toMatchObject({ seen: 8_000, created: 3_000, withheld: 0, missing: 0 });
     expect(heldCreations).toBeUndefined();
     expect(warned).toEqual([]);
-    expect(await told()).toEqual(fresh.map(({ id }) => `created ${String(id)} 1`));
+    expect(await eventLines()).toEqual(fresh.map(({ id }) => `created ${String(id)} 1`));
     expect((await sweep()).counts).toMatchObject({ unchanged: 8_000 });
   });
 });
@@ -46,21 +46,21 @@ describe('creations: rows known by their content', () => {
 
   it('that were added in great number between two sweeps are reported', async () => {
     const api = listedApi(rows(0, 200), 50);
-    const { sweep, told } = sweptList(redis, api, 'activity');
+    const { sweep, eventLines } = sweptList(redis, api, 'activity');
     await sweep();
     api.records = [...rows(1_000, 900), ...rows(0, 200)];
     expect((await sweep()).counts).toMatchObject({ created: 900, withheld: 0 });
-    expect(await told()).toHaveLength(900);
+    expect(await eventLines()).toHaveLength(900);
   });
 
   it('that are all different are held, sweep after sweep', async () => {
     const api = listedApi(rows(0, 60), 50);
-    const { sweep, told } = sweptList(redis, api, 'activity');
+    const { sweep, eventLines } = sweptList(redis, api, 'activity');
     await sweep();
     api.records = rows(1_000, 60);
     for (let sweeps = 0; sweeps < 3; sweeps += 1)
       expect((await sweep()).heldCreations).toMatchObject({ count: 60, replaced: true });
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 });
 
@@ -69,7 +69,7 @@ describe('creations: a walk that is interrupted', () => {
 
   it('while it withholds goes on withholding, and holds in the end', async () => {
     const api = listedApi(people(50), 7);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [...people(60, 'other'), person('p0', 'edited')];
     api.before = (_cursor, page) => {
@@ -83,12 +83,12 @@ describe('creations: a walk that is interrupted', () => {
     expect(api.asked[0]).toBe('21');
     expect(heldCreations).toMatchObject({ count: 60, of: 61, known: { seen: 1, of: 50 } });
     expect(counts).toMatchObject({ withheld: 60, edited: 1 });
-    expect(await told()).toEqual(['updated p0 1']);
+    expect(await eventLines()).toEqual(['updated p0 1']);
   });
 
   it('by an abort in the second walk reports every record once', async () => {
     const api = listedApi(people(60), 7);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [...people(30, 'new'), ...people(60)];
     const stop = new AbortController();
@@ -101,10 +101,10 @@ describe('creations: a walk that is interrupted', () => {
     };
     await expect(sweep({ signal: stop.signal })).rejects.toThrow('enough');
     expect(first).toBe(2);
-    expect(await told()).toHaveLength(14);
+    expect(await eventLines()).toHaveLength(14);
     api.before = () => undefined;
     await sweep();
-    expect((await told()).sort()).toEqual(
+    expect((await eventLines()).sort()).toEqual(
       people(30, 'new')
         .map(({ id }) => `created ${String(id)} 1`)
         .sort(),

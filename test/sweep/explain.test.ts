@@ -20,15 +20,15 @@ describe('explain: a record', () => {
   it('shows what was seen, compared, left out and decided, and its page', async () => {
     const api = listedApi([person('x', 'x'), person('y', 'y'), person('a', '1')]);
     const { sweep, store } = sweptList(redis, api);
-    const look = (record: ReturnType<typeof person>) => {
+    const sweepOnce = (record: ReturnType<typeof person>) => {
       api.records = [person('x', 'x'), person('y', 'y'), record];
       return sweep({ rules: { ignore: ['딜*'] } });
     };
     await sweep();
-    await look(person('a', '2'));
-    await look(person('a', '2', 1));
-    await look(person('a', '2', 2));
-    await look(person('a', '1', 2, '2026-02-01T00:00:00.123Z'));
+    await sweepOnce(person('a', '2'));
+    await sweepOnce(person('a', '2', 1));
+    await sweepOnce(person('a', '2', 2));
+    await sweepOnce(person('a', '1', 2, '2026-02-01T00:00:00.123Z'));
     const story = await explainRecord(store, { list: 'people', id: 'a', rules });
     expect(story).toMatchObject({
       known: true,

@@ -1,4 +1,4 @@
-/** A living workspace, swept again and again: its journal decides what should have been told, and what should not. */
+/** Sweeps a changing workspace repeatedly. Its journal decides which events are correct. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../src/api/client.js';
 import { compileRules } from '../../src/detect/rules.js';
@@ -14,7 +14,7 @@ import { useRedis } from '../support/redis.js';
 
 const unlimited = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
 
-describe('sandbox life:', () => {
+describe('sweep: a changing sandbox', () => {
   const redis = useRedis();
 
   it.each([
@@ -29,7 +29,7 @@ describe('sandbox life:', () => {
     ['calm', 'drift-removed'],
     ['calm', 'drift-reshaped'],
     ['restless', 'drift-added'],
-  ])('is told, all of it and nothing else: %s, then %s', { timeout: 120_000 }, async (profile, switchedOn) => {
+  ])('sweep: reports every change and nothing else: %s, then %s', { timeout: 120_000 }, async (profile, switchedOn) => {
     const seed = 5;
     const sandbox = createSandbox({ people: 80, history: 40, activity: 40, limit: null, seed, profile });
     const { url, token } = await sandbox.start();
@@ -37,7 +37,7 @@ describe('sandbox life:', () => {
     const api = createReadApi({ ...same, baseUrl: url, token, budget: unlimited });
     onTestFinished(() => Promise.all([api.close(), sandbox.stop()]).then(() => undefined));
     const store = createSweepStore(redis.redis, redis.keys, 'acme');
-    // Half a minute from round to round, so that nothing is too new to be told.
+    // Rounds are half a minute apart, so that no change is too new to be accepted.
     let rounds = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + rounds * 30_000 };
     const round = async (): Promise<void> => {

@@ -35,32 +35,32 @@ describe('page parts', () => {
 
   it.each([0, 1, 2])('page parts: a crash after %i parts neither loses nor repeats an event', async (committed) => {
     const api = onePage(people('a'));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(PARTS);
     api.records = people('a', 'b', 'c', 'd', 'e');
     await expect(sweep({ ...PARTS, store: diesAfter(committed) })).rejects.toThrow('died');
     const { counts } = await sweep(PARTS);
-    expect(await told()).toEqual(['created b 1', 'created c 1', 'created d 1', 'created e 1']);
+    expect(await eventLines()).toEqual(['created b 1', 'created c 1', 'created d 1', 'created e 1']);
     expect(counts).toMatchObject({ seen: 5, unchanged: 1, created: 4, missing: 0 });
     expect((await sweep(PARTS)).counts).toMatchObject({ seen: 5, unchanged: 5 });
   });
 
   it('page parts: a change between the crash and the second read is its own event', async () => {
     const api = onePage(people('a'));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(PARTS);
     api.records = people('a', 'b', 'c', 'd');
     await expect(sweep({ ...PARTS, store: diesAfter(1) })).rejects.toThrow('died');
     api.records[1] = { id: 'b', 이름: 'another name' };
     await sweep(PARTS);
-    expect(await told()).toEqual(['created b 1', 'updated b 2', 'created c 1', 'created d 1']);
+    expect(await eventLines()).toEqual(['created b 1', 'updated b 2', 'created c 1', 'created d 1']);
   });
 
   it.each(['resumed', 'given up'])(
     'page parts: a record that only a committed part has shown is reported as deleted; the sweep is %s',
     async (how) => {
       const api = onePage(people('a'));
-      const { sweep, told } = sweptList(redis, api);
+      const { sweep, eventLines } = sweptList(redis, api);
       await sweep(PARTS);
       api.records = people('a', 'b', 'c', 'd');
       await expect(sweep({ ...PARTS, store: diesAfter(1) })).rejects.toThrow('died');
@@ -69,7 +69,7 @@ describe('page parts', () => {
       await sweep(PARTS);
       await sweep(PARTS);
       await sweep(PARTS);
-      expect(await told()).toEqual(['created b 1', 'created c 1', 'created d 1', 'deleted b 2']);
+      expect(await eventLines()).toEqual(['created b 1', 'created c 1', 'created d 1', 'deleted b 2']);
     },
   );
 
@@ -80,13 +80,13 @@ describe('page parts', () => {
       '수정 날짜': `2026-03-01T09:0${minute}:01.000Z`,
     });
     const api = onePage([1, 2, 3].map((n) => stamped(n, 5, 'now')));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(PARTS);
     // The first shows no older stamp; that the replica lags is seen from the third.
     api.records = [stamped(1, 5, 'then'), stamped(2, 5, 'now'), stamped(3, 1, 'then')];
     expect((await sweep(PARTS)).counts).toMatchObject({ stale: 2, edited: 0 });
     api.records = [1, 2, 3].map((n) => stamped(n, 5, 'now'));
     await sweep(PARTS);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 });

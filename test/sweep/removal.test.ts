@@ -21,53 +21,53 @@ describe('removal: a record that is no longer in the list', () => {
 
   it('is deleted after the second complete sweep that does not show it, once, with its last image', async () => {
     const api = listedApi(people(5));
-    const { sweep, told, events } = sweptList(redis, api);
+    const { sweep, eventLines, events } = sweptList(redis, api);
     await sweep();
     api.records = people(5).filter(({ id }) => id !== 'p1');
     expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 1, deleted: 0 });
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 0, deleted: 1 });
     await sweep();
-    expect(await told()).toEqual(['deleted p1 1']);
+    expect(await eventLines()).toEqual(['deleted p1 1']);
     expect((await events())[0]?.data).toMatchObject({ before: person('p1'), after: null, changes: [] });
   });
 
   it('is deleted after one sweep when the configuration asks for no confirmation (control)', async () => {
     const api = listedApi(people(5));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     const removals = { confirm: 1, maxShare: 0.2, maxCount: 10 };
     await sweep({ removals });
     api.records = people(4);
     await sweep({ removals });
-    expect(await told()).toEqual(['deleted p4 1']);
+    expect(await eventLines()).toEqual(['deleted p4 1']);
   });
 
   it('is not deleted when one sweep hid it and the next shows it again', async () => {
     const api = listedApi(people(5));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     for (const hidden of ['', 'p2', '', 'p2', '']) {
       api.records = people(5).filter(({ id }) => id !== hidden);
       await sweep();
     }
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
-  it('is not deleted while it is so new that a lagging replica may not know it', async () => {
+  it('is not deleted while it is so new that a lagging replica may lack it', async () => {
     const api = listedApi(people(5));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(6);
     await sweep();
     api.records = people(5);
-    for (let look = 0; look < 4; look += 1) await sweep({ minutesLater: 0 });
-    expect(await told()).toEqual(['created p5 1']);
+    for (let round = 0; round < 4; round += 1) await sweep({ minutesLater: 0 });
+    expect(await eventLines()).toEqual(['created p5 1']);
     await sweep();
-    expect(await told()).toEqual(['created p5 1', 'deleted p5 2']);
+    expect(await eventLines()).toEqual(['created p5 1', 'deleted p5 2']);
   });
 
   it('is not deleted when a sweep stopped before its page', async () => {
     const api = listedApi(people(6));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     for (let round = 0; round < 3; round += 1) {
       api.before = (_cursor, page) => {
@@ -77,29 +77,29 @@ describe('removal: a record that is no longer in the list', () => {
     }
     api.before = () => undefined;
     expect((await sweep()).counts).toMatchObject({ seen: 6, unchanged: 6, missing: 0 });
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('is created again when it reappears changed, with the next sequence and reappeared: true', async () => {
     const api = listedApi(people(3));
-    const { sweep, told, events } = sweptList(redis, api);
+    const { sweep, eventLines, events } = sweptList(redis, api);
     await sweep();
     api.records = people(2);
     await sweep();
     await sweep();
     api.records = [...people(2), { ...person('p2', 'back'), '수정 날짜': '2026-04-01T00:00:00.000Z' }];
     await sweep();
-    expect(await told()).toEqual(['deleted p2 1', 'created p2 2']);
+    expect(await eventLines()).toEqual(['deleted p2 1', 'created p2 2']);
     expect((await events())[1]?.data).toMatchObject({ reappeared: true, before: null });
     api.records = people(2);
     await sweep();
     await sweep();
-    expect((await told()).at(-1)).toBe('deleted p2 3');
+    expect((await eventLines()).at(-1)).toBe('deleted p2 3');
   });
 
   it('needs a second sweep when it reappears with its old content: a lagging replica shows that', async () => {
     const api = listedApi(people(3));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(2);
     await sweep();
@@ -109,11 +109,11 @@ describe('removal: a record that is no longer in the list', () => {
     api.records = people(2);
     await sweep();
     await sweep();
-    expect(await told()).toEqual(['deleted p2 1']);
+    expect(await eventLines()).toEqual(['deleted p2 1']);
     api.records = people(3);
     await sweep();
     await sweep();
-    expect(await told()).toEqual(['deleted p2 1', 'created p2 2']);
+    expect(await eventLines()).toEqual(['deleted p2 1', 'created p2 2']);
   });
 });
 
@@ -122,18 +122,18 @@ describe('removal: pages', () => {
 
   it('may be shifted, shortened and reordered without an event', async () => {
     const api = listedApi(people(9));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     for (const records of [people(9).toReversed(), [...people(9).slice(4), ...people(9).slice(0, 4)], people(9)]) {
       api.records = records;
       expect((await sweep()).counts).toMatchObject({ seen: 9, unchanged: 9, missing: 0 });
     }
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('that show a record twice count it once', async () => {
     const api = listedApi(people(4));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
     api.records = [a, b, b, c, d];
@@ -141,7 +141,7 @@ describe('removal: pages', () => {
     api.records = [a, b, c, d];
     await sweep();
     await sweep();
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('write no members while these stay the same', async () => {
@@ -169,49 +169,49 @@ describe('removal: too many at once', () => {
 
   it('are held with a warning, and reported once a person has accepted them', async () => {
     const api = listedApi(people(40));
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = people(20);
     await sweep();
     const { heldRemovals: held, counts } = await sweep({ log });
     await sweep();
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     expect(held).toMatchObject({ count: 20, of: 40 });
     expect(counts).toMatchObject({ missing: 20, deleted: 0 });
     expect(heard.join()).toMatch(/removals held/u);
 
     expect(await store.acceptRemovals('people')).toBe(20);
     expect(await sweep()).toMatchObject({ counts: { deleted: 20, missing: 0 } });
-    expect(await told()).toHaveLength(20);
+    expect(await eventLines()).toHaveLength(20);
     expect(await store.acceptRemovals('people')).toBe(0);
   });
 
   it('are reported at once when the guard is off (control)', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     const removals = { confirm: 2, maxShare: 1, maxCount: 1_000 };
     await sweep({ removals });
     api.records = people(20);
     await sweep({ removals });
     await sweep({ removals });
-    expect(await told()).toHaveLength(20);
+    expect(await eventLines()).toHaveLength(20);
   });
 
   it('are no longer held when the records are back', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [];
     await sweep();
     expect((await sweep()).heldRemovals).toMatchObject({ count: 40 });
     api.records = people(40);
     expect((await sweep()).heldRemovals).toBeUndefined();
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('that are accepted do not include records that vanish later', async () => {
     const api = listedApi(people(60));
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = people(40);
     await sweep();
@@ -220,7 +220,7 @@ describe('removal: too many at once', () => {
     api.records = people(20);
     expect((await sweep()).counts).toMatchObject({ deleted: 20, missing: 20 });
     expect((await sweep()).heldRemovals).toMatchObject({ count: 20 });
-    expect(await told()).toHaveLength(20);
+    expect(await eventLines()).toHaveLength(20);
   });
 });
 
@@ -256,7 +256,7 @@ describe('removal: a crash while a sweep is being finished', () => {
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('loses and repeats nothing (at write %i)', async (fatal) => {
     const api = listedApi(people(30));
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [...people(30).slice(4), person('new')];
     await sweep();
@@ -267,7 +267,7 @@ describe('removal: a crash while a sweep is being finished', () => {
     await sweep();
     await sweep();
     await sweep();
-    expect((await told()).sort()).toEqual([
+    expect((await eventLines()).sort()).toEqual([
       'created new 1',
       'deleted new 2',
       ...['p0', 'p1', 'p2', 'p3', 'p4'].map((id) => `deleted ${id} 1`),
@@ -275,7 +275,7 @@ describe('removal: a crash while a sweep is being finished', () => {
   });
 });
 
-/** Dies after some write: what was written stands, the writer never learns of it. */
+/** Fails after some write: the write takes effect, but the writer gets no answer. */
 function dyingStore(store: SweepStore, dies: () => boolean): SweepStore {
   const dying =
     <S, R>(write: (list: BuiltInList, step: S) => Promise<R>) =>

@@ -35,11 +35,11 @@ describe('schema drift: a field that moves on nearly all rows', () => {
     expect(counts).toMatchObject({ seen: 30, ignored: 30, edited: 0, quarantined: 0 });
     expect(muted).toEqual({ schema: 30 });
     await sweep();
-    const told = await events();
-    expect(told.map(({ type, subject }) => [type, subject])).toEqual([
+    const emitted = await events();
+    expect(emitted.map(({ type, subject }) => [type, subject])).toEqual([
       ['crm.person.schema_changed', `schema:${schema.field}`],
     ]);
-    expect(told[0]?.data.schema).toEqual({ ...schema, rows: 30, share: 1 });
+    expect(emitted[0]?.data.schema).toEqual({ ...schema, rows: 30, share: 1 });
 
     api.records = people(30, more).with(3, person(3, { ...more(3), 이름: 'changed' }));
     expect((await sweep()).counts).toMatchObject({ unchanged: 29, edited: 1 });
@@ -47,29 +47,29 @@ describe('schema drift: a field that moves on nearly all rows', () => {
 
   it('is an event per record when the collapse is switched off (control)', async () => {
     const api = listedApi(people(30));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(30, () => ({ 출처: 'web' }));
     await sweep({ rules: { collapse: false } });
-    expect(await told()).toHaveLength(30);
+    expect(await eventLines()).toHaveLength(30);
   });
 
   it('is one event in a short list too, with two kinds of empty values', async () => {
     const api = listedApi(people(14, (n) => (n % 2 === 0 ? { 메모: undefined } : {})));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(14, () => ({ 메모: [null] }));
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:메모 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:메모 1']);
   });
 
   it('does not mute what a person changed in the same sweep', async () => {
     const api = listedApi(people(30));
-    const { sweep, told, events } = sweptList(redis, api);
+    const { sweep, eventLines, events } = sweptList(redis, api);
     await sweep();
     api.records = people(30, (n) => ({ 출처: 'web', ...(n === 7 ? { 이름: '김민서' } : {}) }));
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:출처 1', 'updated p007 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:출처 1', 'updated p007 1']);
     expect((await events())[1]?.data.changes.map(({ field }) => field)).toEqual(['이름']);
   });
 
@@ -82,8 +82,8 @@ describe('schema drift: a field that moves on nearly all rows', () => {
     await sweep();
     api.records = api.records.with(7, gone(7, 'met'));
     await sweep();
-    const told = await events();
-    expect(told.map(({ type, subject, data }) => [type, subject, data.changes.map(({ field }) => field)])).toEqual([
+    const emitted = await events();
+    expect(emitted.map(({ type, subject, data }) => [type, subject, data.changes.map(({ field }) => field)])).toEqual([
       ['crm.person.schema_changed', 'schema:메모', []],
       ['crm.person.updated', 'p005', ['메모']],
       ['crm.person.updated', 'p007', ['메모']],
@@ -92,14 +92,14 @@ describe('schema drift: a field that moves on nearly all rows', () => {
 
   it('counts its own sequence when it moves again', async () => {
     const api = listedApi(people(30));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     for (const more of [{ 출처: 'web' }, { 출처: ['web'] }, {}]) {
       api.records = people(30, () => more);
       await sweep();
       await sweep();
     }
-    expect(await told()).toEqual([1, 2, 3].map((sequence) => `schema_changed schema:출처 ${sequence}`));
+    expect(await eventLines()).toEqual([1, 2, 3].map((sequence) => `schema_changed schema:출처 ${sequence}`));
   });
 });
 
@@ -108,7 +108,7 @@ describe('schema drift: a schema that is changed back', () => {
 
   it('is one more event, although every row shows an earlier content', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     const graded = (n: number) => (n % 4 === 0 ? { 메모: `m${n}` } : {});
     api.records = people(40, graded);
     await sweep();
@@ -117,12 +117,12 @@ describe('schema drift: a schema that is changed back', () => {
       await sweep();
       await sweep();
     }
-    expect(await told()).toEqual(['schema_changed schema:메모 1', 'schema_changed schema:메모 2']);
+    expect(await eventLines()).toEqual(['schema_changed schema:메모 1', 'schema_changed schema:메모 2']);
   });
 
   it('is followed without an event by a row that is shown later', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     const late = people(40)[7]!;
     api.records = people(40, () => ({ 출처: 'web' })).with(7, late);
@@ -130,18 +130,18 @@ describe('schema drift: a schema that is changed back', () => {
     await sweep();
     api.records = people(40, () => ({ 출처: 'web' }));
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:출처 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:출처 1']);
   });
 
   it('is followed without an event by a row that is in quarantine for another field', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(40, () => ({ 출처: 'web' })).with(7, person(7));
     await sweep();
     api.records = people(40, () => ({ 출처: 'web', 부서: 'sales' }));
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:출처 1', 'schema_changed schema:부서 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:출처 1', 'schema_changed schema:부서 1']);
   });
 });
 
@@ -155,53 +155,53 @@ describe('schema drift: a field that moves on some rows', () => {
     [9, 9],
   ])('is an event for each of them: %i of %i', async (some, all) => {
     const api = listedApi(people(all));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(all, (n) => ((n * 7) % all < some ? { 출처: 'web' } : {}));
     const first = await sweep();
     expect(first.counts).toMatchObject({ edited: some, quarantined: 0 });
     await sweep();
-    expect(await told()).toHaveLength(some);
+    expect(await eventLines()).toHaveLength(some);
   });
 
   it('is reported one sweep later when it moved on every row from some page on', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(40, (n) => (n >= 20 ? { 출처: 'web' } : {}));
     expect((await sweep()).counts).toMatchObject({ quarantined: 20, edited: 0 });
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     expect((await sweep()).counts).toMatchObject({ quarantined: 0, edited: 20 });
-    expect(await told()).toHaveLength(20);
+    expect(await eventLines()).toHaveLength(20);
   });
 
   it('is one event when the rest of the rows follow in the next sweep', async () => {
     const api = listedApi(people(40));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(40, (n) => (n >= 20 ? { 출처: 'web' } : {}));
     await sweep();
     api.records = people(40, () => ({ 출처: 'web' }));
     await sweep();
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:출처 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:출처 1']);
   });
 
   it('is reported before the end of the sweep when enough rows have stayed', async () => {
     const api = listedApi(people(60));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(60, (n) => (n === 1 ? { 출처: 'web' } : {}));
     api.before = (_cursor, page) => {
       if (page === 25) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
     };
     await expect(sweep()).rejects.toThrow();
-    expect(await told()).toEqual(['updated p001 1']);
+    expect(await eventLines()).toEqual(['updated p001 1']);
   });
 
   it('is one event although another field became ordinary earlier in the same sweep', async () => {
     const api = listedApi(people(60));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     const grown = (from: number) => (n: number) => ({
       ...(n === 1 ? { 메모: 'called' } : {}),
@@ -211,19 +211,19 @@ describe('schema drift: a field that moves on some rows', () => {
     expect((await sweep()).counts).toMatchObject({ edited: 1, quarantined: 30 });
     api.records = people(60, grown(0));
     await sweep();
-    expect(await told()).toEqual(['updated p001 1', 'schema_changed schema:출처 1']);
+    expect(await eventLines()).toEqual(['updated p001 1', 'schema_changed schema:출처 1']);
   });
 
   it('is one event when a sweep saw and reported it on the last few rows', async () => {
     const api = listedApi(people(20));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(20, (n) => (n >= 15 ? { 출처: 'web' } : {}));
     expect((await sweep()).counts).toMatchObject({ edited: 5, quarantined: 0 });
     api.records = people(20, () => ({ 출처: 'web' }));
     expect((await sweep()).counts).toMatchObject({ edited: 0, ignored: 15, unchanged: 5 });
     await sweep();
-    expect((await told()).slice(5)).toEqual(['schema_changed schema:출처 1']);
+    expect((await eventLines()).slice(5)).toEqual(['schema_changed schema:출처 1']);
   });
 });
 
@@ -232,7 +232,7 @@ describe('schema drift: a crash while records are in quarantine', () => {
 
   it.each([1, 5, 10, 16, 17, 18, 19, 20, 21])('loses and repeats nothing (at write %i)', async (fatal) => {
     const api = listedApi(people(30));
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = people(30, (n) => ({ 출처: 'web', ...(n % 10 === 0 ? { 이름: 'changed' } : {}) }));
     let writes = 0;
@@ -247,7 +247,7 @@ describe('schema drift: a crash while records are in quarantine', () => {
     await sweep({ store: dying }).catch(() => undefined);
     await sweep();
     await sweep();
-    expect(await told()).toEqual([
+    expect(await eventLines()).toEqual([
       'schema_changed schema:출처 1',
       'updated p000 1',
       'updated p010 1',

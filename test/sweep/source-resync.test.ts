@@ -24,7 +24,7 @@ describe('resync: at another address', () => {
 
   it('takes the new source with a quiet baseline, and drops what it does not show', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep(OLD);
     api.records = people(11);
     await sweep(OLD);
@@ -37,7 +37,7 @@ describe('resync: at another address', () => {
     });
     for (let sweeps = 0; sweeps < 3; sweeps += 1)
       expect(await sweep(NEW)).toMatchObject({ mode: 'changes', counts: { unchanged: 4, missing: 0 } });
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     expect((await store.schema('people')).rows).toBe(4);
     expect((await store.membership('people')).missing.size).toBe(0);
     expect((await mirrored()).sort()).toEqual(['other0', 'other1', 'other2', 'p0']);
@@ -45,7 +45,7 @@ describe('resync: at another address', () => {
 
   it('continues the sequence of a stored id, also when a dropped one reappears', async () => {
     const api = listedApi(people(3), 5);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep(OLD);
     api.records = people(3).map(({ id }) => person(String(id), 'edited'));
     await sweep(OLD);
@@ -60,7 +60,7 @@ describe('resync: at another address', () => {
     await sweep(OLD);
     api.records = people(3).map(({ id }) => person(String(id), 'edited again'));
     await sweep(OLD);
-    expect((await told()).slice(3)).toEqual(['updated p0 2', 'updated p0 3', 'updated p1 2', 'updated p2 2']);
+    expect((await eventLines()).slice(3)).toEqual(['updated p0 2', 'updated p0 3', 'updated p1 2', 'updated p2 2']);
   });
 
   it('reports a dropped record as created when a later sweep shows it', async () => {
@@ -79,7 +79,7 @@ describe('resync: at another address', () => {
 
   it('empties the quarantine of the old address', async () => {
     const api = listedApi(people(30), 5);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep(OLD);
     api.records = [
       ...people(15),
@@ -94,7 +94,7 @@ describe('resync: at another address', () => {
     await sweep(NEW);
     expect(await store.quarantinedKeys('people')).toEqual([]);
     await sweep(NEW);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('drops the timers of todos that it does not show', async () => {
@@ -122,19 +122,19 @@ describe('resync: at another address', () => {
     const rows = (prefix: string): UncheckedRecord[] =>
       people(4).map((_, nth) => ({ type: 'memoCreate', text: `${prefix}${nth}` }));
     const api = listedApi(rows('old'), 5);
-    const { sweep, told, store } = sweptList(redis, api, 'activity');
+    const { sweep, eventLines, store } = sweptList(redis, api, 'activity');
     await sweep(OLD);
     api.records = rows('new');
     await store.forgetBaseline('activity');
     await sweep(NEW);
     await sweep(NEW);
     expect((await store.schema('activity')).rows).toBe(4);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it.each([1, 2, 3, 4, 5, 6])('may be killed at write %i and resumed', async (fatal) => {
     const api = listedApi(people(12), 5);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep(OLD);
     api.records = people(7, 'other');
     await store.forgetBaseline('people');
@@ -152,7 +152,7 @@ describe('resync: at another address', () => {
     };
     await sweep({ ...NEW, store: mortal }).catch(() => undefined);
     for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep(NEW);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     expect((await store.schema('people')).rows).toBe(7);
     expect(writes).toBeGreaterThanOrEqual(Math.min(fatal, 5));
   });

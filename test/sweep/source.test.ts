@@ -54,7 +54,7 @@ describe('source: another address that shows other records', () => {
 
   it('that is changed back continues an interrupted sweep', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(OLD);
     const changed = [person('p0', 'edited'), ...people(12).slice(1)];
     api.records = changed;
@@ -67,7 +67,7 @@ describe('source: another address that shows other records', () => {
     api.asked.length = 0;
     expect((await sweep(OLD)).counts).toMatchObject({ seen: 12, missing: 0 });
     expect(api.asked).toEqual(['5', '10']);
-    expect(await told()).toEqual(['updated p0 1']);
+    expect(await eventLines()).toEqual(['updated p0 1']);
   });
 
   it.each<[string, UncheckedRecord[], UncheckedRecord[]]>([
@@ -76,21 +76,21 @@ describe('source: another address that shows other records', () => {
     ['shows the same ids with other contents', people(12), people(12).map(({ id }) => person(String(id), 'other'))],
   ])('is refused too when it %s', async (_what, old, fresh) => {
     const api = listedApi(old, 5);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(OLD);
     api.records = fresh;
     await expect(sweep(NEW)).rejects.toMatchObject(REFUSED);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('floods when the list is not bound to its address (control)', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     const creations = { maxShare: 1, maxCount: 100 };
     await sweep({ creations });
     api.records = people(12, 'other');
     await sweep({ creations });
-    expect(await told()).toHaveLength(12);
+    expect(await eventLines()).toHaveLength(12);
   });
 
   it('is an incomplete sweep when its first page cannot be read', async () => {
@@ -107,11 +107,11 @@ describe('source: another address with the same contents', () => {
 
   it('is accepted, and changes in the meantime are reported', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(OLD);
     api.records = [...people(12).slice(0, 11), person('p11', 'edited'), person('new')];
     expect(await sweep(NEW)).toMatchObject({ mode: 'changes', source: NEW.source });
-    expect(await told()).toEqual(['updated p11 1', 'created new 1']);
+    expect(await eventLines()).toEqual(['updated p11 1', 'created new 1']);
     api.records = people(12, 'other');
     await expect(sweep(OLD)).rejects.toMatchObject(REFUSED);
   });
@@ -124,20 +124,20 @@ describe('source: another address with the same contents', () => {
       ids.map((id) => picture('https://files.example/a', id)),
       5,
     );
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(OLD);
     api.records = ids.map((id) => ({ ...picture('https://files.example/a', id), 등급: null }));
     await sweep(NEW);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('is recognised behind a few pages of new records', async () => {
     const api = listedApi(people(20), 5);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(OLD);
     api.records = [...people(12, 'new'), ...people(20)];
     await sweep(NEW);
-    expect(await told()).toHaveLength(12);
+    expect(await eventLines()).toHaveLength(12);
   });
 
   it('is accepted with an empty list', async () => {
@@ -149,7 +149,7 @@ describe('source: another address with the same contents', () => {
 
   it('continues a sweep that was interrupted there, and not one of the old address', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep(OLD);
     failing(api, 2);
     await expect(sweep(OLD)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
@@ -161,7 +161,7 @@ describe('source: another address with the same contents', () => {
     api.asked.length = 0;
     await sweep(NEW);
     expect(api.asked).toEqual(['10']);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('binds a list that was swept without a source', async () => {
@@ -179,14 +179,14 @@ describe('source: two addresses that share a workspace', () => {
 
   it('are bound to the one whose baseline is complete first; the other leaves nothing behind', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     failing(api, 3);
     await expect(sweep(OLD)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     api.before = () => undefined;
     api.records = people(12, 'other');
     expect(await sweep(NEW)).toMatchObject({ mode: 'baseline', counts: { seen: 12 } });
     for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep(NEW);
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
     expect((await store.schema('people')).rows).toBe(12);
     api.records = people(12);
     await expect(sweep(OLD)).rejects.toMatchObject(REFUSED);

@@ -15,8 +15,8 @@ const person = (name: string, stamp: string | null, deals = 0): UncheckedRecord 
 describe('stale: an answer that may be older than the stored record', () => {
   const redis = useRedis();
 
-  /** Sweeps once for each look, and tells what was said. */
-  async function looks(...records: UncheckedRecord[]): Promise<string[]> {
+  /** Sweeps once for each record, and returns the contents of the events. */
+  async function sweepEach(...records: UncheckedRecord[]): Promise<string[]> {
     const api = listedApi([]);
     const { sweep, events } = sweptList(redis, api);
     for (const record of records) {
@@ -31,58 +31,58 @@ describe('stale: an answer that may be older than the stored record', () => {
   const c = person('C', at(3, '07.300Z'));
 
   it('is no event when its modifiedAt is older, whatever it shows', async () => {
-    expect(await looks(a, c, a, c, b, c)).toEqual(['C 0']);
+    expect(await sweepEach(a, c, a, c, b, c)).toEqual(['C 0']);
   });
 
   it('is an event when the next sweep shows it again', async () => {
-    expect(await looks(a, c, a, a, a)).toEqual(['C 0', 'A 0']);
+    expect(await sweepEach(a, c, a, a, a)).toEqual(['C 0', 'A 0']);
   });
 
   it('is an event when three sweeps in a row show older answers that differ', async () => {
-    expect(await looks(a, c, a, b, person('A2', at(1, '06.000Z')))).toEqual(['C 0', 'A2 0']);
+    expect(await sweepEach(a, c, a, b, person('A2', at(1, '06.000Z')))).toEqual(['C 0', 'A2 0']);
   });
 
   it('is not confirmed by any number of sweeps while a lagging replica explains it', async () => {
     const api = listedApi([a]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [c];
     await sweep();
     api.records = [a];
-    for (let look = 0; look < 4; look += 1) await sweep({ minutesLater: 0 });
-    expect(await told()).toHaveLength(1);
+    for (let round = 0; round < 4; round += 1) await sweep({ minutesLater: 0 });
+    expect(await eventLines()).toHaveLength(1);
     await sweep();
-    expect(await told()).toHaveLength(2);
+    expect(await eventLines()).toHaveLength(2);
   });
 
   it('is not confirmed by a second sighting when the stored content was seen in between', async () => {
-    expect(await looks(a, c, a, c, a, c, a, c)).toEqual(['C 0']);
+    expect(await sweepEach(a, c, a, c, a, c, a, c)).toEqual(['C 0']);
   });
 
   it('is recognised by its content when modifiedAt does not change', async () => {
     const deals = (count: number) => person('A', at(1), count);
-    expect(await looks(deals(1), deals(2), deals(1), deals(2), deals(3), deals(2), deals(1), deals(3))).toEqual([
+    expect(await sweepEach(deals(1), deals(2), deals(1), deals(2), deals(3), deals(2), deals(1), deals(3))).toEqual([
       'A 2',
       'A 3',
     ]);
-    expect(await looks(deals(7), deals(8), deals(7), deals(7))).toHaveLength(2 + 3);
+    expect(await sweepEach(deals(7), deals(8), deals(7), deals(7))).toHaveLength(2 + 3);
   });
 
   it('is accepted at once with a newer modifiedAt, for example when a person restores a value', async () => {
-    expect(await looks(a, b, { ...a, '수정 날짜': at(9, '01.000Z') })).toEqual(['B 0', 'A 0']);
+    expect(await sweepEach(a, b, { ...a, '수정 날짜': at(9, '01.000Z') })).toEqual(['B 0', 'A 0']);
   });
 
   it('is not assumed for an edit within the same minute of a cut time', async () => {
-    expect(await looks(person('A', at(1)), person('B', at(1)), person('C', at(1)))).toEqual(['B 0', 'C 0']);
+    expect(await sweepEach(person('A', at(1)), person('B', at(1)), person('C', at(1)))).toEqual(['B 0', 'C 0']);
   });
 
   it('is not assumed when a cut time may stand for a later moment of its minute', async () => {
-    expect(await looks(person('A', at(1, '40.000Z')), person('B', at(1)))).toEqual(['B 0']);
-    expect(await looks(person('X', at(2, '40.000Z')), person('Y', at(1)))).not.toContain('Y 0');
+    expect(await sweepEach(person('A', at(1, '40.000Z')), person('B', at(1)))).toEqual(['B 0']);
+    expect(await sweepEach(person('X', at(2, '40.000Z')), person('Y', at(1)))).not.toContain('Y 0');
   });
 
   it('is not assumed for a record without modifiedAt', async () => {
-    expect(await looks(person('A', null), person('B', null), person('C', null))).toEqual(['B 0', 'C 0']);
+    expect(await sweepEach(person('A', null), person('B', null), person('C', null))).toEqual(['B 0', 'C 0']);
   });
 
   it('counts as stale, with the reason in the decision log', async () => {
@@ -108,7 +108,7 @@ describe('stale: two sightings in one sweep', () => {
     const filler = (id: string): UncheckedRecord => ({ id, 이름: id, '수정 날짜': at(0) });
     const [old, now] = [person('A', at(1, '01.000Z')), person('B', at(2, '01.000Z'))];
     const api = listedApi([old, filler('x'), filler('y'), filler('z')]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [now, filler('x'), filler('y'), filler('z')];
     await sweep();
@@ -116,6 +116,6 @@ describe('stale: two sightings in one sweep', () => {
     await sweep();
     api.records = [now, filler('x'), filler('y'), filler('z')];
     await sweep();
-    expect(await told()).toEqual(['updated p 1']);
+    expect(await eventLines()).toEqual(['updated p 1']);
   });
 });

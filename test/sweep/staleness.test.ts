@@ -39,7 +39,7 @@ describe('staleness: a list without changes', () => {
     await busyWeeks(api, swept);
     const { log, warnings } = withLog();
     const silent = [];
-    for (let look = 0; look < 5; look += 1) silent.push((await swept.sweep({ ...HALF_A_DAY, log })).staleness?.kind);
+    for (let round = 0; round < 5; round += 1) silent.push((await swept.sweep({ ...HALF_A_DAY, log })).staleness?.kind);
     expect(silent).toEqual([undefined, undefined, 'unchanged', 'unchanged', 'unchanged']);
     expect(warnings).toEqual([
       'list unchanged for far longer than its usual pause: is the token still allowed to read it?',
@@ -60,8 +60,8 @@ describe('staleness: a list without changes', () => {
     const swept = sweptList(redis, api);
     await busyWeeks(api, swept);
     const { log, warnings } = withLog();
-    for (let look = 0; look < 5; look += 1) {
-      api.records = [{ id: 'a', 이름: `muted ${look}` }, { id: 'b' }];
+    for (let round = 0; round < 5; round += 1) {
+      api.records = [{ id: 'a', 이름: `muted ${round}` }, { id: 'b' }];
       const { counts, staleness: silence } = await swept.sweep({ ...HALF_A_DAY, log, rules: { ignore: ['이름'] } });
       expect({ ignored: counts.ignored, silence }).toEqual({ ignored: 1, silence: undefined });
     }
@@ -73,7 +73,7 @@ describe('staleness: a list without changes', () => {
     const swept = sweptList(redis, api);
     await busyWeeks(api, swept);
     let last;
-    for (let look = 0; look < 3; look += 1) {
+    for (let round = 0; round < 3; round += 1) {
       api.records = api.records.map((record) => Object.fromEntries(Object.entries(record).reverse()));
       last = await swept.sweep(HALF_A_DAY);
     }
@@ -88,7 +88,7 @@ describe('staleness: a list without changes', () => {
     api.records = [];
     expect((await swept.sweep({ log })).staleness).toMatchObject({ kind: 'empty' });
     await swept.sweep({ log });
-    expect((await swept.told()).sort()).toEqual(['deleted a 1', 'deleted b 1']);
+    expect((await swept.eventLines()).sort()).toEqual(['deleted a 1', 'deleted b 1']);
     expect((await status()).silence).toMatchObject({ kind: 'empty' });
     expect(warnings).toEqual(['list is empty and had records before: is the token still allowed to read it?']);
     api.records = [{ id: 'a' }];

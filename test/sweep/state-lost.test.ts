@@ -18,23 +18,23 @@ describe('state lost', () => {
     'state lost: after %s were evicted, nothing is reported as new; a quiet baseline follows, then changes again',
     async (_name, keys) => {
       const api = listedApi(ids.map((id) => person(id)));
-      const { sweep, told } = sweptList(test, api);
+      const { sweep, eventLines } = sweptList(test, api);
       await sweep({ baseline: 'emit' });
-      const before = await told();
+      const before = await eventLines();
       await test.redis.del(...keys());
       api.records = ids.map((id) => person(id, 'while nobody knew'));
       await expect(sweep({ baseline: 'emit' })).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
       expect(await sweep({ baseline: 'emit' })).toMatchObject({ mode: 'baseline', counts: { seen: 6, created: 0 } });
-      expect(await told()).toEqual(before);
+      expect(await eventLines()).toEqual(before);
       api.records = [person('a', 'changed'), ...api.records.slice(1)];
       expect(await sweep()).toMatchObject({ mode: 'changes' });
-      expect((await told()).slice(before.length)).toEqual(['updated a 1']);
+      expect((await eventLines()).slice(before.length)).toEqual(['updated a 1']);
     },
   );
 
   it('state lost: records that are evicted in the middle of a sweep, the first one included', async () => {
     const api = listedApi(ids.map((id) => person(id)));
-    const { sweep, told } = sweptList(test, api);
+    const { sweep, eventLines } = sweptList(test, api);
     for (let round = 0; round < 2; round++) {
       api.before = async (_cursor, page) => {
         if (page === 2) await test.redis.del(...evict['the records and their digests']());
@@ -45,18 +45,18 @@ describe('state lost', () => {
       expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { seen: 6, baselined: 6 } });
     }
     await sweep();
-    expect(await told()).toEqual([]);
+    expect(await eventLines()).toEqual([]);
   });
 
   it('state lost: digests alone cost no baseline, because every record is compared with its image', async () => {
     const api = listedApi(ids.map((id) => person(id)));
-    const { sweep, told } = sweptList(test, api);
+    const { sweep, eventLines } = sweptList(test, api);
     await sweep();
     await test.redis.del(test.keys.digests('acme', 'people'));
     api.records = [person('a', 'changed'), ...api.records.slice(1)];
     expect(await sweep()).toMatchObject({ mode: 'changes' });
     expect(await sweep()).toMatchObject({ counts: { unchanged: 6 } });
-    expect(await told()).toEqual(['updated a 1']);
+    expect(await eventLines()).toEqual(['updated a 1']);
   });
 
   it('state lost: what else may be evicted invents no event', async () => {
@@ -69,21 +69,21 @@ describe('state lost', () => {
       sweepKey('acme', 'people'),
     ]) {
       const api = listedApi(ids.map((id) => person(id)));
-      const { sweep, told } = sweptList(test, api);
+      const { sweep, eventLines } = sweptList(test, api);
       await sweep();
-      const before = await told();
+      const before = await eventLines();
       await test.redis.del(key);
       for (let round = 0; round < 3; round++) await sweep();
-      expect(await told()).toEqual(before);
+      expect(await eventLines()).toEqual(before);
     }
   });
 
   it('state lost: an empty list is no loss', async () => {
     const api = listedApi([]);
-    const { sweep, told } = sweptList(test, api);
+    const { sweep, eventLines } = sweptList(test, api);
     await sweep();
     api.records = [person('a')];
     await sweep();
-    expect(await told()).toEqual(['created a 1']);
+    expect(await eventLines()).toEqual(['created a 1']);
   });
 });

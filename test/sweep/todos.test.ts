@@ -16,11 +16,11 @@ describe('todo events:', () => {
   const open = (records: UncheckedRecord[]) => {
     const api = listedApi(records);
     const list = sweptList(redis, api, 'todo');
-    const look = (shown: UncheckedRecord[], options: SweptListOptions = {}) => {
+    const sweepOnce = (shown: UncheckedRecord[], options: SweptListOptions = {}) => {
       api.records = shown;
       return list.sweep({ watch, ...options });
     };
-    return { list, look };
+    return { list, sweepOnce };
   };
   const timers = async (): Promise<Record<string, string>> => {
     const flat = await redis.redis.zrange(redis.keys.due('acme'), '0', '-1', 'WITHSCORES');
@@ -30,11 +30,11 @@ describe('todo events:', () => {
 
   describe.each(SPELLINGS)('%s', (_how, todo) => {
     it('follow the change they come from, with its sequence and derivedFrom', async () => {
-      const { list, look } = open([]);
-      await look([todo('a', { due: inHours(48), owner: owner('u1') })]);
-      await look([todo('a', { done: true, due: inHours(48), owner: owner('u1') })]);
-      await look([todo('a', { due: inHours(72), owner: owner('u2') })]);
-      expect(await list.told()).toEqual([
+      const { list, sweepOnce } = open([]);
+      await sweepOnce([todo('a', { due: inHours(48), owner: owner('u1') })]);
+      await sweepOnce([todo('a', { done: true, due: inHours(48), owner: owner('u1') })]);
+      await sweepOnce([todo('a', { due: inHours(72), owner: owner('u2') })]);
+      expect(await list.eventLines()).toEqual([
         'updated a 1',
         'completed a 1',
         'updated a 2',
@@ -51,75 +51,75 @@ describe('todo events:', () => {
     });
 
     it('are not emitted for a renamed person or a date written otherwise', async () => {
-      const { list, look } = open([]);
+      const { list, sweepOnce } = open([]);
       const due = inHours(1);
-      await look([todo('a', { due, owner: owner('u1', '가나') })]);
-      await look([todo('a', { due: due.replace('Z', '+00:00'), owner: owner('u1', '다라') })]);
-      expect(await list.told()).toEqual(['updated a 1']);
+      await sweepOnce([todo('a', { due, owner: owner('u1', '가나') })]);
+      await sweepOnce([todo('a', { due: due.replace('Z', '+00:00'), owner: owner('u1', '다라') })]);
+      expect(await list.eventLines()).toEqual(['updated a 1']);
     });
 
     it('timers of open todos are set, moved and removed with the todo', async () => {
-      const { look } = open([]);
+      const { sweepOnce } = open([]);
       const [soon, later] = [inHours(30), inHours(60)];
-      await look([todo('a', { due: soon }), todo('b', { due: soon }), todo('done', { done: true, due: soon })]);
+      await sweepOnce([todo('a', { due: soon }), todo('b', { due: soon }), todo('done', { done: true, due: soon })]);
       expect(Object.keys(await timers())).toEqual(['due_soon a', 'due_soon b', 'overdue a', 'overdue b']);
-      await look([todo('a', { due: later }), todo('b', { done: true, due: soon })]);
+      await sweepOnce([todo('a', { due: later }), todo('b', { done: true, due: soon })]);
       expect(await timers()).toMatchObject({ 'overdue a': later });
       expect(Object.keys(await timers())).toEqual(['due_soon a', 'overdue a']);
-      await look([]);
-      await look([]);
+      await sweepOnce([]);
+      await sweepOnce([]);
       expect(await timers()).toEqual({});
     });
   });
 
   it('a baseline is quiet about what is done or overdue, and keeps future timers', async () => {
-    const { list, look } = open([]);
-    await look([
+    const { list, sweepOnce } = open([]);
+    await sweepOnce([
       written('done', { done: true }),
       written('over', { due: inHours(-5) }),
       written('soon', { due: inHours(5) }),
     ]);
-    expect(await list.told()).toEqual([]);
+    expect(await list.eventLines()).toEqual([]);
     expect(Object.keys(await timers())).toEqual(['overdue soon']);
   });
 
   it('a new todo is completed when it is done, and due soon or overdue at once when it is', async () => {
-    const { list, look } = open([]);
-    await look([]);
-    await look([
+    const { list, sweepOnce } = open([]);
+    await sweepOnce([]);
+    await sweepOnce([
       written('done', { done: true }),
       written('over', { due: inHours(-5) }),
       written('soon', { due: inHours(5) }),
     ]);
-    expect(await list.told()).toEqual(['created done 1', 'completed done 1', 'created over 1', 'created soon 1']);
+    expect(await list.eventLines()).toEqual(['created done 1', 'completed done 1', 'created over 1', 'created soon 1']);
     expect(Object.keys(await timers())).toEqual(['due_soon soon', 'overdue over', 'overdue soon'].sort());
   });
 
   it('are not emitted for muted fields, nor for a flag that vanished from all todos', async () => {
-    const { list, look } = open([]);
+    const { list, sweepOnce } = open([]);
     const ids = Array.from({ length: 12 }, (_, index) => `t${index}`);
     const rules = { ignore: ['완료', '완료 날짜'] };
-    await look(ids.map((id) => written(id, { done: true })));
-    await look(
+    await sweepOnce(ids.map((id) => written(id, { done: true })));
+    await sweepOnce(
       ids.map((id) => written(id)),
       { rules },
     );
-    await look(
+    await sweepOnce(
       ids.map((id) => {
         const { 완료: _, '완료 날짜': _at, ...rest } = written(id);
         return { ...rest, 완료일: '2026-03-03T01:15:00.000Z' };
       }),
     );
-    expect((await list.told()).filter((line) => /completed|reopened/.test(line))).toEqual([]);
+    expect((await list.eventLines()).filter((line) => /completed|reopened/.test(line))).toEqual([]);
   });
 
   it('without images include completed, rescheduled and reopened, and never the owner', async () => {
-    const { list, look } = open([]);
+    const { list, sweepOnce } = open([]);
     const quiet = { images: false };
-    await look([written('a', { due: inHours(30), owner: owner('u1') })], quiet);
-    await look([written('a', { done: true, due: inHours(60), owner: owner('u2') })], quiet);
-    await look([written('a', { due: inHours(60), owner: owner('u2') })], quiet);
-    expect(await list.told()).toEqual([
+    await sweepOnce([written('a', { due: inHours(30), owner: owner('u1') })], quiet);
+    await sweepOnce([written('a', { done: true, due: inHours(60), owner: owner('u2') })], quiet);
+    await sweepOnce([written('a', { due: inHours(60), owner: owner('u2') })], quiet);
+    expect(await list.eventLines()).toEqual([
       'updated a 1',
       'rescheduled a 1',
       'completed a 1',
@@ -132,11 +132,11 @@ describe('todo events:', () => {
   });
 
   it('are not emitted, and no timers kept, for todos that are not watched', async () => {
-    const { list, look } = open([]);
+    const { list, sweepOnce } = open([]);
     const unwatched = { watch: undefined } as unknown as SweptListOptions;
-    await look([written('a', { due: inHours(30) })], unwatched);
-    await look([written('a', { done: true, due: inHours(30) })], unwatched);
-    expect(await list.told()).toEqual(['updated a 1']);
+    await sweepOnce([written('a', { due: inHours(30) })], unwatched);
+    await sweepOnce([written('a', { done: true, due: inHours(30) })], unwatched);
+    expect(await list.eventLines()).toEqual(['updated a 1']);
     expect(await timers()).toEqual({});
   });
 });

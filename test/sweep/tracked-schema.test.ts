@@ -40,17 +40,17 @@ describe('schema: the tally of a list', () => {
   it('is one change when a key that is empty on most rows vanishes, and one when it comes back', async () => {
     const some = (n: number): object => ({ 추천인: n > 9 && n < 13 ? `u${n}` : null });
     const api = listedApi(people(30, some));
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(30);
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:추천인 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:추천인 1']);
 
-    // One has not come back as it was: that is somebody's own edit.
+    // One record came back with another value, which is an edit.
     api.records = people(30, (n) => (n === 11 ? { 추천인: 'u9' } : some(n)));
     await sweep();
     await sweep();
-    expect(await told()).toEqual([
+    expect(await eventLines()).toEqual([
       'schema_changed schema:추천인 1',
       'schema_changed schema:추천인 2',
       'updated p011 1',
@@ -58,7 +58,7 @@ describe('schema: the tally of a list', () => {
   });
 
   it('reports a value that is back after its loss was reported', async () => {
-    // The first rows of a sweep, fewer than ten: there is no change of the schema to be seen yet.
+    // The first rows of a sweep, fewer than ten: too few to see a schema change.
     const some = (n: number): object => ({ 추천인: n < 3 ? `u${n}` : null });
     const api = listedApi(people(30, some));
     const { sweep, events } = sweptList(redis, api);
@@ -77,11 +77,11 @@ describe('schema: the tally of a list', () => {
   it('is one change when times are cut to the minute from one sweep to the next', async () => {
     const at = (n: number, rest: string): object => ({ '생성 날짜': `2026-03-01T10:${10 + n}:${rest}Z` });
     const api = listedApi(people(30, (n) => at(n, '07.123')));
-    const { sweep, told, events } = sweptList(redis, api);
+    const { sweep, eventLines, events } = sweptList(redis, api);
     await sweep();
     api.records = people(30, (n) => at(n, '00.000'));
     await sweep();
-    expect(await told()).toEqual(['schema_changed schema:생성 날짜 1']);
+    expect(await eventLines()).toEqual(['schema_changed schema:생성 날짜 1']);
     const schema = { kind: 'changed', before: ['timestamp'], after: ['timestamp to the minute'] };
     expect((await events())[0]?.data.schema).toMatchObject(schema);
   });

@@ -25,7 +25,7 @@ describe('removal: a record that only an abandoned sweep has seen', () => {
     ['was cut off by a resync', (store: SweepStore) => store.forgetBaseline('people')],
   ])('is missed by the next ones, and deleted, when that sweep %s', async (_what, end) => {
     const api = listedApi(people(5));
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [person('brief'), ...people(5)];
     api.before = (_cursor, page) => {
@@ -33,19 +33,19 @@ describe('removal: a record that only an abandoned sweep has seen', () => {
       return undefined;
     };
     await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
-    expect(await told()).toEqual(['created brief 1']);
+    expect(await eventLines()).toEqual(['created brief 1']);
 
     await end(store);
     api.records = people(5);
     api.before = () => undefined;
-    for (let look = 0; look < 3; look += 1) await sweep();
-    expect(await told()).toEqual(['created brief 1', 'deleted brief 2']);
+    for (let round = 0; round < 3; round += 1) await sweep();
+    expect(await eventLines()).toEqual(['created brief 1', 'deleted brief 2']);
     expect(await store.members('people', UNCONFIRMED)).toBeNull();
   });
 
   it('is not deleted when the next sweep shows it', async () => {
     const api = listedApi(people(5));
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [person('late'), ...people(5)];
     api.before = (_cursor, page) => {
@@ -54,8 +54,8 @@ describe('removal: a record that only an abandoned sweep has seen', () => {
     };
     await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     api.before = () => undefined;
-    for (let look = 0; look < 3; look += 1) await sweep();
-    expect(await told()).toEqual(['created late 1']);
+    for (let round = 0; round < 3; round += 1) await sweep();
+    expect(await eventLines()).toEqual(['created late 1']);
     expect((await store.membership('people')).missing.size).toBe(0);
   });
 });

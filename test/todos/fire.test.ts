@@ -65,7 +65,7 @@ describe('due times', () => {
     expect(await list.fire(later)).toBe(0);
     await list.sweep([written('a', { done: true, due: list.inHours(1) })], 2);
     expect(await list.fire()).toBe(0);
-    expect(await list.told()).toEqual(['updated a 1', 'completed a 1']);
+    expect(await list.eventLines()).toEqual(['updated a 1', 'completed a 1']);
   });
 
   it('due times: no event for a todo that is deleted, missing, rescheduled, or shown by a doubtful answer', async () => {
@@ -86,7 +86,7 @@ describe('due times', () => {
     await list.sweep([stays, moved], 7);
     await list.fire();
     expect((await firedEvents(list)).slice(2)).toEqual(['crm.todo.overdue moved 1 late']);
-    expect(await list.told()).toContain('deleted gone 1');
+    expect(await list.eventLines()).toContain('deleted gone 1');
   });
 
   it('due times: each event is emitted once, however many processes fire the timers at the same time', async () => {

@@ -18,15 +18,15 @@ import { startPrivateRedis, useRedis } from '../support/redis.js';
 const HOUR_MS = 3_600_000;
 const poller = program('workers/poll');
 
-/** What a mutation of the sandbox must be told as. */
-const TOLD_AS: Readonly<Record<string, string>> = {
+/** The verb that reports each mutation of the sandbox. */
+const VERB_OF: Readonly<Record<string, string>> = {
   'complete-todo': 'completed',
   'reopen-todo': 'reopened',
   'reschedule-todo': 'rescheduled',
   'reassign-todo': 'reassigned',
 };
 
-describe('todos are told of as they are', () => {
+describe('todo events: a running service', () => {
   const redis = useRedis();
   const spawn = useProcesses();
 
@@ -64,11 +64,11 @@ describe('todos are told of as they are', () => {
   };
 
   it.each(['written', 'wild', 'both'] as const)(
-    'tells what the journal says, in its order, with fields spelled %s',
+    'todo events: agree with the journal and its order, with field names %s',
     { timeout: 60_000 },
     async (todoNames) => {
       const sandbox = await sandboxed({ behaviour: { todoNames } });
-      // An answer that looks old is doubted while a lagging replica could explain it, and then until it is seen again.
+      // An answer that may be old is in doubt until a lagging replica no longer explains it and a second sweep shows it.
       let aheadMs = 0;
       const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
       const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url, clock);
@@ -81,23 +81,23 @@ describe('todos are told of as they are', () => {
         await feed.sweep();
       }
       const events = (await logged(redis.redis, redis.keys.prefix)).filter(({ data }) => data.detectedBy !== 'clock');
-      const told = events.flatMap(({ type, subject, data }) =>
+      const reported = events.flatMap(({ type, subject, data }) =>
         data.derivedFrom === undefined ? [] : [`${type.slice('crm.todo.'.length)} ${subject}`],
       );
       const mutations = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
       const truth = mutations.flatMap(({ list, kind, id }) =>
-        list === 'todo' && TOLD_AS[kind] !== undefined ? [`${TOLD_AS[kind]} ${id}`] : [],
+        list === 'todo' && VERB_OF[kind] !== undefined ? [`${VERB_OF[kind]} ${id}`] : [],
       );
       expect(truth.length).toBeGreaterThanOrEqual(20);
-      expect(told).toEqual(truth);
-      // Each follows the very event it comes from.
+      expect(reported).toEqual(truth);
+      // Each derived event follows its source event directly.
       for (const [at, { data }] of events.entries()) {
         if (data.derivedFrom !== undefined) expect(events[at - 1]?.id).toBe(data.derivedFrom);
       }
     },
   );
 
-  it('tells of an overdue todo at its time, by an alarm and not by the schedule', { timeout: 60_000 }, async () => {
+  it('todo events: overdue is emitted at the due time, not at the next sweep', { timeout: 60_000 }, async () => {
     const sandbox = await sandboxed();
     const ids = dueIn(sandbox, 8_000, 3);
     const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url);
@@ -118,36 +118,40 @@ describe('todos are told of as they are', () => {
     expect(Date.parse(event?.data.observedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(event?.data.due ?? ''));
   });
 
-  it('tells of what was missed once, marked late, at the first start after it', { timeout: 60_000 }, async () => {
-    const sandbox = await sandboxed();
-    const config = await configured(sandbox, redis.keys.prefix);
-    const ids = dueIn(sandbox, HOUR_MS, 3);
-    const [first = '', second = '', third = ''] = ids;
-    const before = await opened(config, redis.url);
-    await before.sweep();
-    await before.stop();
-    sandbox.life.completeTodo(third);
-    const later: Clock = { ...systemClock, now: () => systemClock.now() + 5 * HOUR_MS };
-    for (let start = 0; start < 2; start++) {
-      const feed = await opened(config, redis.url, later);
-      await feed.start(['poll']);
-      await eventually(
-        async () => {
-          const found = overdue(await logged(redis.redis, redis.keys.prefix));
-          const told = found.map(({ subject, data: { late } }) => [subject, late]);
-          expect(told.filter(([subject]) => ids.includes(String(subject)))).toEqual([
-            [first, true],
-            [second, true],
-          ]);
-        },
-        { timeoutMs: 30_000 },
-      );
-      await feed.stop();
-    }
-  });
+  it(
+    'todo events: an overdue that was missed is emitted once, marked late, at the next start',
+    { timeout: 60_000 },
+    async () => {
+      const sandbox = await sandboxed();
+      const config = await configured(sandbox, redis.keys.prefix);
+      const ids = dueIn(sandbox, HOUR_MS, 3);
+      const [first = '', second = '', third = ''] = ids;
+      const before = await opened(config, redis.url);
+      await before.sweep();
+      await before.stop();
+      sandbox.life.completeTodo(third);
+      const later: Clock = { ...systemClock, now: () => systemClock.now() + 5 * HOUR_MS };
+      for (let start = 0; start < 2; start++) {
+        const feed = await opened(config, redis.url, later);
+        await feed.start(['poll']);
+        await eventually(
+          async () => {
+            const found = overdue(await logged(redis.redis, redis.keys.prefix));
+            const reported = found.map(({ subject, data: { late } }) => [subject, late]);
+            expect(reported.filter(([subject]) => ids.includes(String(subject)))).toEqual([
+              [first, true],
+              [second, true],
+            ]);
+          },
+          { timeoutMs: 30_000 },
+        );
+        await feed.stop();
+      }
+    },
+  );
 
   it(
-    'tells of each overdue todo exactly once, though processes and Redis are killed around its time',
+    'todo events: each overdue is emitted exactly once although processes and Redis are killed around its time',
     { timeout: 300_000 },
     async () => {
       const server = await startPrivateRedis();
@@ -167,16 +171,16 @@ describe('todos are told of as they are', () => {
       await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull(), {
         timeoutMs: 30_000,
       });
-      // Due one after the other, so that somebody is killed while some are told and some are not.
+      // Due one after the other, so that a process is killed after some events and before others.
       const ids = Array.from({ length: 24 }, (_, at) => dueIn(sandbox, 2_000 + at * 500, 1)).flat();
       await server.kill();
       await server.restart();
 
-      const told = async (): Promise<string[]> =>
+      const reported = async (): Promise<string[]> =>
         overdue(await logged(connection, redis.keys.prefix)).map(({ subject }) => subject);
       for (let kills = 0; kills < 3; kills++) {
-        const soFar = (await told()).length;
-        await eventually(async () => expect((await told()).length).toBeGreaterThan(soFar), {
+        const soFar = (await reported()).length;
+        await eventually(async () => expect((await reported()).length).toBeGreaterThan(soFar), {
           timeoutMs: 60_000,
           intervalMs: 5,
         });
@@ -184,10 +188,10 @@ describe('todos are told of as they are', () => {
         await victim?.kill();
         pollers = [...(survivor === undefined ? [] : [survivor]), start()];
       }
-      await eventually(async () => expect(new Set(await told()).size).toBeGreaterThanOrEqual(ids.length), {
+      await eventually(async () => expect(new Set(await reported()).size).toBeGreaterThanOrEqual(ids.length), {
         timeoutMs: 90_000,
       });
-      expect((await told()).filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
+      expect((await reported()).filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
     },
   );
 });

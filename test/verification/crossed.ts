@@ -1,6 +1,6 @@
 /**
  * Every combined profile of the sandbox with every fault on top of it (`npm run verify:profiles -- --crossed`): a row per
- * fault, a column per profile, each cell the score of a life of its own.
+ * fault, a column per profile; each cell is the score of a separate run.
  */
 import { FAULTS, type FaultName } from '../../src/sandbox/faults/faults.js';
 import { PROFILES } from '../../src/sandbox/faults/profiles.js';
@@ -10,7 +10,7 @@ export interface Crossing {
   seed: number;
   rounds: number;
   redisUrl: string;
-  /** Faults to cross with; all when left out. */
+  /** Faults to combine with. @defaultValue all */
   only: readonly string[] | undefined;
   say: (text: string) => void;
 }
@@ -55,7 +55,7 @@ export async function crossed({ seed, rounds, redisUrl, only, say }: Crossing): 
   return failed;
 }
 
-/** A perfect score is the number of changes that were to be told. */
+/** A perfect score is shown as the number of changes to report. */
 function cellOf(result: ProfileScore): string {
   const { expected, recall, falseEvents, orderViolations, sequenceGaps, repeated } = result.score;
   if (result.complete === 0) return 'never complete';

@@ -1,4 +1,4 @@
-/** The tests that hold `src/detect` and `src/crm` by themselves: pure, no Redis, milliseconds each. What mutation testing runs. */
+/** The tests for mutation testing: those that cover `src/detect` and `src/crm` without Redis, in milliseconds each. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

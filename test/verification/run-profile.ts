@@ -30,7 +30,7 @@ export interface ProfileScore {
   score: Score;
 }
 
-/** What is still undecided after the last change (a removal, a stale answer) needs a second and a third complete look. */
+/** Removals and stale answers after the last change need a second and a third complete sweep. */
 const QUIET_SWEEPS = 3;
 /** Where answers fail so often that few sweeps complete. */
 const MOST_QUIET_SWEEPS = 12;
@@ -56,7 +56,7 @@ export async function runProfile({
 }: ProfileRun): Promise<ProfileScore> {
   const clock = fastClock(FACTOR);
   const about: readonly string[] = [...profileNamed(profile).faults, ...faults];
-  // A pause after a 429 is kept by Redis, in real seconds: only where the limit is what is looked at.
+  // Redis keeps the pause after a 429 in real seconds, so the limit is on only in profiles that test it.
   const limit = about.some((fault) => LIMITS.includes(fault)) ? {} : { limit: null };
   const sandbox = createSandbox({ ...SIZES, ...limit, seed, profile, faults, clock, journalKeep: 1_000_000 });
   const { url, token } = await sandbox.start();
@@ -64,30 +64,30 @@ export async function runProfile({
   const raw = { workspaces: [{ name: 'verify', baseUrl: url, token, budget }], redis: { prefix } };
   const feed = await openChangefeed({ config: parseConfig(raw, { source: 'verification', redisUrl }), clock });
   const counts = { complete: 0, incomplete: 0 };
-  const look = async (): Promise<readonly string[]> => {
+  const sweepOnce = async (): Promise<readonly string[]> => {
     const results = await feed.sweep();
     for (const result of results) {
       counts[result.outcome] += 1;
-      // In so small a workspace a lively hour is a mass removal: a person who watches lets it through.
+      // In such a small workspace an ordinary hour can be a mass removal; an operator would accept it.
       if (result.outcome === 'complete' && result.summary.heldRemovals !== undefined)
         await feed.lists.acceptRemovals(result.list);
     }
     return results.flatMap(({ list, outcome }) => (outcome === 'complete' ? [list] : []));
   };
   try {
-    await look();
+    await sweepOnce();
     for (let round = 0; round < rounds; round++) {
       sandbox.step(mutationsPerRound);
-      await look();
+      await sweepOnce();
     }
-    await look();
-    await look();
-    // Some faults change the workspace under every sweep, these included: what came last may still be undecided.
+    await sweepOnce();
+    await sweepOnce();
+    // Some faults change the workspace during every sweep, so the last changes may still be undecided.
     const until = clock.now();
-    const looks = new Map<string, number>(LIST_NAMES.map((list) => [list, 0]));
-    for (let quiet = 0; quiet < MOST_QUIET_SWEEPS && Math.min(...looks.values()) < QUIET_SWEEPS; quiet++) {
+    const completed = new Map<string, number>(LIST_NAMES.map((list) => [list, 0]));
+    for (let quiet = 0; quiet < MOST_QUIET_SWEEPS && Math.min(...completed.values()) < QUIET_SWEEPS; quiet++) {
       await clock.sleep(SWEEPS_APART_MS);
-      for (const list of await look()) looks.set(list, (looks.get(list) ?? 0) + 1);
+      for (const list of await sweepOnce()) completed.set(list, (completed.get(list) ?? 0) + 1);
     }
     const events = [];
     for await (const { event } of feed.tail({ from: '0', follow: false })) events.push(event);

@@ -7,33 +7,33 @@ import {
   addToDrift,
   withOrdinaryFields,
 } from '../../../src/detect/schema-drift/drift.js';
-import { appears, listOf, swept } from '../../support/drifting.js';
+import { appears, listOf, driftTally } from '../../support/drift-tally.js';
 
 describe('schema drift: a field that moved on nearly all rows from some row on', () => {
   const half = (row: number): boolean => row >= 50;
 
   it('is carried to the next sweep: the schema may have changed in mid-sweep', () => {
-    expect(decideDrift(swept(100, half))).toEqual({ drifted: [], undecided: ['출처'], begun: {} });
-    expect(decideDrift(swept(100, (row) => half(row) && row < 95)).undecided).toEqual(['출처']);
-    expect(decideDrift(swept(100, (row) => half(row) && row < 94)).undecided).toEqual([]);
+    expect(decideDrift(driftTally(100, half))).toEqual({ drifted: [], undecided: ['출처'], begun: {} });
+    expect(decideDrift(driftTally(100, (row) => half(row) && row < 95)).undecided).toEqual(['출처']);
+    expect(decideDrift(driftTally(100, (row) => half(row) && row < 94)).undecided).toEqual([]);
   });
 
   it('is carried once: the second sweep decides', () => {
-    expect(decideDrift(swept(100, half, { drift: noDrift({ carried: ['출처'] }) })).undecided).toEqual([]);
-    expect(decideDrift(swept(100, half, { drift: noDrift({ carried: ['다른'] }) })).undecided).toEqual(['출처']);
+    expect(decideDrift(driftTally(100, half, { drift: noDrift({ carried: ['출처'] }) })).undecided).toEqual([]);
+    expect(decideDrift(driftTally(100, half, { drift: noDrift({ carried: ['다른'] }) })).undecided).toEqual(['출처']);
   });
 
   it('is judged by the share of the list that could move', () => {
     const schema = listOf(100, { 'string\t출처': 50 });
-    expect(decideDrift(swept(100, (row) => row >= 50 && row % 2 === 0, { schema })).undecided).toEqual(['출처']);
-    expect(decideDrift(swept(100, (row) => row >= 50 && row % 3 === 0, { schema })).undecided).toEqual([]);
+    expect(decideDrift(driftTally(100, (row) => row >= 50 && row % 2 === 0, { schema })).undecided).toEqual(['출처']);
+    expect(decideDrift(driftTally(100, (row) => row >= 50 && row % 3 === 0, { schema })).undecided).toEqual([]);
   });
 });
 
 describe('schema drift: a field that moved on the last few rows', () => {
   const next = (rows: number, last: number, moves: (row: number) => boolean) => {
-    const { begun } = decideDrift(swept(rows, (row) => row >= rows - last));
-    const { drifted, undecided } = decideDrift(swept(rows, moves, { drift: noDrift({ begun }) }));
+    const { begun } = decideDrift(driftTally(rows, (row) => row >= rows - last));
+    const { drifted, undecided } = decideDrift(driftTally(rows, moves, { drift: noDrift({ begun }) }));
     return { begun, drifted, undecided };
   };
 
@@ -48,38 +48,38 @@ describe('schema drift: a field that moved on the last few rows', () => {
   it('is decided as edits when no other rows follow', () => {
     expect(next(100, 1, () => false)).toMatchObject({ begun: { 출처: { moved: 1 } }, drifted: [], undecided: [] });
     expect(next(100, 1, (row) => row > 70)).toMatchObject({ drifted: [], undecided: [] });
-    const { begun } = decideDrift(swept(10, (row) => row > 0));
-    const again = decideDrift(swept(10, () => false, { drift: noDrift({ begun }) }));
+    const { begun } = decideDrift(driftTally(10, (row) => row > 0));
+    const again = decideDrift(driftTally(10, () => false, { drift: noDrift({ begun }) }));
     expect(begun).toMatchObject({ 출처: { moved: 9 } });
     expect(again).toEqual({ drifted: [], undecided: [], begun: {} });
   });
 
   it('keeps no record in quarantine once it is clear that no others follow', () => {
-    const { begun } = decideDrift(swept(100, (row) => row === 99));
+    const { begun } = decideDrift(driftTally(100, (row) => row === 99));
     const drift = noDrift({ begun });
     expect(
       noFieldCanDrift(
-        swept(21, () => false, { drift }),
+        driftTally(21, () => false, { drift }),
         100,
       ),
     ).toBe(false);
     expect(
       noFieldCanDrift(
-        swept(22, () => false, { drift }),
+        driftTally(22, () => false, { drift }),
         100,
       ),
     ).toBe(true);
   });
 
   it('is not begun when later rows stayed', () => {
-    expect(decideDrift(swept(100, (row) => row === 98))).toEqual({ drifted: [], undecided: [], begun: {} });
+    expect(decideDrift(driftTally(100, (row) => row === 98))).toEqual({ drifted: [], undecided: [], begun: {} });
   });
 });
 
 describe('schema drift: in mid-sweep', () => {
   /** So many rows, of which the first alone moved. */
-  const after = (rows: number, given: Parameters<typeof swept>[2] = { schema: listOf(100) }) =>
-    swept(rows, (row) => row === 0, given);
+  const after = (rows: number, given: Parameters<typeof driftTally>[2] = { schema: listOf(100) }) =>
+    driftTally(rows, (row) => row === 0, given);
 
   it('a field is ordinary as soon as more than a fifth of the list has stayed since it first moved', () => {
     expect([noFieldCanDrift(after(21), 100), noFieldCanDrift(after(22), 100)]).toEqual([false, true]);
@@ -88,7 +88,7 @@ describe('schema drift: in mid-sweep', () => {
   });
 
   it('rows seen before the first that moved do not count', () => {
-    const late = (rows: number) => swept(rows, (row) => row === 30, { schema: listOf(100) });
+    const late = (rows: number) => driftTally(rows, (row) => row === 30, { schema: listOf(100) });
     expect([noFieldCanDrift(late(51), 100), noFieldCanDrift(late(52), 100)]).toEqual([false, true]);
   });
 
@@ -106,13 +106,13 @@ describe('schema drift: in mid-sweep', () => {
 
   it('a carried field is ordinary when enough of the list has stayed', () => {
     const drift = noDrift({ carried: ['출처'] });
-    const none = (rows: number) => swept(rows, () => false, { drift });
+    const none = (rows: number) => driftTally(rows, () => false, { drift });
     expect([noFieldCanDrift(none(20), 100), noFieldCanDrift(none(21), 100)]).toEqual([false, true]);
     expect(noFieldCanDrift(none(0), 0)).toBe(false);
   });
 
   it('an ordinary field stays ordinary for the rest of the sweep; other fields may still drift', () => {
-    const drift = withOrdinaryFields(swept(50, (row) => row < 20, { drift: noDrift({ carried: ['메모'] }) }));
+    const drift = withOrdinaryFields(driftTally(50, (row) => row < 20, { drift: noDrift({ carried: ['메모'] }) }));
     expect(drift).toEqual({ rows: 50, fields: {}, carried: ['메모'], ordinary: ['메모', '출처'] });
     const unusual = (field: string) => isUnusual({ ...appears, field }, listOf(100), drift);
     expect([unusual('출처'), unusual('메모'), unusual('등급')]).toEqual([false, false, true]);

@@ -10,7 +10,7 @@ import {
   transitions,
   type DriftTally,
 } from '../../../src/detect/schema-drift/drift.js';
-import { appears, listOf, swept } from '../../support/drifting.js';
+import { appears, listOf, driftTally } from '../../support/drift-tally.js';
 
 describe('schema drift: the moved fields of a row', () => {
   it('are those that appeared, vanished or have another value type', () => {
@@ -118,23 +118,25 @@ describe('schema drift: the tally of a sweep', () => {
 
 describe('schema drift: at the end of a sweep', () => {
   it('a field that moved on nine tenths of the rows that could is one change of the schema', () => {
-    expect(decideDrift(swept(100, (row) => row < 90))).toEqual({
+    expect(decideDrift(driftTally(100, (row) => row < 90))).toEqual({
       drifted: [{ field: '출처', kind: 'appeared', rows: 90, share: 0.9, before: ['absent'], after: ['string'] }],
       undecided: [],
       begun: {},
     });
-    expect(decideDrift(swept(100, (row) => row < 89))).toEqual({ drifted: [], undecided: [], begun: {} });
+    expect(decideDrift(driftTally(100, (row) => row < 89))).toEqual({ drifted: [], undecided: [], begun: {} });
   });
 
   it('the share is rounded to the thousandth and is at most 1', () => {
-    expect(decideDrift(swept(97, (row) => row > 3)).drifted).toMatchObject([{ rows: 93, share: 0.959 }]);
+    expect(decideDrift(driftTally(97, (row) => row > 3)).drifted).toMatchObject([{ rows: 93, share: 0.959 }]);
     // More rows moved than the schema had counted when the first of them did.
-    expect(decideDrift(swept(97, () => true, { schema: listOf(20) })).drifted).toMatchObject([{ rows: 97, share: 1 }]);
+    expect(decideDrift(driftTally(97, () => true, { schema: listOf(20) })).drifted).toMatchObject([
+      { rows: 97, share: 1 },
+    ]);
   });
 
   it('fewer than ten rows are no change of the schema, even if they are all', () => {
-    expect(decideDrift(swept(9, () => true))).toMatchObject({ drifted: [], undecided: [] });
-    expect(decideDrift(swept(10, () => true)).drifted).toMatchObject([{ rows: 10 }]);
+    expect(decideDrift(driftTally(9, () => true))).toMatchObject({ drifted: [], undecided: [] });
+    expect(decideDrift(driftTally(10, () => true)).drifted).toMatchObject([{ rows: 10 }]);
   });
 
   it('only rows that could move count: those that had the old value type', () => {

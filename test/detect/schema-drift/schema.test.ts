@@ -11,14 +11,14 @@ import {
 } from '../../../src/detect/schema-drift/schema.js';
 import { compileRules } from '../../../src/detect/rules.js';
 import type { SchemaChange } from '../../../src/events/types.js';
-import { observation } from '../../support/one-sighting.js';
+import { observation } from '../../support/detect-case.js';
 
 const forms = (fields: Record<string, string>) => new Map(Object.entries(fields));
 const delta = (...steps: [Parameters<typeof addToDelta>[1], Parameters<typeof addToDelta>[2]][]): object => {
   const counted: SchemaDelta = new Map();
   const tracked = new TrackedFields(schemaFrom([]));
   for (const [before, after] of steps) {
-    // What a record had is tracked since it came.
+    // The fields of a record are tracked since it was created.
     for (const field of before?.keys() ?? []) tracked.admits(field);
     addToDelta(counted, before, after, tracked);
   }
@@ -75,7 +75,7 @@ describe('schema: a list', () => {
     });
   });
 
-  it('knows how many rows have each value type of a field, and how many lack it', () => {
+  it('counts the rows with each value type of a field, and those that lack it', () => {
     expect(valueTypesOfField(schema(), '등급')).toEqual({ string: 6, number: 9, absent: 5 });
     expect(valueTypesOfField(schema(), '담\t당')).toEqual({ '{id, name}': 20 });
     expect(valueTypesOfField(schema(), '메모')).toEqual({ absent: 20 });

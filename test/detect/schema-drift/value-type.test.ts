@@ -88,7 +88,7 @@ describe('value type: an object', () => {
     [['a, b', 'c'], '{"a, b", c}'],
     [['', ' a', 'b '], '{"", " a", b }'],
     [['q"', '{', '}', '\\', 'a\tb', '\\"'], String.raw`{\, "\\\"", "a\tb", "q\"", "{", "}"}`],
-  ])('tells the keys %j, whatever they hold, and they are read from it again', (keys, form) => {
+  ])('names the keys %j whatever their values, and parses back to them', (keys, form) => {
     expect(valueTypeOf(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(form);
     expect(keysOfValueType(form)).toEqual([...keys].sort());
   });

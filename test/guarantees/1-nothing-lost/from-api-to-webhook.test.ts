@@ -4,7 +4,7 @@ import { parseConfig } from '../../../src/config/parse.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { expectedEvent, saidBy, useChain, type Chain } from '../../support/chain.js';
 import { useRedis } from '../../support/redis.js';
-import { differences, readEverything } from '../../support/truth.js';
+import { differences, readEverything } from '../../support/api-state.js';
 
 describe('nothing lost: from the read API to a signed webhook', () => {
   const redis = useRedis();
@@ -24,9 +24,9 @@ describe('nothing lost: from the read API to a signed webhook', () => {
 
   it('nothing lost: every change arrives once with before and after, and unchanged sweeps are silent', async () => {
     const world = await chain();
-    const look = await open(world);
+    const sweepOnce = await open(world);
     const before = await readEverything(world);
-    await look();
+    await sweepOnce();
     expect(world.deliveries()).toEqual([]);
 
     const { life } = world.sandbox;
@@ -42,7 +42,7 @@ describe('nothing lost: from the read API to a signed webhook', () => {
     life.editMemo();
     life.completeTodo();
     const truth = differences(before, await readEverything(world));
-    await look();
+    await sweepOnce();
 
     const events = world.changes();
     const byRecord = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
@@ -61,21 +61,21 @@ describe('nothing lost: from the read API to a signed webhook', () => {
       'crm.todo.updated',
     ]);
 
-    const told = world.deliveries().length;
-    await look();
-    expect(world.deliveries()).toHaveLength(told);
+    const delivered = world.deliveries().length;
+    await sweepOnce();
+    expect(world.deliveries()).toHaveLength(delivered);
   });
 
   it('nothing lost: the changes of a record arrive as 1, 2, 3, each with its own id', async () => {
     const world = await chain();
-    const look = await open(world);
-    await look();
+    const sweepOnce = await open(world);
+    await sweepOnce();
     const id = world.sandbox.life.createTodo();
-    await look();
+    await sweepOnce();
     world.sandbox.life.completeTodo(id);
-    await look();
+    await sweepOnce();
     world.sandbox.life.reopenTodo(id);
-    await look();
+    await sweepOnce();
 
     const story = world.deliveries().filter(({ subject }: ChangeEvent) => subject === id);
     const clockless = story.filter(({ data }) => data.detectedBy !== 'clock');

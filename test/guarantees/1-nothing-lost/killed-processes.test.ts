@@ -11,14 +11,14 @@ import { eventually } from '../../support/eventually.js';
 import { useProcesses } from '../../support/process.js';
 import { program } from '../../support/program.js';
 import { useRedis } from '../../support/redis.js';
-import { differences, readEverything, type Difference } from '../../support/truth.js';
+import { differences, readEverything, type Difference } from '../../support/api-state.js';
 
-/** A poller that is killed holds its leases for 15 s; the next one has to start, and to wait for them. */
+/** The leases of a killed poller last 15 s. The next one must start and wait for them. */
 const AFTER_A_KILL = { timeoutMs: 60_000 };
 
 const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => program(`workers/${role}`);
 
-/** Some of everything that the lists can show, except what vanishes. */
+/** Some of every kind of change, except removals. */
 function live(life: Life): void {
   life.createPerson();
   life.createMemo();
@@ -94,7 +94,10 @@ describe('nothing lost: killed processes', () => {
       }
 
       const truth = differences(before, await readEverything(world));
-      const stories = await eventually(() => told(world.changes(), truth), { timeoutMs: 90_000, intervalMs: 250 });
+      const stories = await eventually(() => deliveredSequences(world.changes(), truth), {
+        timeoutMs: 90_000,
+        intervalMs: 250,
+      });
       for (const { subject, sequences } of stories) {
         const expected = Array.from({ length: sequences.length }, (_, index) => index + 1);
         expect({ subject, sequences }).toEqual({ subject, sequences: expected });
@@ -105,8 +108,8 @@ describe('nothing lost: killed processes', () => {
   );
 });
 
-/** Every record that differs was told of up to its present image; then each record's sequences as they first arrived. */
-function told(
+/** Checks that the last event of every changed record has its current image. Returns each record's sequences in order of arrival. */
+function deliveredSequences(
   events: readonly ChangeEvent[],
   truth: readonly Difference[],
 ): { subject: string; sequences: number[] }[] {

@@ -14,14 +14,14 @@ describe('nothing lost: a crash at a commit', () => {
   /** A record changes; the process that finds the change dies as `crashing` says; another process sweeps the list. */
   async function eventsAfter(crashing: (store: SweepStore) => SweepStore): Promise<string[]> {
     const api = listedApi([{ id: 'p1', 이름: 'old' }]);
-    const { sweep, told } = sweptList(redis, api);
+    const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [{ id: 'p1', 이름: 'new' }];
     const store = createSweepStore(redis.redis, redis.keys, 'acme');
     await expect(sweep({ store: crashing(store) })).rejects.toThrow(dies.message);
     await redis.redis.del(redis.keys.lease('acme', 'people'));
     await sweep();
-    return await told();
+    return await eventLines();
   }
 
   it.each<[string, (store: SweepStore) => SweepStore]>([

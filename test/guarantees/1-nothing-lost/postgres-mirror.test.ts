@@ -9,7 +9,7 @@ import { quoted, useMirrors } from '../../support/mirror.js';
 import { useProcesses } from '../../support/process.js';
 import { program } from '../../support/program.js';
 import { useRedis } from '../../support/redis.js';
-import { readEverything } from '../../support/truth.js';
+import { readEverything } from '../../support/api-state.js';
 
 const all = program('workers/all');
 const { absent, admin, rows, schemaName, schema, url } = await useMirrors();

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
+import { LIST_NAMES, type ListName } from '../../../src/events/lists.js';
 import { listOf } from '../../../src/events/envelope.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Sandbox } from '../../../src/sandbox/sandbox.js';
@@ -9,7 +9,7 @@ import { useChain, type Chain } from '../../support/chain.js';
 import { useCli, type CliFolder } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
-import { readEverything } from '../../support/truth.js';
+import { readEverything } from '../../support/api-state.js';
 
 const CONFIG = 'changefeed.config.json';
 /** A timestamp that moves alone is not a change. */
@@ -62,27 +62,27 @@ describe('snapshot: a subscription added to a running service', () => {
       await eventually(async () => expect(await linesOf('mirror')).toBeGreaterThan(seen + 100), { timeoutMs: 90_000 });
       world.sandbox.rate = 0;
       const shown = await readEverything(world);
-      const told = await eventually(
+      const reported = await eventually(
         async () => {
-          const stories = storiesOf(await eventsIn(folder, 'mirror'));
-          expect(differing(stories, shown)).toEqual([]);
-          return stories;
+          const changesByRecord = eventsByRecord(await eventsIn(folder, 'mirror'));
+          expect(wrongLastImages(changesByRecord, shown)).toEqual([]);
+          return changesByRecord;
         },
         { timeoutMs: 90_000, intervalMs: 500 },
       );
 
-      expect(unruly(told)).toEqual([]);
-      expect(notInJournal(told, world.sandbox)).toEqual([]);
-      const late = [...told.values()].filter(([first]) => (first?.data.sequence ?? 0) > 0);
-      // What had changed before the snapshot was taken, what was told of again after it: the seam was there.
+      expect(wrongSequences(reported)).toEqual([]);
+      expect(notInJournal(reported, world.sandbox)).toEqual([]);
+      const late = [...reported.values()].filter(([first]) => (first?.data.sequence ?? 0) > 0);
+      // Some records changed before the snapshot, and some after it, so the test did cross the boundary between the two.
       expect(late.length).toBeGreaterThan(5);
-      expect([...told.values()].filter((story) => story.length > 1).length).toBeGreaterThan(5);
+      expect([...reported.values()].filter((changes) => changes.length > 1).length).toBeGreaterThan(5);
       await service.kill('SIGTERM');
     },
   );
 });
 
-/** Whole lines: one that a kill cut off is not an event, and comes again. */
+/** Complete lines only: a line that a kill cut off is no event, and is delivered again. */
 async function eventsIn(folder: CliFolder, name: string): Promise<ChangeEvent[]> {
   const text = await readFile(join(folder.cwd, `${name}.ndjson`), 'utf8').catch(() => '');
   return text.split('\n').flatMap((line) => {
@@ -94,57 +94,57 @@ async function eventsIn(folder: CliFolder, name: string): Promise<ChangeEvent[]>
   });
 }
 
-/** Per record, what was told of it, in the order of its first telling; but for what follows from a change, or from the time. */
-function storiesOf(events: readonly ChangeEvent[]): Map<string, ChangeEvent[]> {
+/** The events of each record in order of first arrival, without derived events and events of the clock. */
+function eventsByRecord(events: readonly ChangeEvent[]): Map<string, ChangeEvent[]> {
   const known = new Set<string>();
-  const stories = new Map<string, ChangeEvent[]>();
+  const changesByRecord = new Map<string, ChangeEvent[]>();
   for (const event of events) {
     if (known.has(event.id) || event.data.derivedFrom !== undefined || event.data.detectedBy === 'clock') continue;
     known.add(event.id);
     const key = `${listOf(event)} ${event.subject}`;
-    stories.set(key, [...(stories.get(key) ?? []), event]);
+    changesByRecord.set(key, [...(changesByRecord.get(key) ?? []), event]);
   }
-  return stories;
+  return changesByRecord;
 }
 
-/** Records of which what was told last is not what is. */
-function differing(
-  stories: ReadonlyMap<string, readonly ChangeEvent[]>,
-  shown: Record<BuiltInList, Map<string, object>>,
+/** Records whose last event does not have their current image. */
+function wrongLastImages(
+  changesByRecord: ReadonlyMap<string, readonly ChangeEvent[]>,
+  shown: Record<ListName, Map<string, object>>,
 ): string[] {
   const keys = LIST_NAMES.flatMap((list) => [...shown[list].keys()].map((id) => `${list} ${id}`));
   return keys.filter((key) => {
-    const [list, id] = key.split(' ') as [BuiltInList, string];
-    return textOf(stories.get(key)?.at(-1)?.data.after) !== textOf(shown[list].get(id));
+    const [list, id] = key.split(' ') as [ListName, string];
+    return textOf(changesByRecord.get(key)?.at(-1)?.data.after) !== textOf(shown[list].get(id));
   });
 }
 
-/** Stories that do not begin with what the record is (or was created as), or leave out a change, or tell one twice. */
-function unruly(stories: ReadonlyMap<string, readonly ChangeEvent[]>): object[] {
-  return [...stories].flatMap(([key, story]) => {
-    const told = story.map(({ type, data }) => `${type.split('.')[2]} ${data.sequence}`);
-    const from = story[0]?.data.sequence ?? 0;
-    const inOrder = story.every(({ data }, index) => data.sequence === from + index);
-    const begins = /^(snapshot \d+|created 1)$/.test(told[0] ?? '');
-    const once = story.slice(1).every(({ type }) => !type.endsWith('.snapshot'));
-    return inOrder && begins && once ? [] : [{ key, told }];
+/** Records whose events do not start with a snapshot or creation, skip a sequence, or repeat one. */
+function wrongSequences(changesByRecord: ReadonlyMap<string, readonly ChangeEvent[]>): object[] {
+  return [...changesByRecord].flatMap(([key, changes]) => {
+    const reported = changes.map(({ type, data }) => `${type.split('.')[2]} ${data.sequence}`);
+    const from = changes[0]?.data.sequence ?? 0;
+    const inOrder = changes.every(({ data }, index) => data.sequence === from + index);
+    const begins = /^(snapshot \d+|created 1)$/.test(reported[0] ?? '');
+    const once = changes.slice(1).every(({ type }) => !type.endsWith('.snapshot'));
+    return inOrder && begins && once ? [] : [{ key, reported }];
   });
 }
 
-/** Images that were told although the record never looked like that, or in another order. */
-function notInJournal(stories: ReadonlyMap<string, readonly ChangeEvent[]>, sandbox: Sandbox): string[] {
-  const looks = new Map<string, string[]>();
+/** Records with an image that is not in the journal, or not in this order. */
+function notInJournal(changesByRecord: ReadonlyMap<string, readonly ChangeEvent[]>, sandbox: Sandbox): string[] {
+  const images = new Map<string, string[]>();
   for (const line of sandbox.journal.lines()) {
     if (line.line !== 'mutation') continue;
     const key = `${line.list} ${line.id}`;
-    const known = looks.get(key) ?? [textOf(line.before)];
-    looks.set(key, [...known, textOf(line.after)]);
+    const known = images.get(key) ?? [textOf(line.before)];
+    images.set(key, [...known, textOf(line.after)]);
   }
-  return [...stories].flatMap(([key, story]) => {
-    const history = looks.get(key);
+  return [...changesByRecord].flatMap(([key, changes]) => {
+    const history = images.get(key);
     if (history === undefined) return [];
     let at = -1;
-    const wrong = story.some(({ data }) => {
+    const wrong = changes.some(({ data }) => {
       at = history.indexOf(textOf(data.after), at + 1);
       return at === -1;
     });

@@ -14,7 +14,7 @@ describe('nothing invented: one process sweeps a list at a time', () => {
   /** One process pauses before it commits a page. Its lease expires, another process sweeps the list, and the first one continues. */
   async function overtaken(safeguard: (store: SweepStore) => SweepStore) {
     const api = listedApi([person('old')]);
-    const { sweep, events, told } = sweptList(redis, api);
+    const { sweep, events, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = [person('new')];
     const store = safeguard(createSweepStore(redis.redis, redis.keys, 'acme'));
@@ -36,26 +36,26 @@ describe('nothing invented: one process sweeps a list at a time', () => {
     wake();
     const outcome = await first;
     await sweep();
-    return { outcome, told: await told(), names: (await events()).map(({ data }) => data.after?.['이름']) };
+    return { outcome, eventLines: await eventLines(), names: (await events()).map(({ data }) => data.after?.['이름']) };
   }
 
   it('lease: a process that lost its lease writes nothing more', async () => {
     expect(await overtaken((store) => store)).toEqual({
       outcome: 'CF_LEASE_LOST',
-      told: ['updated p1 1'],
+      eventLines: ['updated p1 1'],
       names: ['newer'],
     });
   });
 
   it('lease: without a fencing token the history is reported twice and backwards (control)', async () => {
-    const { told, names } = await overtaken((store) => ({
+    const { eventLines, names } = await overtaken((store) => ({
       ...store,
       commitPage: async (list, commit) => {
         await redis.redis.set(redis.keys.lease('acme', list), commit.token);
         return await store.commitPage(list, commit);
       },
     }));
-    expect(told.slice(0, 2)).toEqual(['updated p1 1', 'updated p1 1']);
+    expect(eventLines.slice(0, 2)).toEqual(['updated p1 1', 'updated p1 1']);
     expect(names.slice(0, 2)).toEqual(['newer', 'new']);
   });
 
@@ -67,7 +67,7 @@ describe('nothing invented: one process sweeps a list at a time', () => {
 
   it('lease: without it both processes report the same change (control)', async () => {
     const api = listedApi([person('old')]);
-    const { sweep, told, store } = sweptList(redis, api);
+    const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [person('new')];
     const [both, arrive] = moment(2);
@@ -82,7 +82,7 @@ describe('nothing invented: one process sweeps a list at a time', () => {
       },
     };
     await Promise.allSettled([sweep({ store: leaseless }), sweep({ store: leaseless })]);
-    expect(await told()).toEqual(['updated p1 1', 'updated p1 1']);
+    expect(await eventLines()).toEqual(['updated p1 1', 'updated p1 1']);
   });
 });
 

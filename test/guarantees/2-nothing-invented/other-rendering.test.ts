@@ -19,7 +19,7 @@ const APART_MS = 12_000;
 const FACTOR = 120;
 
 /** For each record with an event: its object, its id, and whether it is new. */
-const told = (events: readonly ChangeEvent[]): string[] =>
+const changedRecords = (events: readonly ChangeEvent[]): string[] =>
   events
     .filter(({ type }) => !type.endsWith('.schema_changed'))
     .map(
@@ -28,7 +28,7 @@ const told = (events: readonly ChangeEvent[]): string[] =>
     .sort();
 
 /** The same for what really changed in the sandbox. */
-function changedIn(lines: readonly JournalLine[]): string[] {
+function mutatedRecords(lines: readonly JournalLine[]): string[] {
   const says = (image: MutationLine['before']): string | null =>
     contentText(image, { ignore: new Set(), refNames: 'ignored' });
   const changed = lines
@@ -71,7 +71,7 @@ describe('nothing invented: records with another representation', () => {
     onTestFinished(() => feed.stop());
     let from = '0';
     /** Runs enough complete sweeps to resolve every doubt, and returns their events. */
-    const look = async (): Promise<ChangeEvent[]> => {
+    const sweepAndTail = async (): Promise<ChangeEvent[]> => {
       for (let sweep = 0; sweep < 3; sweep++) {
         const outcomes = (await feed.sweep()).map(({ outcome }) => outcome);
         expect(outcomes).toEqual(LIST_NAMES.map(() => 'complete'));
@@ -84,7 +84,7 @@ describe('nothing invented: records with another representation', () => {
       }
       return events;
     };
-    return { sandbox, look };
+    return { sandbox, sweepAndTail };
   }
 
   it.each([
@@ -102,27 +102,30 @@ describe('nothing invented: records with another representation', () => {
     'drift-removed',
     'drift-reshaped',
   ])('%s', { timeout: 90_000 }, async (fault) => {
-    const { sandbox, look } = await watched();
-    expect(await look()).toEqual([]);
+    const { sandbox, sweepAndTail } = await watched();
+    expect(await sweepAndTail()).toEqual([]);
 
     for (const to of ['on', 'off'] as const) {
       sandbox.fault(fault, to);
-      expect({ to, told: told(await look()) }).toEqual({ to, told: [] });
+      expect({ to, reported: changedRecords(await sweepAndTail()) }).toEqual({ to, reported: [] });
 
       const from = sandbox.journal.lines().length;
       sandbox.life.editPerson();
       sandbox.life.createMemo();
-      expect({ to, told: told(await look()) }).toEqual({ to, told: changedIn(sandbox.journal.lines().slice(from)) });
+      expect({ to, reported: changedRecords(await sweepAndTail()) }).toEqual({
+        to,
+        reported: mutatedRecords(sandbox.journal.lines().slice(from)),
+      });
     }
   });
 
   it.each(['minute-stamps', 'drift-removed', 'extras'])(
     'nothing invented: %s is reported record by record without the collapse (control)',
     async (fault) => {
-      const { sandbox, look } = await watched({ collapse: false });
-      await look();
+      const { sandbox, sweepAndTail } = await watched({ collapse: false });
+      await sweepAndTail();
       sandbox.fault(fault);
-      expect(told(await look()).length).toBeGreaterThan(20);
+      expect(changedRecords(await sweepAndTail()).length).toBeGreaterThan(20);
     },
   );
 });

@@ -91,8 +91,8 @@ describe('rules: changed between two runs', () => {
     expect(await run(crm, before)).toEqual([]);
 
     edit(crm, 5, { 이름: '새 이름', '수정 날짜': '2026-03-02T00:00:00.000Z' });
-    const told = await run(crm, after);
-    expect(told.map(said)).toEqual(['updated p5 edited 이름']);
+    const reported = await run(crm, after);
+    expect(reported.map(said)).toEqual(['updated p5 edited 이름']);
     expect(await run(crm, after)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-/** A list as sweeps would leave it in Redis, and changes to it as a sweep would commit them: images and events in one step. */
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+/** Writes a list to Redis as sweeps would: a baseline, then changes with image and event in one commit. */
+import type { ListName } from '../../src/events/lists.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
 import type { RecordWrite, SweepStore } from '../../src/sweep/store.js';
@@ -9,19 +9,19 @@ import { WORKSPACE, changeEvent } from './fan-out.js';
 
 const AT = '2026-03-02T04:10:00.000Z';
 
-export class RememberedList {
-  /** Of every record, how many events were logged of it. */
+export class StoredList {
+  /** For each record, the number of its events. */
   readonly sequences = new Map<string, number>();
   readonly #store: SweepStore;
-  readonly #list: BuiltInList;
+  readonly #list: ListName;
   #token: string | undefined;
 
-  constructor({ redis, keys }: { redis: Redis; keys: Keys }, list: BuiltInList = 'people') {
+  constructor({ redis, keys }: { redis: Redis; keys: Keys }, list: ListName = 'people') {
     this.#store = createSweepStore(redis, keys, WORKSPACE);
     this.#list = list;
   }
 
-  /** Remembered quietly, as a first sweep does; it is complete unless told otherwise. */
+  /** Stores the records without events, as a first sweep does. `complete: false` leaves the sweep unfinished. */
   async baseline(records: readonly string[], { complete = true } = {}): Promise<void> {
     for (const record of records) this.sequences.set(record, 0);
     await this.#commit(records.map((record) => this.#write(record, 0)));
@@ -34,7 +34,7 @@ export class RememberedList {
     await this.#store.commitPage(this.#list, { token: await this.#lease(), checkpoint: null, summary, writes: [] });
   }
 
-  /** Each of them changes once; one that was unknown is created. */
+  /** Each record changes once; one that is not stored is created. */
   async change(...records: readonly string[]): Promise<void> {
     const writes = records.map((record): RecordWrite => {
       const before = this.sequences.get(record);
@@ -76,7 +76,7 @@ export class RememberedList {
   }
 }
 
-/** `count` names of records. */
+/** `count` record ids. */
 export function recordNames(count: number): string[] {
   return Array.from({ length: count }, (_, n) => `r${String(n).padStart(5, '0')}`);
 }

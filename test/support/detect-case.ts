@@ -1,4 +1,4 @@
-/** One look at one person of the list `people`, beside what is remembered of them: the givens of the tests of `src/detect`. */
+/** Runs `detect` for one record of the list `people` and its stored record. For the tests of `src/detect`. */
 import { detect, recordAfter, type DetectInput, type Detection } from '../../src/detect/detect.js';
 import type { StoredRecord } from '../../src/detect/stored-record.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
@@ -11,7 +11,7 @@ export const observation = {
   observedAt: '2026-03-01T12:00:00.000Z',
 };
 
-/** A record whose stamp is `minute` minutes and five seconds past ten: precise, so that it can be older or newer. */
+/** A record whose modifiedAt is 10:`minute`:05. It has seconds, so it is not taken for a time cut to the minute. */
 export function personAt(minute: number, fields: UncheckedRecord = {}): UncheckedRecord {
   return {
     id: 'p1',
@@ -21,12 +21,12 @@ export function personAt(minute: number, fields: UncheckedRecord = {}): Unchecke
   };
 }
 
-export interface Look extends Partial<Omit<DetectInput, 'observation'>> {
+export interface DetectCase extends Partial<Omit<DetectInput, 'observation'>> {
   record: UncheckedRecord;
   observation?: Partial<DetectInput['observation']>;
 }
 
-export function inputOf({ observation: seen, ...given }: Look): DetectInput {
+export function inputOf({ observation: seen, ...given }: DetectCase): DetectInput {
   return {
     key: 'p1',
     stored: null,
@@ -37,8 +37,8 @@ export function inputOf({ observation: seen, ...given }: Look): DetectInput {
   };
 }
 
-/** The decision, and what is remembered after it. */
-export function look(given: Look): { detection: Detection; next: StoredRecord | null } {
+/** The decision, and the record stored after it. */
+export function runCase(given: DetectCase): { detection: Detection; next: StoredRecord | null } {
   const input = inputOf(given);
   const detection = detect(input);
   return { detection, next: recordAfter(input, detection) };

@@ -1,8 +1,8 @@
-/** What the API shows, read by a walk of the test's own: nothing of ours stands between the server and the judgement. */
-import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
+/** Reads what the API shows with an independent client, so that no product code is involved in the expectation. */
+import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
 
 export type Image = Record<string, unknown> & { id: string };
-export type Shown = Record<BuiltInList, Map<string, Image>>;
+export type Shown = Record<ListName, Map<string, Image>>;
 
 export async function readEverything({ url, token }: { url: string; token: string }): Promise<Shown> {
   const shown = await Promise.all(
@@ -11,15 +11,12 @@ export async function readEverything({ url, token }: { url: string; token: strin
   return Object.fromEntries(shown) as Shown;
 }
 
-async function readList(
-  { url, token }: { url: string; token: string },
-  list: BuiltInList,
-): Promise<Map<string, Image>> {
+async function readList({ url, token }: { url: string; token: string }, list: ListName): Promise<Map<string, Image>> {
   const records = new Map<string, Image>();
   let cursor: string | null = null;
   do {
     const query: string = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-    const answer: Response = await fetch(`${url}/${descriptorOf(list).path}${query}`, {
+    const answer: Response = await fetch(`${url}/${PATH_OF[list]}${query}`, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     });
     const { data } = (await answer.json()) as { data: Record<string, unknown> };
@@ -32,15 +29,15 @@ async function readList(
 const STAMPS = ['수정 날짜', 'updatedAt'];
 
 export interface Difference {
-  list: BuiltInList;
+  list: ListName;
   id: string;
   before: Image | null;
   after: Image | null;
-  /** Names of fields that differ, the stamps left out. */
+  /** Names of the fields that differ, except timestamps. */
   fields: string[];
 }
 
-/** Every record that differs between two looks, by plain comparison of JSON: right as long as the server adds no noise. */
+/** Every record that differs between two readings, compared as JSON. Correct only for a server that adds no noise. */
 export function differences(before: Shown, after: Shown): Difference[] {
   return LIST_NAMES.flatMap((list) => {
     const ids = new Set([...before[list].keys(), ...after[list].keys()]);

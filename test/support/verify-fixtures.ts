@@ -1,5 +1,5 @@
-/** Short ways to write journal lines and events in the tests of `verify`. */
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+/** Journal lines and events for the tests of `verify`. */
+import type { ListName } from '../../src/events/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
@@ -9,11 +9,11 @@ export const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + se
 let mutations = 0;
 interface Mutation {
   id?: string;
-  list?: BuiltInList;
+  list?: ListName;
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
   second: number;
-  /** Null: overwritten unseen. */
+  /** Null: overwritten before any walk saw it. */
   seen: number | null;
 }
 
@@ -34,14 +34,14 @@ export function mutation({ id = 'p1', list = 'people', before, after, second, se
   };
 }
 
-export const walk = (from: number, to: number, list: BuiltInList = 'people'): JournalLine => ({
+export const walk = (from: number, to: number, list: ListName = 'people'): JournalLine => ({
   line: 'walk',
   list,
   startedAt: at(from),
   endedAt: at(to),
 });
 
-interface Told {
+interface EventFixture {
   type?: string;
   subject?: string;
   before: Record<string, unknown> | null;
@@ -51,7 +51,7 @@ interface Told {
   id?: string;
 }
 
-export function claimed({
+export function eventOf({
   type = 'crm.person.updated',
   subject = 'p1',
   before,
@@ -59,7 +59,7 @@ export function claimed({
   sequence = 1,
   second,
   id,
-}: Told): JudgedEvent {
+}: EventFixture): JudgedEvent {
   const image = (fields: Record<string, unknown> | null): CrmRecord | null =>
     fields === null ? null : { id: subject, ...fields };
   return {
