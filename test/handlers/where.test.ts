@@ -54,7 +54,9 @@ describe('where', () => {
   it('where: conditions that can never hold are refused', () => {
     const made = (where: unknown) => () => defineHandler({ name: 'a', where: where as Conditions, handle() {} });
     for (const where of [{ 'aftr.유형': 1 }, { 'after.유형': { equals: 1 } }, { 'after.유형': {} }, 'after', 3]) {
-      expect(made(where), JSON.stringify(where)).toThrow(/^where(\.\S+|\[.+\]\S*)? of defineHandler "a": .*; allowed: /);
+      expect(made(where), JSON.stringify(where)).toThrow(
+        /^where(\.\S+|\[.+\]\S*)? of defineHandler "a": .*; allowed: /,
+      );
     }
   });
 });

@@ -1,19 +1,19 @@
 /** What may happen in the workspace, by name, with the lists that it affects. */
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Life } from '../../src/sandbox/life/life.js';
 
 interface Act {
-  lists: readonly ListName[];
+  lists: readonly BuiltInList[];
   run: (life: Life) => unknown;
   /** Does not affect the drifting fields or the number of records. */
   duringDrift?: true;
 }
 
-const PEOPLE: ListName[] = ['people'];
-const ORGANIZATION: ListName[] = ['organization'];
-const CONTACTS: ListName[] = ['people', 'organization'];
-const MEMO: ListName[] = ['memo'];
-const TODO: ListName[] = ['todo'];
+const PEOPLE: BuiltInList[] = ['people'];
+const ORGANIZATION: BuiltInList[] = ['organization'];
+const CONTACTS: BuiltInList[] = ['people', 'organization'];
+const MEMO: BuiltInList[] = ['memo'];
+const TODO: BuiltInList[] = ['todo'];
 
 const acts = {
   'edit-person': { lists: PEOPLE, run: (life) => life.editPerson() },
@@ -54,4 +54,4 @@ const acts = {
 export type ActName = keyof typeof acts;
 export const ACTS: Readonly<Record<ActName, Act>> = acts;
 
-export const DRIFTING_LISTS: readonly ListName[] = ['people', 'memo', 'todo'];
+export const DRIFTING_LISTS: readonly BuiltInList[] = ['people', 'memo', 'todo'];

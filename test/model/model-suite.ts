@@ -3,7 +3,7 @@
  * (`random` draws a seed), and `MODEL_PATH`, which a failure prints, repeats one run.
  */
 import { expect, it } from 'vitest';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { useRedis } from '../support/redis.js';
 import { findFailure, type ModelFailure } from './model.js';
 import type { Sabotage } from './run.js';
@@ -17,7 +17,7 @@ const path = process.env['MODEL_PATH'];
 const MS_PER_RUN = 10_000;
 
 /** `sabotage` may change the options of the sweeps. */
-export function describeModel(lists: readonly ListName[], { sabotage }: { sabotage?: Sabotage } = {}): void {
+export function describeModel(lists: readonly BuiltInList[], { sabotage }: { sabotage?: Sabotage } = {}): void {
   const redis = useRedis();
   const seed = SEED === 'random' ? Math.floor(Math.random() * 0x7fff_0000) : Number(SEED);
 

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Keys } from '../../src/state/keys.js';
 import type { TestRedis } from '../support/redis.js';
 import { violations } from './judge.js';
@@ -30,7 +30,7 @@ export async function violationsOf(
 }
 
 export interface ModelRuns {
-  lists: readonly ListName[];
+  lists: readonly BuiltInList[];
   runs: number;
   seed: number;
   /** The path of a reported failure: only this run is repeated and shrunk further. */
@@ -109,7 +109,7 @@ export async function loadScripts(redis: Redis): Promise<void> {
   for (const name of readdirSync(folder)) await redis.script('LOAD', await readFile(new URL(name, folder), 'utf8'));
 }
 
-async function deleteWorkspace(redis: Redis, keys: Keys, workspace: string, list: ListName): Promise<void> {
+async function deleteWorkspace(redis: Redis, keys: Keys, workspace: string, list: BuiltInList): Promise<void> {
   const ofList = [keys.digests, keys.records, keys.lease, keys.sweep, keys.walk, keys.members].map((key) =>
     key(workspace, list),
   );

@@ -1,13 +1,13 @@
 /** A run as plain data, which can be shrunk: the world, its rendering, the configuration, and the steps. */
 import fc from 'fast-check';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Behaviour, ScheduledFault } from '../../src/sandbox/faults/behaviour.js';
 import type { ProcessFault } from './fault-schedule.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';
 import { RULE_SETS, type RuleSetName } from './rule-sets.js';
 
 export interface Scenario {
-  list: ListName;
+  list: BuiltInList;
   /** Rows of history and activity have no id. */
   withoutIds: boolean;
   seed: number;
@@ -64,7 +64,7 @@ const fault: fc.Arbitrary<ProcessFault> = fc.record({
 
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 2 });
 
-function steps(list: ListName, drifts: boolean): fc.Arbitrary<Step[]> {
+function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
   const usable = (Object.keys(ACTS) as ActName[]).filter(
     (name) => ACTS[name].lists.includes(list) && (!drifts || ACTS[name].duringDrift === true),
   );
@@ -152,7 +152,7 @@ const config: fc.Arbitrary<ModelConfig> = fc.record({
   }),
 });
 
-export function scenarios(lists: readonly ListName[]): fc.Arbitrary<Scenario> {
+export function scenarios(lists: readonly BuiltInList[]): fc.Arbitrary<Scenario> {
   return fc.constantFrom(...lists).chain((list) => {
     const mayDrift = DRIFTING_LISTS.includes(list);
     const drifting = mayDrift ? fc.constantFrom(false, false, false, true) : fc.constant(false);
@@ -160,7 +160,7 @@ export function scenarios(lists: readonly ListName[]): fc.Arbitrary<Scenario> {
   });
 }
 
-function ofList(list: ListName, drifts: boolean): fc.Arbitrary<Scenario> {
+function ofList(list: BuiltInList, drifts: boolean): fc.Arbitrary<Scenario> {
   const scenario = fc.record({
     list: fc.constant(list),
     withoutIds: list === 'history' || list === 'activity' ? fc.constantFrom(false, false, true) : fc.constant(false),

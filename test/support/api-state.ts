@@ -1,8 +1,8 @@
 /** Reads what the API shows with an independent client, so that no product code is involved in the expectation. */
-import { LIST_NAMES, PATH_OF, type ListName } from '../../src/events/lists.js';
+import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 
 export type Image = Record<string, unknown> & { id: string };
-export type Shown = Record<ListName, Map<string, Image>>;
+export type Shown = Record<BuiltInList, Map<string, Image>>;
 
 export async function readEverything({ url, token }: { url: string; token: string }): Promise<Shown> {
   const shown = await Promise.all(
@@ -11,12 +11,15 @@ export async function readEverything({ url, token }: { url: string; token: strin
   return Object.fromEntries(shown) as Shown;
 }
 
-async function readList({ url, token }: { url: string; token: string }, list: ListName): Promise<Map<string, Image>> {
+async function readList(
+  { url, token }: { url: string; token: string },
+  list: BuiltInList,
+): Promise<Map<string, Image>> {
   const records = new Map<string, Image>();
   let cursor: string | null = null;
   do {
     const query: string = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-    const answer: Response = await fetch(`${url}/${PATH_OF[list]}${query}`, {
+    const answer: Response = await fetch(`${url}/${descriptorOf(list).path}${query}`, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     });
     const { data } = (await answer.json()) as { data: Record<string, unknown> };
@@ -29,7 +32,7 @@ async function readList({ url, token }: { url: string; token: string }, list: Li
 const STAMPS = ['수정 날짜', 'updatedAt'];
 
 export interface Difference {
-  list: ListName;
+  list: BuiltInList;
   id: string;
   before: Image | null;
   after: Image | null;

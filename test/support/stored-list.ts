@@ -1,5 +1,5 @@
 /** Writes a list to Redis as sweeps would: a baseline, then changes with image and event in one commit. */
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
 import type { RecordWrite, SweepStore } from '../../src/sweep/store.js';
@@ -13,10 +13,10 @@ export class StoredList {
   /** For each record, the number of its events. */
   readonly sequences = new Map<string, number>();
   readonly #store: SweepStore;
-  readonly #list: ListName;
+  readonly #list: BuiltInList;
   #token: string | undefined;
 
-  constructor({ redis, keys }: { redis: Redis; keys: Keys }, list: ListName = 'people') {
+  constructor({ redis, keys }: { redis: Redis; keys: Keys }, list: BuiltInList = 'people') {
     this.#store = createSweepStore(redis, keys, WORKSPACE);
     this.#list = list;
   }

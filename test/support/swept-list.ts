@@ -1,11 +1,12 @@
 /** Sweeps one list of a workspace on a real Redis, and reads its events from the log. */
 import { compileRules, type FieldRules, type TodoWatch } from '../../src/detect/rules.js';
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type SweepOptions } from '../../src/sweep/run-sweep.js';
+import type { SweepOptions } from '../../src/sweep/options.js';
+import { sweepList } from '../../src/sweep/run-sweep.js';
 import type { SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
@@ -32,7 +33,7 @@ export interface SweptList {
   eventLines: () => Promise<string[]>;
 }
 
-export function sweptList(redis: TestRedis, api: ListedApi, list: ListName = 'people'): SweptList {
+export function sweptList(redis: TestRedis, api: ListedApi, list: BuiltInList = 'people'): SweptList {
   // Sweeps are a minute apart by default, which is longer than any replica lag.
   let minutes = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };

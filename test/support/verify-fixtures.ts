@@ -1,5 +1,5 @@
 /** Journal lines and events for the tests of `verify`. */
-import type { ListName } from '../../src/events/lists.js';
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
@@ -9,7 +9,7 @@ export const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + se
 let mutations = 0;
 interface Mutation {
   id?: string;
-  list?: ListName;
+  list?: BuiltInList;
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
   second: number;
@@ -34,7 +34,7 @@ export function mutation({ id = 'p1', list = 'people', before, after, second, se
   };
 }
 
-export const walk = (from: number, to: number, list: ListName = 'people'): JournalLine => ({
+export const walk = (from: number, to: number, list: BuiltInList = 'people'): JournalLine => ({
   line: 'walk',
   list,
   startedAt: at(from),

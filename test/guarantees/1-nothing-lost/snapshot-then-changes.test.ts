@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LIST_NAMES, type ListName } from '../../../src/events/lists.js';
+import { LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
 import { listOf } from '../../../src/events/envelope.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Sandbox } from '../../../src/sandbox/sandbox.js';
@@ -110,11 +110,11 @@ function eventsByRecord(events: readonly ChangeEvent[]): Map<string, ChangeEvent
 /** Records whose last event does not have their current image. */
 function wrongLastImages(
   changesByRecord: ReadonlyMap<string, readonly ChangeEvent[]>,
-  shown: Record<ListName, Map<string, object>>,
+  shown: Record<BuiltInList, Map<string, object>>,
 ): string[] {
   const keys = LIST_NAMES.flatMap((list) => [...shown[list].keys()].map((id) => `${list} ${id}`));
   return keys.filter((key) => {
-    const [list, id] = key.split(' ') as [ListName, string];
+    const [list, id] = key.split(' ') as [BuiltInList, string];
     return textOf(changesByRecord.get(key)?.at(-1)?.data.after) !== textOf(shown[list].get(id));
   });
 }
