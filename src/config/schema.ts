@@ -249,7 +249,7 @@ export const configSchema = strictOptions({
   log: logOptions.prefault({}),
   /** Events whose attempts are used up. */
   deadLetters: deadLettersOptions.prefault({}),
-  /** The mirror: serves the six lists from the stored records. @defaultValue nothing is served */
+  /** The mirror: serves the lists from the stored records. @defaultValue nothing is served */
   serve: serveOptions.optional(),
 });
 

@@ -15,7 +15,7 @@ export function timeOfLogId(logId: string): number {
 }
 
 /** The offset right before an entry: reading after it begins with that entry. */
-export function placeBefore(logId: string): string {
+export function offsetBefore(logId: string): string {
   const [ms, sequence] = partsOf(logId);
   if (sequence > 0) return `${ms}-${sequence - 1}`;
   // Redis allows higher sequences, but no machine writes so many entries in a millisecond.
@@ -30,9 +30,9 @@ const HIGHEST_SEQUENCE = 4_294_967_295;
  */
 export function parseBeginning(text: string): string | undefined {
   if (text === 'beginning') return BEFORE_ALL;
-  if (/^\d{1,15}-\d{1,10}$/.test(text)) return placeBefore(text);
+  if (/^\d{1,15}-\d{1,10}$/.test(text)) return offsetBefore(text);
   const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(ms) || ms < 0 ? undefined : placeBefore(`${ms}-0`);
+  return Number.isNaN(ms) || ms < 0 ? undefined : offsetBefore(`${ms}-0`);
 }
 
 function partsOf(logId: string): [ms: number, sequence: number] {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOperations, type Operations } from '../../src/dispatch/operations.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
-import { placeBefore } from '../../src/events/log-id.js';
+import { offsetBefore } from '../../src/events/log-id.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
 import { eventually } from '../support/eventually.js';
@@ -170,6 +170,6 @@ describe('start: a new subscription', () => {
         'never 4',
       ]),
     );
-    expect(placeBefore('5-0')).toBe('4-4294967295');
+    expect(offsetBefore('5-0')).toBe('4-4294967295');
   });
 });
