@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
-import { acceptCreations } from './commands/accept-creations.js';
-import { acceptRemovals } from './commands/accept-removals.js';
+import { acceptCreations, acceptRemovals } from './commands/accept.js';
 import { dead } from './commands/dead.js';
 import { demo } from './commands/demo.js';
 import { disable } from './commands/disable.js';
