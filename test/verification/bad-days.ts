@@ -157,7 +157,7 @@ const acts: Record<string, () => Promise<void>> = {
   },
   'a killed private Redis': () =>
     resting(() =>
-      saidAgain('the private Redis had ended and was started again', async () => {
+      saidAgain('the private Redis ended and was started again', async () => {
         const home = JSON.parse(await readFile(join(stateDir, 'redis.json'), 'utf8')) as { server: { pid: number } };
         process.kill(home.server.pid, 'SIGKILL');
       }),
