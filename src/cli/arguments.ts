@@ -1,10 +1,9 @@
 /** Readers of arguments and options. A text that cannot be read is a usage error that names the option and what is allowed. */
 import { ChangefeedError } from '../errors.js';
-import { builtInLists, type ListName, type Lists } from '../crm/lists/lists.js';
-import { NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType, mayBeType, typesOf } from '../events/catalogue.js';
-import { compileTypePattern } from '../events/pattern.js';
+import type { ListName, Lists } from '../crm/lists/lists.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
+import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
 import { meantList } from '../schema-kit/list-name.js';
 import type { Read } from './command.js';
 
@@ -80,28 +79,14 @@ export const duration: Read<number> = (text, name) => {
   throw usage(`${name}: found "${text}"; allowed: a duration with its unit, such as 200ms, 30s or 15m.`);
 };
 
-/** Event types with `*`. `checkEventPatterns` checks them against the lists of the configuration. */
-export const eventPatterns: Read<string[]> = (text, name) =>
-  separated(text, name).map((pattern) => {
-    if (mayBeType(pattern)) return pattern;
-    throw noSuchType(name, pattern, builtInLists);
-  });
-
 /**
  * A pattern that no event can match is refused: its empty output would mean "nothing happened".
  * @throws ChangefeedError CF_USAGE
  */
 export function checkEventPatterns(option: string, patterns: readonly string[], lists: Lists): void {
-  const types = [...lists.all.flatMap(typesOf), ...NOTICE_TYPES];
-  const dead = patterns.find((pattern) => !isOwnType(pattern) && !types.some(compileTypePattern(pattern)));
-  if (dead !== undefined) throw noSuchType(option, dead, lists);
-}
-
-function noSuchType(option: string, pattern: string, lists: Lists): ChangefeedError {
-  const meant = didYouMean(pattern, [...lists.all.flatMap(typesOf), ...NOTICE_TYPES]);
-  const objects = lists.all.map(({ object }) => object).join('|');
-  const types = `crm.(${objects}).(${VERBS.join('|')}) and crm.todo.(${TODO_VERBS.join('|')})`;
-  return usage(`${option}: no event has a type like "${pattern}"${meant}. Types are ${types}; * stands for any text.`);
+  const dead = patterns.find((pattern) => !selectsType(pattern, lists));
+  if (dead === undefined) return;
+  throw usage(`${option}: found "${dead}"${meantType(dead, lists)}; allowed: ${anEventType(lists)}.`);
 }
 
 /** `100/10s`; `none` and `0` are no limit. */

@@ -1,20 +1,8 @@
-/** Event types as values, for checks and messages. Their TypeScript types are in types.ts. */
+/** The event types of lists, and whether a pattern can select any. */
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { compilePattern, compileTypePattern } from './pattern.js';
-import type { EventType, NoticeKind, NoticeType, TodoVerb, Verb } from './types.js';
-
-export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const satisfies readonly Verb[];
-
-/** Only for todos: derived from their changes and from the time. */
-export const TODO_VERBS = [
-  'completed',
-  'reopened',
-  'rescheduled',
-  'reassigned',
-  'due_soon',
-  'overdue',
-] as const satisfies readonly TodoVerb[];
+import { NOTICE_KINDS, TODO_VERBS, VERBS, type EventType, type NoticeType } from './types.js';
 
 /** The types of the events of one list. */
 export function typesOf({ name, object }: ListDescriptor): string[] {
@@ -24,23 +12,6 @@ export function typesOf({ name, object }: ListDescriptor): string[] {
 
 /** The event types of the built-in lists. */
 export const EVENT_TYPES = builtInLists.all.flatMap(typesOf) as readonly EventType[];
-
-const NOTICE_KINDS = [
-  'redis.evicts',
-  'redis.refuses',
-  'state.lost',
-  'sweep.failed',
-  'source.changed',
-  'token.refused',
-  'list.late',
-  'list.silent',
-  'removals.held',
-  'creations.held',
-  'subscription.disabled',
-  'subscription.failing',
-  'role.missing',
-  'loop.stalled',
-] as const satisfies readonly NoticeKind[];
 
 /** The feed's own events. */
 export const NOTICE_TYPES: readonly NoticeType[] = NOTICE_KINDS.map((kind): NoticeType => `changefeed.${kind}`);

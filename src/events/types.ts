@@ -4,26 +4,30 @@ import type { CrmRecord } from '../crm/record.js';
 
 export type { FieldChange } from '../crm/diff.js';
 
-export type Verb = 'created' | 'updated' | 'deleted' | 'snapshot' | 'schema_changed';
+export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const;
+export type Verb = (typeof VERBS)[number];
 /** Derived from a change of a todo, or from its due time. */
-export type TodoVerb = 'completed' | 'reopened' | 'rescheduled' | 'reassigned' | 'due_soon' | 'overdue';
+export const TODO_VERBS = ['completed', 'reopened', 'rescheduled', 'reassigned', 'due_soon', 'overdue'] as const;
+export type TodoVerb = (typeof TODO_VERBS)[number];
 export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
 /** What the feed reports about itself. The event type is `changefeed.<kind>`. */
-export type NoticeKind =
-  | 'redis.evicts'
-  | 'redis.refuses'
-  | 'state.lost'
-  | 'sweep.failed'
-  | 'source.changed'
-  | 'token.refused'
-  | 'list.late'
-  | 'list.silent'
-  | 'removals.held'
-  | 'creations.held'
-  | 'subscription.disabled'
-  | 'subscription.failing'
-  | 'role.missing'
-  | 'loop.stalled';
+export const NOTICE_KINDS = [
+  'redis.evicts',
+  'redis.refuses',
+  'state.lost',
+  'sweep.failed',
+  'source.changed',
+  'token.refused',
+  'list.late',
+  'list.silent',
+  'removals.held',
+  'creations.held',
+  'subscription.disabled',
+  'subscription.failing',
+  'role.missing',
+  'loop.stalled',
+] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
 export type NoticeType = `changefeed.${NoticeKind}`;
 
 /** A problem of the feed itself; `data.notice` of its event. */

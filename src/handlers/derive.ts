@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
-import { VERBS } from '../events/catalogue.js';
 import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
-import type { ChangeEvent } from '../events/types.js';
+import { VERBS, type ChangeEvent } from '../events/types.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { EventOfLists, NamedLists, Start } from './define.js';
 import { PermanentError } from './errors.js';

@@ -5,9 +5,9 @@ import { mayBeType } from '../events/catalogue.js';
 import { parseBeginning } from '../events/log-id.js';
 import { ChangefeedError } from '../errors.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
+import { anEventType, meantType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
 import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
-import { anEventType, meantType } from './selection.js';
 import { compileWhere, whereSchema } from './where.js';
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };

@@ -3,9 +3,7 @@
  * then a name or type may belong to a list that the configuration adds. A selection that nothing can match would be silent.
  */
 import type { Lists } from '../crm/lists/lists.js';
-import { NOTICE_TYPES, TODO_VERBS, VERBS, isOwnType, typesOf } from '../events/catalogue.js';
-import { compileTypePattern } from '../events/pattern.js';
-import { didYouMean } from '../schema-kit/did-you-mean.js';
+import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
 import { meantList } from '../schema-kit/list-name.js';
 import type { Subscription } from './handler.js';
 import { keepSettings } from './kind.js';
@@ -26,7 +24,7 @@ export function selectionProblems(
       : [];
   return [
     ...on.flatMap((pattern, at) =>
-      isOwnType(pattern) || [...crmTypes(lists), ...NOTICE_TYPES].some(compileTypePattern(pattern))
+      selectsType(pattern, lists)
         ? []
         : [
             `${path}.on[${at}] of ${who}: found "${pattern}"; allowed: ${anEventType(lists)}${meantType(pattern, lists)}.`,
@@ -41,22 +39,4 @@ export function selectionProblems(
 export function withLists<One extends Pick<Subscription, 'lists'>>(subscription: One, lists: Lists): One {
   const names = subscription.lists?.map((text) => lists.parse(text)?.name ?? text);
   return keepSettings(subscription, { ...subscription, ...(names && { lists: names }), catalogue: lists });
-}
-
-export function anEventType({ all }: Lists): string {
-  const objects = all.map(({ object }) => object).join(', ');
-  return `crm.<object>.<verb>, with * for any run of characters; objects: ${objects}; verbs: ${VERBS.join(', ')}; of todos also ${TODO_VERBS.join(', ')}`;
-}
-
-/** ` (did you mean "…"?)`. People write a list's name in place of the object: "crm.people.created". */
-export function meantType(pattern: string, lists: Lists): string {
-  const [crm = '', object = '', ...verbs] = pattern.split('.');
-  const list = lists.parse(object);
-  const wanted = list === undefined ? pattern : [crm, list.object, ...verbs].join('.');
-  const wildcards = [...lists.all.map((one) => `crm.${one.object}.*`), ...VERBS.map((verb) => `crm.*.${verb}`)];
-  return didYouMean(wanted, pattern.includes('*') ? wildcards : [...crmTypes(lists), ...NOTICE_TYPES]);
-}
-
-function crmTypes({ all }: Lists): string[] {
-  return all.flatMap(typesOf);
 }

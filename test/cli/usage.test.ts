@@ -63,7 +63,7 @@ describe('usage errors: one sentence and exit code 2', () => {
       'a type no event has': {
         args: ['tail', '--type', 'crm.people.created'],
         env: world,
-        says: /no event has a type like "crm\.people\.created" \(did you mean "crm\./,
+        says: /--type: found "crm\.people\.created" \(did you mean "crm\.person\.created"\?\); allowed: crm\.<object>/,
       },
     });
   });

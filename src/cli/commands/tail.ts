@@ -1,4 +1,4 @@
-import { checkEventPatterns, checkWorkspace, eventPatterns, logOffset } from '../arguments.js';
+import { checkEventPatterns, checkWorkspace, logOffset, separated } from '../arguments.js';
 import {
   asText,
   defineCommand,
@@ -17,7 +17,7 @@ export const tail = defineCommand({
   input: {
     json: flag('one CloudEvent per line'),
     from: option('offset', 'a log id, a time, "beginning" or "now" (default: now)', logOffset),
-    type: option('patterns', 'only these event types, separated by commas (* allowed)', eventPatterns),
+    type: option('patterns', 'only these event types, separated by commas (* allowed)', separated),
     workspace: option('name', 'only this workspace', asText),
     follow: negatedFlag('stop at the end of the log'),
   },
