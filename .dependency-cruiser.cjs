@@ -48,7 +48,7 @@ const appMayImport = {
   inspector: ['app/workspaces', 'crm', 'sweep', 'detect', 'events'],
   'config-emissions': ['config', 'crm', 'detect', 'events'],
   'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],
-  reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch'],
+  reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
   process: ['app/changefeed', 'app/state-dir', 'app/watch-config', 'config', 'observability', 'runtime', 'errors'],
 };

@@ -2,15 +2,18 @@
  * Applies another configuration to a running process: the roles go on with the new options of workspaces and with the new subscriptions.
  * All other sections take effect only at the next start.
  */
-import { changedWorkspaces, sectionsThatDiffer, type Section } from '../config/compare.js';
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.js';
 import { compareSubscriptions } from '../dispatch/compare-subscriptions.js';
+import { Turns } from '../runtime/turns.js';
 import { logConfigWarnings } from './config-warnings.js';
 import { subscriptionsOf, type AppContext } from './context.js';
 import type { DispatchRole } from './roles/dispatch.js';
 import type { HandleRole } from './roles/handle.js';
 import type { PollRole } from './roles/poll.js';
 import type { Workspaces } from './workspaces.js';
+
+const SECTIONS = ['workspaces', 'redis', 'serve', 'log', 'deadLetters'] as const satisfies readonly (keyof Config)[];
 
 /** What a reload changed. `added`, `changed` and `removed` are names of subscriptions and derive functions. */
 export interface Reloaded {
@@ -20,7 +23,7 @@ export interface Reloaded {
   /** Workspaces whose options changed. */
   workspaces: readonly string[];
   /** Sections of the configuration that changed too and take effect only at the next start. */
-  needsRestart: readonly Section[];
+  needsRestart: readonly (typeof SECTIONS)[number][];
 }
 
 export interface Reloader {
@@ -40,33 +43,24 @@ export interface ReloadedParts {
 export function createReloader(context: AppContext, { workspaces, poll, dispatch, handle }: ReloadedParts): Reloader {
   const { config, log } = context;
   let { subscriptions } = context;
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new Turns();
 
   const apply = async (next: Config): Promise<Reloaded> => {
     const { subscriptions: wanted, ...names } = compareSubscriptions(subscriptions, subscriptionsOf(next, context));
     subscriptions = wanted;
     // At the same time: reading must not wait for the handlers of removed subscriptions to finish.
     await Promise.all([dispatch.apply(wanted), handle.apply(wanted)]);
-    const changed = changedWorkspaces(configsOf(workspaces), next.workspaces);
+    const before = new Map(workspaces.all().map((workspace) => [workspace.name, workspace.config]));
+    // Added and removed workspaces need a restart.
+    const changed = next.workspaces.filter(
+      (workspace) => before.has(workspace.name) && !isDeepStrictEqual(before.get(workspace.name), workspace),
+    );
     await Promise.all(changed.map((workspace) => poll.apply(workspace)));
     // The other sections are still those of the start, so warnings and differences refer to them.
-    const running = { ...config, workspaces: configsOf(workspaces) };
+    const running = { ...config, workspaces: workspaces.all().map((workspace) => workspace.config) };
     logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, ['subscription']);
-    const needsRestart = sectionsThatDiffer(running, next);
+    const needsRestart = SECTIONS.filter((section) => !isDeepStrictEqual(running[section], next[section]));
     return { ...names, workspaces: changed.map(({ name }) => name), needsRestart };
   };
-  return {
-    reload(next) {
-      const applied = last.catch(() => undefined).then(() => apply(next));
-      last = applied;
-      return applied;
-    },
-    async idle() {
-      await last.catch(() => undefined);
-    },
-  };
-}
-
-function configsOf(workspaces: Workspaces) {
-  return workspaces.all().map(({ config }) => config);
+  return { reload: (next) => turns.take('reload', () => apply(next)), idle: () => turns.over() };
 }

@@ -4,7 +4,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, EventData, EventType, Notice, NoticeType, Verb } from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
-import { parseOptions } from './explain.js';
+import { parseOptions } from './kind.js';
 import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
 import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';

@@ -9,7 +9,7 @@ import { VERBS, type ChangeEvent } from '../events/types.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { EventOfLists, NamedLists, Start } from './define.js';
 import { PermanentError } from './errors.js';
-import { parseOptions } from './explain.js';
+import { parseOptions } from './kind.js';
 import { strictOptions } from '../schema-kit/fields.js';
 import type { HandlerContext, Subscription } from './handler.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';

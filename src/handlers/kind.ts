@@ -1,6 +1,10 @@
-/** A built-in handler for the registry: the schema of its options, and how they become a subscription. */
+/**
+ * A built-in handler for the registry: the schema of its options, how they are checked, and how they become a subscription. The error
+ * of a wrong option names the path and the subscription, what was found and what is allowed.
+ */
 import type { z } from 'zod';
-import { parseOptions } from './explain.js';
+import { ChangefeedError } from '../errors.js';
+import { isShowable, sentenceOf } from '../schema-kit/explain.js';
 import type { Subscription } from './handler.js';
 
 export interface Kind {
@@ -43,4 +47,39 @@ export function defineKind<Schema extends z.ZodType>(
       return subscription;
     },
   };
+}
+
+export interface OptionsPlace {
+  /** Path of the options: `subscriptions[0]`, or empty for a call in code. */
+  where: string;
+  /** The factory they belong to: `webhook`, `defineHandler` … */
+  kind: string;
+}
+
+/**
+ * Checks `raw` and returns it with its defaults.
+ * @throws ChangefeedError `CF_CONFIG_INVALID`: the first problem as its message, all of them in `facts.problems`.
+ */
+export function parseOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: unknown,
+  { where, kind }: OptionsPlace,
+): z.output<Schema> {
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  // A misspelled key is the likely reason for another one missing, so it comes first.
+  const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
+  const problems = issues.map((issue) => sentenceOf(issue, { raw, where, owner: ownerOf(raw, kind) }));
+  const others = problems.length === 1 ? '' : ` (${problems.length - 1} more after this one.)`;
+  throw new ChangefeedError('CF_CONFIG_INVALID', { message: `${problems[0] ?? ''}${others}`, problems });
+}
+
+function rank(issue: z.core.$ZodIssue): number {
+  return issue.code === 'unrecognized_keys' ? 0 : 1;
+}
+
+function ownerOf(raw: unknown, kind: string): string {
+  const name: unknown = typeof raw === 'object' && raw !== null && 'name' in raw ? raw.name : undefined;
+  if (typeof name !== 'string' || name === '') return `${kind} without a name`;
+  return isShowable(name) ? `${kind} ${JSON.stringify(name)}` : `${kind} with an unusable name`;
 }

@@ -141,8 +141,7 @@ export interface SubscriptionParts {
  */
 export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
   const { workspaces, lists, class: changeClass, fields, where, transform, settle, batch } = settings;
-  refuseHoldWithoutOrder(settings, parts.handler);
-  refuseTogether(settings, parts);
+  refuseContradictions(settings, parts);
   return {
     name: settings.name,
     handler: parts.handler,
@@ -171,23 +170,24 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
   };
 }
 
-function refuseTogether({ name, order, settle, batch }: SubscriptionSettings, parts: SubscriptionParts): void {
+/** Options that exclude each other: accepting them would promise what does not happen. */
+function refuseContradictions(
+  { name, order, whenDead, settle, batch }: SubscriptionSettings,
+  { handler, handleBatch }: SubscriptionParts,
+): void {
   const refuse = (option: string, reason: string): never => {
-    const message = `${option} of ${parts.handler} ${JSON.stringify(name)}: ${reason}.`;
+    const message = `${option} of ${handler === 'custom' ? 'defineHandler' : handler} "${name}": ${reason}`;
     throw new ChangefeedError('CF_CONFIG_INVALID', { message });
   };
-  if (batch !== undefined && parts.handleBatch === undefined)
-    refuse('batch', 'this handler takes events one by one; leave it out');
-  if (settle !== undefined && order === 'none')
-    refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'`);
-}
-
-/** Without an order there are no later events to hold; accepting the option would promise what does not happen. */
-function refuseHoldWithoutOrder({ name, order, whenDead }: SubscriptionSettings, handler: string): void {
-  if (order === 'record' || whenDead === 'release') return;
-  const owner = handler === 'custom' ? 'defineHandler' : handler;
-  const message = `whenDead of ${owner} "${name}": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`;
-  throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  if (order === 'none' && whenDead === 'hold')
+    refuse(
+      'whenDead',
+      `found "hold" with order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
+    );
+  if (order === 'none' && settle !== undefined)
+    refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'.`);
+  if (batch !== undefined && handleBatch === undefined)
+    refuse('batch', 'this handler takes events one by one; leave it out.');
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

@@ -15,19 +15,9 @@
 import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { compilePattern } from '../events/pattern.js';
+import { valueAtPath } from './field-path.js';
 
 type Plain = string | number | boolean | null;
-
-export interface Comparison {
-  not?: Plain | readonly Plain[] | undefined;
-  gt?: number | string | undefined;
-  gte?: number | string | undefined;
-  lt?: number | string | undefined;
-  lte?: number | string | undefined;
-  contains?: Plain | undefined;
-  matches?: string | undefined;
-  exists?: boolean | undefined;
-}
 
 export type Conditions = Readonly<Record<string, Plain | readonly Plain[] | Comparison>>;
 export type Predicate = (event: ChangeEvent) => boolean;
@@ -56,6 +46,7 @@ const comparison = z
   )
   .partial()
   .refine((value) => Object.keys(value).length > 0);
+export type Comparison = z.infer<typeof comparison>;
 
 /** Code or data. Data is checked strictly, because a condition that can never hold would silently select nothing. */
 export const whereSchema = z.union(
@@ -89,28 +80,12 @@ function single(path: string): (event: ChangeEvent) => Values {
   const inner = rest.join('.');
   return (event) => {
     if (root === 'before' || root === 'after') return [follow(event.data[root], inner)];
-    if (root === 'data') return [follow(event.data, inner)];
-    return [follow(event, path)];
+    return root === 'data' ? [follow(event.data, inner)] : [valueAtPath(event, path)];
   };
 }
 
-/** A field name may contain dots: the longest existing name wins. */
 function follow(value: unknown, path: string): unknown {
-  if (path === '') return value;
-  if (typeof value !== 'object' || value === null) return undefined;
-  const parts = path.split('.');
-  for (let taken = parts.length; taken > 0; taken -= 1) {
-    const found = ownField(value, parts.slice(0, taken).join('.'));
-    if (found !== undefined) return follow(found.value, parts.slice(taken).join('.'));
-  }
-  return undefined;
-}
-
-function ownField(object: object, name: string): { value: unknown } | undefined {
-  if (Object.hasOwn(object, name)) return { value: (object as Record<string, unknown>)[name] };
-  // The same name in another Unicode composition.
-  const same = Object.keys(object).find((key) => normal(key) === normal(name));
-  return same === undefined ? undefined : { value: (object as Record<string, unknown>)[same] };
+  return path === '' ? value : valueAtPath(value, path);
 }
 
 function compileCondition(condition: Conditions[string], patterns: boolean): (values: Values) => boolean {

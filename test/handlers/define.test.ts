@@ -47,7 +47,7 @@ describe('defineHandler', () => {
     [
       'a batch without a handler for it',
       { name: 'greet', handle: () => undefined, batch: {} },
-      'batch of custom "greet": this handler takes events one by one; leave it out.',
+      'batch of defineHandler "greet": this handler takes events one by one; leave it out.',
     ],
     [
       'no options',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/parse.js';
 import { ChangefeedError } from '../../src/errors.js';
-import { parseOptions } from '../../src/handlers/explain.js';
+import { parseOptions } from '../../src/handlers/kind.js';
 import { subscriptionSchema, toSubscription, type SubscriptionOptions } from '../../src/handlers/options.js';
 
 const place = { where: 'subscriptions[2]', kind: 'webhook' };
@@ -59,7 +59,7 @@ describe('subscription options', () => {
 
   it("subscription options: settle is refused with order: 'none'", () => {
     expect(() => subscriptionOf({ name: 'ops', settle: '1s', order: 'none' })).toThrow(
-      `settle of custom "ops": only changes that keep their order can be merged; allowed: with order 'record'.`,
+      `settle of defineHandler "ops": only changes that keep their order can be merged; allowed: with order 'record'.`,
     );
   });
 
@@ -113,10 +113,10 @@ describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
 
   it("subscription options: whenDead: 'hold' with order: 'none' is refused", () => {
     expect(() => subscriptionOf(contradiction)).toThrow(
-      `whenDead of defineHandler "a": found "hold" beside order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
+      `whenDead of defineHandler "a": found "hold" with order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
     );
     expect(() => parseConfig({ subscriptions: [{ handler: 'ndjson', ...contradiction }] }, { source: 'x' })).toThrow(
-      `whenDead of ndjson "a": found "hold" beside order: 'none'`,
+      `whenDead of ndjson "a": found "hold" with order: 'none'`,
     );
   });
 

@@ -4,17 +4,18 @@ import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
+import { Turns } from '../../runtime/turns.js';
 import { PermanentError } from '../errors.js';
 import type { HandlerContext, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { environmentOf } from './environment.js';
 import { execSchema, type ExecOptions, type ExecSettings } from './options.js';
 import { runCommand, type Ending } from './run.js';
-import { Turns } from './turns.js';
 
 /** `EX_DATAERR` of sysexits.h: the program rejects the event permanently. */
 const NEVER = 65;
+/** Programs get events and not access to the CRM. `env` can pass the token on under another name. */
+const WITHHELD = 'CHANGEFEED_TOKEN';
 
 /**
  * A subscription that runs a program for each event, with the event on standard input as one line of JSON and its id and type in
@@ -74,6 +75,7 @@ async function runFor(event: ChangeEvent, context: HandlerContext, runner: Runne
 
 async function start(event: ChangeEvent, context: HandlerContext, { settings, clock, env }: Runner): Promise<Ending> {
   const { command, args, cwd } = settings;
+  const { [WITHHELD]: _withheld, ...inherited } = env;
   if (context.signal.aborted) throw stopped(settings);
   try {
     return await runCommand(
@@ -81,7 +83,7 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
         command,
         args,
         cwd,
-        env: environmentOf(event, context, { inherited: env, own: settings.env }),
+        env: environmentOf(event, context, { ...inherited, ...settings.env }),
         input: `${JSON.stringify(event)}\n`,
       },
       { signal: context.signal, killAfterMs: settings.killAfter, clock },
@@ -89,6 +91,24 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
   } catch (error) {
     throw await unstartable(error as NodeJS.ErrnoException, settings);
   }
+}
+
+/** The variables of this process without the token, those of the option `env`, and what identifies the event. */
+function environmentOf(
+  event: ChangeEvent,
+  { attempt, subscription, workspace }: HandlerContext,
+  variables: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  return {
+    ...variables,
+    CHANGEFEED_EVENT_ID: event.id,
+    CHANGEFEED_EVENT_TYPE: event.type,
+    // An environment variable cannot contain NUL, and a program must not fail to start because of one.
+    CHANGEFEED_EVENT_SUBJECT: event.subject.replaceAll('\0', ''),
+    CHANGEFEED_WORKSPACE: workspace,
+    CHANGEFEED_SUBSCRIPTION: subscription,
+    CHANGEFEED_ATTEMPT: String(attempt),
+  };
 }
 
 async function unstartable(error: NodeJS.ErrnoException, { name, command, cwd }: ExecSettings): Promise<Error> {

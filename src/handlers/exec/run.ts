@@ -2,7 +2,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../../runtime/clock.js';
-import { endGroup } from './group.js';
 import { Tail } from './tail.js';
 
 export interface Command {
@@ -32,6 +31,8 @@ export interface Ending {
 
 // A child that the program left running may keep the output open. The program's own output arrives long before this time.
 const DRAIN_MS = 250;
+// The system does not report when a process group has ended, so it is polled.
+const POLL_MS = 25;
 
 /** @throws the system's error if the program could not be started */
 export async function runCommand(command: Command, options: RunOptions): Promise<Ending> {
@@ -63,14 +64,15 @@ export async function runCommand(command: Command, options: RunOptions): Promise
 async function untilExit<Exit>(
   child: ChildProcessWithoutNullStreams,
   exited: Promise<Exit>,
-  { signal, killAfterMs: graceMs, clock }: RunOptions,
+  options: RunOptions,
 ): Promise<Exit> {
   const { pid } = child;
+  const { signal } = options;
   // It did not start: `exited` rejects with the reason.
   if (pid === undefined) return exited;
   let ending: Promise<void> | undefined;
   const end = (): void => {
-    ending ??= endGroup(pid, { graceMs, clock });
+    ending ??= endGroup(pid, options);
   };
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
@@ -87,4 +89,26 @@ async function drained(closed: Promise<unknown>, clock: Clock): Promise<void> {
   const done = new AbortController();
   await Promise.race([closed.catch(() => undefined), clock.sleep(DRAIN_MS, done.signal).catch(() => undefined)]);
   done.abort();
+}
+
+/** Stops a program together with its children, the group that `detached` creates: SIGTERM, and SIGKILL for what has not stopped within the grace period. */
+async function endGroup(pid: number, { killAfterMs, clock }: RunOptions): Promise<void> {
+  signalGroup(pid, 'SIGTERM');
+  const deadline = clock.now() + killAfterMs;
+  while (clock.now() < deadline) {
+    if (!signalGroup(pid, 0)) return;
+    await clock.sleep(POLL_MS);
+  }
+  signalGroup(pid, 'SIGKILL');
+}
+
+/** False if the group has ended. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    // Windows has no process groups: only the program itself gets the signal.
+    process.kill(process.platform === 'win32' ? pid : -pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,10 +1,9 @@
-/** The values that a message template can use. Pure. */
+/** The values that a message template can use, as text. Pure. The text format is Slack's mrkdwn, which other services accept too. */
 import { workspaceOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { valueAtPath } from '../field-path.js';
-import { wordsOf } from './mrkdwn.js';
 
 /** Placeholders without a field: `{{title}}`. Record placeholders need one: `{{after.이름}}`. */
 export const PLAIN_WORDS = [
@@ -29,6 +28,8 @@ const TITLE_FIELDS = ['이름', '제목', 'name', 'title', 'text'];
 const LONGEST_TITLE = 80;
 const MOST_CHANGES = 10;
 const LONGEST_SIDE = 100;
+/** In characters: longer values would hide the rest of the message. */
+const LONGEST_VALUE = 500;
 
 /** What is known of an event besides its content. */
 export interface EventFacts {
@@ -85,4 +86,27 @@ function changesOf(changes: readonly FieldChange[]): string {
 function sideOf(value: unknown): string {
   const text = wordsOf(wordsOf(value).replace(/\s+/g, ' '), LONGEST_SIDE);
   return text === '' ? '–' : text;
+}
+
+/** Escapes Slack's three control characters. Without it a record could notify `<!channel>` or disguise a link. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** A value as readable text, not yet escaped: a reference by its name, null as an empty text. */
+function wordsOf(value: unknown, longest = LONGEST_VALUE): string {
+  return shorten(textOf(value), longest);
+}
+
+function shorten(text: string, longest: number): string {
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value.replaceAll('\0', '').trim();
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  const { name } = value as { name?: unknown };
+  return typeof name === 'string' ? name : JSON.stringify(value);
 }

@@ -7,8 +7,7 @@ import { deliveryParts } from '../http/endpoint.js';
 import { WEBHOOK_RETRY } from '../webhook/options.js';
 import { createPost, type EndpointWorld } from '../http/post.js';
 import { messageSchema, type MessageOptions, type MessageSettings } from './options.js';
-import { plainWord, type EventFacts } from './facts.js';
-import { escapeText } from './mrkdwn.js';
+import { escapeText, plainWord, type EventFacts } from './facts.js';
 import { renderTemplate } from './template.js';
 
 /**

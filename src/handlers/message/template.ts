@@ -8,13 +8,13 @@ import { didYouMean } from '../../schema-kit/did-you-mean.js';
 import {
   PLAIN_WORDS,
   RECORD_WORDS,
+  escapeText,
   plainWord,
   recordField,
   type EventFacts,
   type PlainWord,
   type RecordWord,
 } from './facts.js';
-import { escapeText } from './mrkdwn.js';
 
 export const DEFAULT_TEMPLATE = '*{{title}}* – {{object}} {{verb}}\n{{changes}}';
 

@@ -2,9 +2,9 @@
  * Appends whole lines to a file, one at a time. The file is opened at the first line, so that a subscription without events
  * creates no file, and opened again after a failure, so that writing resumes when a full disk has space again.
  */
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { rotateFiles } from './rotate.js';
+import { Turns } from '../../runtime/turns.js';
 import type { Sink } from './sink.js';
 
 export interface Rotation {
@@ -20,7 +20,7 @@ interface OpenFile {
 
 export function fileSink(path: string, rotation?: Rotation): Sink {
   let file: OpenFile | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new Turns();
 
   async function append(line: string): Promise<void> {
     const bytes = Buffer.from(line, 'utf8');
@@ -45,18 +45,12 @@ export function fileSink(path: string, rotation?: Rotation): Sink {
     await released?.handle.close();
   }
 
-  /** One after the other; a failure affects only its own line. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = last.then(work, work);
-    last = done.catch(() => undefined);
-    return done;
-  }
-
   return {
     target: path,
-    write: (line) => inTurn(() => append(line)),
+    // One after the other; a failure affects only its own line.
+    write: (line) => turns.take(path, () => append(line)),
     close: () =>
-      inTurn(async () => {
+      turns.take(path, async () => {
         await file?.handle.sync();
         await release();
       }),
@@ -89,4 +83,20 @@ async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<number> {
     offset += bytesWritten;
   }
   return bytes.length;
+}
+
+/** `path` becomes `path.1`, `path.1` becomes `path.2` …; files beyond `keep` are removed. */
+async function rotateFiles(path: string, keep: number): Promise<void> {
+  await rm(`${path}.${keep}`, { force: true });
+  for (let number = keep; number >= 1; number -= 1) {
+    await renameIfThere(number === 1 ? path : `${path}.${number - 1}`, `${path}.${number}`);
+  }
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }

@@ -7,8 +7,7 @@ import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { fileSink } from './file-sink.js';
 import { ndjsonSchema, type NdjsonOptions, type NdjsonSettings } from './options.js';
-import type { Sink } from './sink.js';
-import { streamSink } from './stream-sink.js';
+import { streamSink, type Sink } from './sink.js';
 
 /**
  * A subscription that writes each event as one line of JSON. A line that could not be written is a failed delivery and is

@@ -4,8 +4,7 @@ import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../schema-kit/fields.js';
 import { subscriptionShape } from '../options.js';
 import { readUrl } from './address.js';
-import { A_NAME, isIdentifier } from './identifiers.js';
-import { COLUMN_TYPES, OWN_COLUMNS, isReserved } from './table.js';
+import { A_NAME, COLUMN_TYPES, OWN_COLUMNS, isIdentifier, isReserved } from './table.js';
 
 const A_URL = 'a URL such as postgres://user:password@host:5432/database';
 const A_TYPE = `${COLUMN_TYPES.join(', ')}, or { field, type } with one of these`;

@@ -5,7 +5,19 @@
  * writers: an event that is late, repeated or replayed finds a row that is at least as new, and changes nothing. The row of a removed
  * record stays (marked and emptied) for the same reason: without it, a late `updated` would bring the record back.
  */
-import { quote } from './identifiers.js';
+
+/** In bytes. PostgreSQL truncates longer names, and two names may become one. */
+const LONGEST_BYTES = 63;
+
+export const A_NAME = `a name of 1 to ${LONGEST_BYTES} bytes (a Korean letter takes 3)`;
+
+export function isIdentifier(name: string): boolean {
+  return name !== '' && !name.includes('\0') && Buffer.byteLength(name, 'utf8') <= LONGEST_BYTES;
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
 
 export const COLUMN_TYPES = [
   'text',

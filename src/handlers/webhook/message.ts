@@ -1,4 +1,5 @@
-/** An event as an HTTP message: the two modes of the CloudEvents HTTP binding. */
+/** Events as HTTP messages: the three modes of the CloudEvents HTTP binding. */
+import { batchId } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
 
 export interface Message {
@@ -37,4 +38,13 @@ function percentEncode(character: string): string {
   return [...Buffer.from(character, 'utf8')]
     .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
     .join('');
+}
+
+/** The same events in the same order get the same message id, so a receiver can skip a message it has already received. */
+export function encodeBatch(events: readonly ChangeEvent[]): Message & { id: string } {
+  return {
+    id: batchId(events.map(({ id }) => id)),
+    headers: { 'content-type': 'application/cloudevents-batch+json' },
+    body: JSON.stringify(events),
+  };
 }

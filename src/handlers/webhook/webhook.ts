@@ -2,9 +2,8 @@
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { encodeBatch } from './batch.js';
 import { deliveryParts } from '../http/endpoint.js';
-import { encodeMessage, type Message, type Sendable } from './message.js';
+import { encodeBatch, encodeMessage, type Message, type Sendable } from './message.js';
 import { WEBHOOK_RETRY, webhookSchema, type WebhookOptions, type WebhookSettings } from './options.js';
 import { ping } from './ping.js';
 import { createPost, type EndpointWorld } from '../http/post.js';
