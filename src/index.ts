@@ -19,7 +19,6 @@ export type {
   FieldRules,
   Inspector,
   ListSchema,
-  PreviewOptions,
   RecordStory,
   Role,
   RulesPreview,
@@ -65,7 +64,7 @@ export type { EndpointOptions, RateOptions } from './handlers/http/endpoint.js';
 export type { WebhookOptions } from './handlers/webhook/options.js';
 export { webhook } from './handlers/webhook/webhook.js';
 
-// What it speaks of.
+// Events, lists and records.
 export type { CrmRecord, UncheckedRecord } from './crm/record.js';
 export { defineList } from './crm/lists/define.js';
 export type { ListDefinition, ListDescription, RecordOf } from './crm/lists/define.js';
@@ -91,14 +90,14 @@ export type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './
 export { createLog } from './observability/log.js';
 export type { Log } from './runtime/log.js';
 
-// The read API by itself, for who wants the lists and not the changes.
+// The client of the read API alone.
 export type { Budget, BudgetLimits } from './api/budget.js';
 export { createReadApi } from './api/client.js';
 export type { ReadApiOptions } from './api/client.js';
 export type { Page, ReadApi } from './api/read-api.js';
 export { walkList } from './api/visited-cursors.js';
 
-// A workspace to try things on, and the judge of what was made of it.
+// The sandbox, and the score of events against its journal.
 export { PROFILES } from './sandbox/faults/profiles.js';
 export type { Profile } from './sandbox/faults/profiles.js';
 export type { SandboxOptions } from './sandbox/options.js';

@@ -1,6 +1,6 @@
 /** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
 import { join } from 'node:path';
-import type { Config } from '../config/schema.js';
+import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
@@ -10,7 +10,7 @@ import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
 import { createPresence } from '../observability/presence.js';
 import { problemsOf } from '../observability/problems.js';
-import type { Status } from '../observability/status.js';
+import type { ListStatus, Status, WorkspaceStatus } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import { NAME } from '../schema-kit/fields.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
@@ -41,7 +41,7 @@ export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosCall, TodosReport, WorkspaceTodos } from '../todos/report.js';
-export type { Inspector, FieldRules, ListSchema, PreviewOptions, RecordStory, RulesPreview } from './inspector.js';
+export type { Inspector, FieldRules, ListSchema, RecordStory, RulesPreview } from './inspector.js';
 export type { Reloaded } from './reload.js';
 export type { ListSweep, SweepCall } from './roles/poll.js';
 
@@ -223,13 +223,56 @@ async function readStatus(context: AppContext, workspaces: Workspaces, dispatch:
   const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs };
   const [redisStatus, workspaceStatuses, subscriptions, processes] = await Promise.all([
     readRedisStatus(redis, keys, config.redis),
-    Promise.all(workspaces.all().map((workspace) => readWorkspaceStatus(view, workspace.config))),
+    Promise.all(workspaces.all().map((workspace) => readWorkspace(view, workspace.config))),
     dispatch.statistics(),
     createProcessRegistry(redis, keys).list(),
   ]);
   const at = isoTime(view.nowMs);
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
   return { ...facts, problems: problemsOf(facts) };
+}
+
+/** A damaged value of one list must not hide the other lists: that list is shown as failing, with the name of the key. */
+async function readWorkspace(
+  view: Parameters<typeof readWorkspaceStatus>[0],
+  config: WorkspaceConfig,
+): Promise<WorkspaceStatus> {
+  const failed = (error: unknown): ChangefeedError => {
+    if (error instanceof ChangefeedError && error.code === 'CF_STATE_UNREADABLE') return error;
+    throw error;
+  };
+  const read = (lists: Readonly<Record<string, ListConfig>>): Promise<WorkspaceStatus> =>
+    readWorkspaceStatus(view, { ...config, lists });
+  const whole = await read(config.lists).catch(failed);
+  if (!(whole instanceof ChangefeedError)) return whole;
+  const lists = Object.entries(config.lists).map(async ([name, list]) => {
+    const one = await read({ [name]: list }).catch(failed);
+    return one instanceof ChangefeedError ? [unreadableList(list, one, isoTime(view.nowMs))] : one.lists;
+  });
+  return { ...(await read({})), lists: (await Promise.all(lists)).flat() };
+}
+
+function unreadableList(
+  { descriptor, enabled, intervalMs }: ListConfig,
+  error: ChangefeedError,
+  at: string,
+): ListStatus {
+  const { code, message } = error;
+  return {
+    list: descriptor.name,
+    enabled,
+    intervalMs,
+    baselineAt: null,
+    lastSweep: null,
+    failure: { code, message, page: null, since: at, at, attempts: 1, retryAt: at },
+    dueAt: null,
+    late: false,
+    silence: null,
+    heldRemovals: null,
+    heldCreations: null,
+    sweeping: null,
+    records: 0,
+  };
 }
 
 function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {

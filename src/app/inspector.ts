@@ -17,7 +17,7 @@ export interface Inspector {
   /** The fields seen in a list, their value types, and the share of rows that have them. */
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
   /** How the newest events of the list would differ under these rules. */
-  previewRules(list: ListName, rules: FieldRules, options?: PreviewOptions): Promise<RulesPreview>;
+  previewRules(list: ListName, rules: FieldRules, workspace?: string): Promise<RulesPreview>;
   /** Releases a held mass removal with the next sweep. @returns how many records it concerns; 0 when none is held */
   acceptRemovals(list: ListName, workspace?: string): Promise<number>;
   /** Releases held creations with the next sweep. @returns how many it concerns; 0 when none are held */
@@ -29,12 +29,7 @@ export interface Inspector {
   resync(list: ListName, workspace?: string): Promise<void>;
 }
 
-export interface PreviewOptions {
-  workspace?: string | undefined;
-  /** How many of the newest events of the log are read. @defaultValue 10000 */
-  limit?: number;
-}
-
+/** How many of the newest events of the log a preview reads. */
 const PREVIEWED_EVENTS = 10_000;
 
 export function createInspector(workspaces: Workspaces): Inspector {
@@ -49,9 +44,9 @@ export function createInspector(workspaces: Workspaces): Inspector {
       return await explainRecord(store, { list, id, rules });
     },
     schema: async (list, workspace) => listSchema(await choose(list, workspace).store.schema(list)),
-    async previewRules(list, proposed, { workspace, limit = PREVIEWED_EVENTS } = {}) {
+    async previewRules(list, proposed, workspace) {
       const { store, rules } = choose(list, workspace);
-      const events = await store.recentEvents(0, limit);
+      const events = await store.recentEvents(0, PREVIEWED_EVENTS);
       const ofList = events.filter((event) => objectOf(event) === rules.list.object);
       return previewRules(ofList, compileRules(rules.list, proposed));
     },

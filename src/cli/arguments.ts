@@ -1,17 +1,35 @@
-/** Readers of arguments and options. A text that cannot be read is a usage error that names the option and what is allowed. */
+/**
+ * Arguments and options that several commands have, and readers of their texts. A text that cannot be read is a usage error that
+ * names the option and what is allowed.
+ */
 import { ChangefeedError } from '../errors.js';
-import type { ListName, Lists } from '../crm/lists/lists.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
 import { meantList } from '../schema-kit/list-name.js';
-import type { Read } from './command.js';
+import { argument, asText, option, restArguments, type Known, type Parameter, type Read } from './command.js';
 
-/**
- * A list by its name or path. Which lists exist depends on the configuration, so it is resolved after loading.
- * @throws ChangefeedError CF_USAGE when there is no such list
- */
-export function listNamed(text: string, lists: Lists): ListName {
+/** A list by its name or path. */
+export function listArgument(description: string): Parameter<ListName> {
+  return { ...argument(description, asText), resolve: listNamed };
+}
+
+/** Several lists, each once. */
+export function listArguments(description: string): Parameter<ListName[]> {
+  return { ...restArguments(description, asText), resolve: listsNamed };
+}
+
+/** `--workspace`: a name that the configuration has. */
+export function workspaceOption(description: string): Parameter<string | undefined> {
+  return { ...option('name', description, asText), resolve: workspaceNamed };
+}
+
+export function listsNamed(texts: readonly string[], known: Known): ListName[] {
+  return [...new Set(texts.map((text) => listNamed(text, known)))];
+}
+
+function listNamed(text: string, { lists }: Known): ListName {
   const list = lists.parse(text);
   if (list !== undefined) return list.name;
   throw usage(
@@ -19,9 +37,12 @@ export function listNamed(text: string, lists: Lists): ListName {
   );
 }
 
-/** Several lists, each once. */
-export function listsNamed(texts: readonly string[], lists: Lists): ListName[] {
-  return [...new Set(texts.map((text) => listNamed(text, lists)))];
+function workspaceNamed(name: string, { config: { workspaces } }: Known): string {
+  const names = workspaces.map((workspace) => workspace.name);
+  if (names.includes(name)) return name;
+  throw usage(
+    `--workspace: there is no workspace "${name}"${didYouMean(name, names)}. The configuration names ${names.join(', ')}.`,
+  );
 }
 
 /** One of these words. */
@@ -79,14 +100,16 @@ export const duration: Read<number> = (text, name) => {
   throw usage(`${name}: found "${text}"; allowed: a duration with its unit, such as 200ms, 30s or 15m.`);
 };
 
-/**
- * A pattern that no event can match is refused: its empty output would mean "nothing happened".
- * @throws ChangefeedError CF_USAGE
- */
-export function checkEventPatterns(option: string, patterns: readonly string[], lists: Lists): void {
-  const dead = patterns.find((pattern) => !selectsType(pattern, lists));
-  if (dead === undefined) return;
-  throw usage(`${option}: found "${dead}"${meantType(dead, lists)}; allowed: ${anEventType(lists)}.`);
+/** Patterns of event types. One that no event can match is refused: its empty output would mean "nothing happened". */
+export function typeOption(description: string): Parameter<string[] | undefined> {
+  return {
+    ...option('patterns', description, separated),
+    resolve(patterns, { lists }) {
+      const dead = patterns.find((pattern) => !selectsType(pattern, lists));
+      if (dead === undefined) return patterns;
+      throw usage(`--type: found "${dead}"${meantType(dead, lists)}; allowed: ${anEventType(lists)}.`);
+    },
+  };
 }
 
 /** `100/10s`; `none` and `0` are no limit. */
@@ -109,18 +132,6 @@ export const logOffset: Read<string> = (text, name) => {
     `${name}: found "${text}"; allowed: a log id (1700000000000-0), a time (2026-03-01T09:00:00Z), "beginning" or "now".`,
   );
 };
-
-/** @throws ChangefeedError CF_USAGE when the configuration has no such workspace */
-export function checkWorkspace(
-  name: string | undefined,
-  { workspaces }: { workspaces: readonly { name: string }[] },
-): void {
-  const names = workspaces.map((workspace) => workspace.name);
-  if (name === undefined || names.includes(name)) return;
-  throw usage(
-    `--workspace: there is no workspace "${name}"${didYouMean(name, names)}. The configuration names ${names.join(', ')}.`,
-  );
-}
 
 export function usage(message: string, cause?: unknown): ChangefeedError {
   return new ChangefeedError('CF_USAGE', { message, cause });

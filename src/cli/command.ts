@@ -19,6 +19,17 @@ export interface Parameter<T> {
   /** Takes several values, each of them once. */
   readonly several?: boolean;
   readonly fallback?: T;
+  /**
+   * For commands that use the feed: checks a given value against the configuration, before Redis is opened.
+   * @throws ChangefeedError CF_USAGE
+   */
+  resolve?(value: T & {}, known: Known): T & {};
+}
+
+/** What arguments are checked against: the configuration, and the built-in lists together with its own. */
+export interface Known {
+  config: Config;
+  lists: Lists;
 }
 
 /** `--json` */
@@ -92,8 +103,12 @@ interface CommandSpec<Parameters> {
   readonly description: string;
   /** Arguments in the order of the command line. An option's name is written with hyphens: `controlToken` is `--control-token`. */
   readonly input: Parameters;
-  /** Resolves to the exit code. */
-  readonly run: (input: Input<Parameters>, io: Io) => Promise<number>;
+  /** Resolves to the exit code; undefined is 0. */
+  readonly run: (input: Input<Parameters>, io: Io) => Promise<number | undefined>;
+}
+
+interface FeedCommandSpec<Parameters> extends Omit<CommandSpec<Parameters>, 'run'> {
+  readonly run: (input: Input<Parameters>, service: CommandService, io: Io) => Promise<number | undefined>;
 }
 
 export type AddCommand = (program: Command, io: Io, done: (exitCode: number) => void) => void;
@@ -107,7 +122,7 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
     const names = Object.keys(spec.input).filter((name) => spec.input[name]?.form === 'argument');
     command.action(async () => {
       for (const [index, name] of names.entries()) command.setOptionValue(name, command.processedArgs[index]);
-      done(await spec.run(command.optsWithGlobals<Input<Parameters>>(), io));
+      done((await spec.run(command.optsWithGlobals<Input<Parameters>>(), io)) ?? 0);
     });
   };
 }
@@ -128,26 +143,40 @@ function addParameter(command: Command, name: string, parameter: Parameter<unkno
   }
 }
 
-export interface CommandService extends OpenedService {
-  /** The built-in lists and those of the configuration. */
-  lists: Lists;
-}
+export type CommandService = Pick<OpenedService, 'feed'> & Known;
 
-/** Checks arguments against the configuration, before Redis is opened. @throws ChangefeedError CF_USAGE */
-export type CheckArguments = (known: { lists: Lists; config: Config }) => void;
+/** A command that uses the feed of the configuration. */
+export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>({
+  run,
+  ...spec
+}: FeedCommandSpec<Parameters>): AddCommand {
+  return defineCommand({
+    ...spec,
+    run(input, io) {
+      const resolved: Record<string, unknown> = { ...input };
+      const check = (known: Known): void => {
+        for (const [name, parameter] of Object.entries(spec.input)) {
+          const value = resolved[name];
+          if (value !== undefined && value !== null) resolved[name] = parameter.resolve?.(value, known) ?? value;
+        }
+      };
+      return withFeed(io, input.config, (service) => run(resolved as typeof input, service, io), check);
+    },
+  });
+}
 
 /** Opens the feed of the configuration for an interactive command, and closes it afterwards. */
 export async function withFeed<T>(
   io: Io,
-  config: string | undefined,
+  path: string | undefined,
   use: (service: CommandService) => Promise<T>,
-  checkArguments: CheckArguments = () => undefined,
+  check: (known: Known) => void = () => undefined,
 ): Promise<T> {
-  const check = (loaded: Config): void => checkArguments({ lists: listsOf(loaded.workspaces), config: loaded });
-  const service = await openService(io, { path: config, quiet: true, check });
+  const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
+  const { feed, config } = await openService(io, { path, quiet: true, check: (loaded) => check(knownOf(loaded)) });
   try {
-    return await use({ ...service, lists: listsOf(service.config.workspaces) });
+    return await use({ feed, ...knownOf(config) });
   } finally {
-    await service.feed.stop();
+    await feed.stop();
   }
 }

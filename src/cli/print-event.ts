@@ -46,7 +46,7 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity }: L
 function dueText({ data: { due, late } }: ChangeEvent, { dim }: Colours): string {
   if (due === undefined) return '';
   // This locale writes a day as the API does. Local time, like the time at the beginning of the line.
-  return `${dim('due:')} ${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}${late === true ? ', told late' : ''}`;
+  return `${dim('due:')} ${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}${late === true ? ', late' : ''}`;
 }
 
 function clockTime(iso: string): string {

@@ -11,7 +11,13 @@ import type {
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, count, table } from './text.js';
 
-type HeldCreations = NonNullable<ListStatus['heldCreations']>;
+type HeldCreations = Omit<NonNullable<ListStatus['heldCreations']>, 'since'>;
+
+interface Warned {
+  heldRemovals: { count: number; of: number } | null;
+  heldCreations: HeldCreations | null;
+  silence: ListStatus['silence'];
+}
 
 export function statusText(status: Status, colours: Colours): string {
   const nowMs = Date.parse(status.at);
@@ -74,33 +80,30 @@ function freshness({ baselineAt, lastSweep, failure, late }: ListStatus, { nowMs
 }
 
 /** "0 events" alone would read like a fault, so the number of records seen is shown with it. */
-function lastSweepText({ lastSweep, silence, heldRemovals, heldCreations }: ListStatus, page: Page): string {
+function lastSweepText(list: ListStatus, { nowMs, colours: { yellow } }: Page): string {
+  const { lastSweep } = list;
   if (lastSweep === null) return '—';
-  return `${warningsOf({ silence, heldRemovals, heldCreations }, page)}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
+  const warnings = warningTexts(list, nowMs).map((warning) => yellow(`${warning}; `));
+  return `${warnings.join('')}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
 }
 
-function warningsOf(
-  { silence, heldRemovals: held, heldCreations }: Pick<ListStatus, 'silence' | 'heldRemovals' | 'heldCreations'>,
-  { nowMs, colours: { yellow } }: Page,
-): string {
-  const warnings = [
-    ...(held === null ? [] : [heldText(held)]),
+/** What a person should decide or check about a list. */
+export function warningTexts({ heldRemovals, heldCreations, silence }: Warned, nowMs: number): string[] {
+  return [
+    ...(heldRemovals === null
+      ? []
+      : [`${heldRemovals.count} of ${heldRemovals.of} records vanished at once and are held until accept-removals`]),
     ...(heldCreations === null ? [] : [heldCreationsText(heldCreations)]),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),
   ];
-  return warnings.map((warning) => yellow(`${warning}; `)).join('');
 }
 
-export function heldText({ count: missing, of }: { count: number; of: number }): string {
-  return `${missing} of ${of} records vanished at once and are held until accept-removals`;
-}
-
-export function heldCreationsText({ count: fresh, of, known, replaced }: Omit<HeldCreations, 'since'>): string {
+function heldCreationsText({ count: fresh, of, known, replaced }: HeldCreations): string {
   if (!replaced) return `${fresh} of ${of} records are new at once and are held until accept-creations`;
   return `${fresh} new records are held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)`;
 }
 
-export function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number): string {
+function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number): string {
   const silent = formatDuration(Math.max(0, nowMs - Date.parse(silence.since)));
   const what =
     silence.kind === 'empty'
@@ -158,9 +161,9 @@ function troubleLines(
     if (disabled !== null) {
       const { at, reason, missing } = disabled;
       const lost = missing ? ', it misses events that log.retention dropped' : '';
-      return [red(`${name}: disabled since ${at}${lost} (changefeed enable ${name} has it go on): ${reason}`)];
+      return [red(`${name}: disabled since ${at}${lost} (changefeed enable ${name} continues it): ${reason}`)];
     }
     if (failingSince === null) return [];
-    return [yellow(`${name}: every try has failed for ${formatDuration(nowMs - Date.parse(failingSince))}`)];
+    return [yellow(`${name}: every attempt has failed for ${formatDuration(nowMs - Date.parse(failingSince))}`)];
   });
 }

@@ -1,10 +1,10 @@
 /** The result of a sweep: a line per list, and a last sentence when something is left to do. */
 import type { ListSweep } from '../app/changefeed.js';
-import { ChangefeedError, messageOf } from '../errors.js';
+import { ChangefeedError, messageOf, type ErrorCode } from '../errors.js';
 import type { SubscriptionStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, count } from './text.js';
-import { countsText, heldCreationsText, heldText, silenceText } from './print-status.js';
+import { countsText, warningTexts } from './print-status.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
 type Incomplete = Extract<ListSweep, { outcome: 'incomplete' }>;
@@ -18,31 +18,22 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
   return sweeps.map((one) => {
     const name = nameOf(one).padEnd(width);
     if (one.outcome === 'complete') return completeLine(name, one, colours);
-    const reason = reasonOf(one.error);
-    const known = printed.has(reason);
-    printed.add(reason);
-    return `${colours.red('✗')} ${name}  ${placeOf(one)}${known ? 'for the same reason' : reason}`;
+    const { page, code, reason } = stopOf(one);
+    const why = code === null ? reason : `${reason} [${code}]`;
+    const known = printed.has(why);
+    printed.add(why);
+    const where = page === null ? '' : `stopped at page ${page}: `;
+    return `${colours.red('✗')} ${name}  ${where}${known ? 'for the same reason' : why}`;
   });
 }
 
 function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
-  const {
-    mode,
-    pages,
-    counts,
-    muted = {},
-    completedAt,
-    heldRemovals: held,
-    heldCreations,
-    staleness: silence,
-  } = summary;
+  const { mode, pages, counts, muted = {}, completedAt } = summary;
   const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
-  const warnings = [
-    ...(held === undefined ? [] : [heldText(held)]),
-    ...(heldCreations === undefined ? [] : [heldCreationsText(heldCreations)]),
-    ...(silence === undefined ? [] : [silenceText(silence, Date.parse(completedAt))]),
-  ].map((warning) => yellow(`; ${warning}`));
-  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${warnings.join('')}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
+  const { heldRemovals = null, heldCreations = null, staleness: silence = null } = summary;
+  const warnings = warningTexts({ heldRemovals, heldCreations, silence }, Date.parse(completedAt));
+  const after = warnings.map((warning) => yellow(`; ${warning}`)).join('');
+  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
 }
 
 /** Events that a sweep appended. The events of an emitted baseline are not counted. */
@@ -50,20 +41,20 @@ export function eventsOf({ counts }: Complete['summary']): number {
   return counts.created + counts.edited + counts.refreshed + counts.deleted;
 }
 
-export function tookMs({ startedAt, completedAt }: Complete['summary']): number {
+function tookMs({ startedAt, completedAt }: Complete['summary']): number {
   return Date.parse(completedAt) - Date.parse(startedAt);
 }
 
-function placeOf({ error }: Incomplete): string {
-  const page = error instanceof ChangefeedError ? error.facts['page'] : undefined;
-  return typeof page === 'number' ? `stopped at page ${page}: ` : '';
-}
-
-/** The reason without workspace, list and page, which are at the beginning of the line. */
-function reasonOf(error: unknown): string {
-  const why = error instanceof ChangefeedError && error.code === 'CF_SWEEP_INCOMPLETE' ? error.cause : error;
-  const code = why instanceof ChangefeedError ? ` [${why.code}]` : '';
-  return messageOf(why).replace(/^Workspace "[^"]*", list "[^"]*"(, page \d+)?: /, '') + code;
+/** Where and why a sweep stopped; the reason without the workspace, list and page that stand at its beginning. */
+export function stopOf({ error }: Incomplete): { page: number | null; code: ErrorCode | null; reason: string } {
+  const known = error instanceof ChangefeedError ? error : null;
+  const why = known?.code === 'CF_SWEEP_INCOMPLETE' ? known.cause : error;
+  const page = known?.facts['page'];
+  return {
+    page: typeof page === 'number' ? page : null,
+    code: (why instanceof ChangefeedError ? why : known)?.code ?? null,
+    reason: messageOf(why).replace(/^Workspace "[^"]*", list "[^"]*"(, page \d+)?: /, ''),
+  };
 }
 
 /** The sentence after the lines when lists could not be completed; undefined when all were. */
@@ -75,8 +66,8 @@ export function incompleteText(sweeps: readonly ListSweep[]): string | undefined
   if (refused.length === stopped.length) return `changefeed: ${how}. Nothing was written of them. [CF_SOURCE_CHANGED]`;
   const resumed = stopped.every(({ error }) => !(error instanceof ChangefeedError) || error.facts['resumes'] !== false);
   const next = resumed
-    ? 'What was read is kept, and the next sweep goes on where this one stopped'
-    : 'What was read is kept; a list whose paging broke starts at its first page, any other goes on where it stopped';
+    ? 'What was read is kept, and the next sweep continues where this one stopped'
+    : 'What was read is kept; a list whose paging broke starts at its first page, any other continues where it stopped';
   return `changefeed: ${how}. ${next}. [CF_SWEEP_INCOMPLETE]`;
 }
 
@@ -95,5 +86,5 @@ export function deadLetterTexts(before: readonly SubscriptionStatus[], after: re
 export function unhandledText(subscriptions: readonly SubscriptionStatus[], timeoutMs: number): string {
   const late = subscriptions.filter(({ lagEvents }) => lagEvents > 0);
   const which = late.map(({ name, lagEvents }) => `"${name}" ${count(lagEvents, 'event')}`).join(', ');
-  return `changefeed: not handled within ${formatDuration(timeoutMs)}: ${which}. They stay in the queue: the next sweep or "changefeed start" goes on with them; --timeout waits longer.`;
+  return `changefeed: not handled within ${formatDuration(timeoutMs)}: ${which}. They stay in the queue: the next sweep or "changefeed start" handles them; --timeout waits longer.`;
 }

@@ -45,7 +45,7 @@ function unionOf(forms: readonly string[]): string {
   return [...new Set([...telling.map(typeOf), ...(forms.includes('null') ? ['null'] : [])])].join(' | ');
 }
 
-/** `detect/form.ts` defines the forms. */
+/** `detect/schema-drift/value-type.ts` defines the value types. */
 function typeOf(form: string): string {
   if (form.startsWith('timestamp')) return 'string';
   if (form === 'list' || form === 'empty list') return 'unknown[]';

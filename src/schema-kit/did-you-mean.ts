@@ -13,7 +13,7 @@ export function nearest(text: string, candidates: readonly string[]): string | u
     const distance = editDistance(text.toLowerCase(), candidate.toLowerCase());
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
-  if (best === undefined || best.distance > Math.ceil(best.candidate.length / 2)) return undefined;
+  if (best === undefined || best.distance > best.candidate.length / 2) return undefined;
   return best.candidate;
 }
 

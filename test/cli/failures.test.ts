@@ -64,7 +64,7 @@ describe('failures: the command line', () => {
       const stopped = await folder.run(['sweep', 'people', 'todo']);
       expect(stopped).toMatchObject({ code: 1, stdout: '' });
       expect(stopped.stderr).toMatch(
-        /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*goes on where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
+        /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*continues where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
       );
       crm.mishap = () => undefined;
       const before = crm.asked.length;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useCli, type CliFolder } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, appendEvents, changeEvent } from '../support/fan-out.js';
+import { WORKSPACE, eventLoad } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 
 const RECORDS = Array.from({ length: 20 }, (_, n) => `r${n}`);
@@ -32,29 +32,12 @@ describe('reload: a running service under load', { timeout: 120_000 }, () => {
     return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]));
   };
 
-  /** Makes events until it is ended, not much faster than they are handled. */
-  function load(folder: CliFolder): () => Promise<number> {
-    let alive = true;
-    const running = (async () => {
-      let sequence = 0;
-      while (alive) {
-        sequence += 1;
-        await appendEvents(
-          redis.redis,
-          redis.keys,
-          RECORDS.map((record) => changeEvent({ record, sequence })),
-        );
-        const kept = async (): Promise<void> =>
-          expect((await linesOf(folder, 's')).length).toBeGreaterThan(RECORDS.length * sequence - 200);
-        await eventually(kept, { timeoutMs: 30_000 });
-      }
-      return sequence;
-    })();
-    return async () => {
-      alive = false;
-      return await running;
-    };
-  }
+  const load = (folder: CliFolder): (() => Promise<number>) =>
+    eventLoad(redis, RECORDS, async (sequence) => {
+      const kept = async (): Promise<void> =>
+        expect((await linesOf(folder, 's')).length).toBeGreaterThan(RECORDS.length * sequence - 200);
+      await eventually(kept, { timeoutMs: 30_000 });
+    });
 
   it('reload: a changed configuration or import is applied, by file and by SIGHUP; an invalid one is refused and the old one stays', async () => {
     const folder = await cli({
@@ -95,7 +78,7 @@ describe('reload: a running service under load', { timeout: 120_000 }, () => {
 
     const all = Array.from({ length: last }, (_, n) => n + 1);
     for (const name of ['s', 'goes', 'comes']) {
-      const told = await eventually(
+      const handled = await eventually(
         async () => {
           const lines = await linesOf(folder, name);
           expect(lines.length).toBeGreaterThanOrEqual(RECORDS.length * last);
@@ -104,10 +87,10 @@ describe('reload: a running service under load', { timeout: 120_000 }, () => {
         { timeoutMs: 30_000 },
       );
       for (const record of RECORDS) {
-        const sequences = told.flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
+        const sequences = handled.flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
         expect({ name, record, sequences }).toEqual({ name, record, sequences: all });
       }
-      expect(new Set(told.map((words) => words[4]))).toEqual(new Set([String(service.pid)]));
+      expect(new Set(handled.map((words) => words[4]))).toEqual(new Set([String(service.pid)]));
     }
     expect(service.stderr.split('was not reloaded').length - 1).toBe(1);
     expect(reloads()).toBeGreaterThanOrEqual(3);

@@ -130,7 +130,7 @@ describe('disabled subscriptions: the command line', () => {
       expect(status.subscriptions[1]).toMatchObject({ name: 'archive', disabled: null, failingSince: null });
       const shown = await folder.run(['status'], env);
       expect(shown.stdout).toMatch(/^ops \(DISABLED\)/m);
-      expect(shown.stdout).toMatch(/^ops: disabled since .* \(changefeed enable ops has it go on\): .* answered 410/m);
+      expect(shown.stdout).toMatch(/^ops: disabled since .* \(changefeed enable ops continues it\): .* answered 410/m);
       expect(receiver.received).toHaveLength(1);
 
       gone = false;

@@ -1,7 +1,7 @@
 /** `accept-removals` and `accept-creations`: a person releases what a guard holds back. */
 import type { Inspector } from '../../app/changefeed.js';
-import { listNamed } from '../arguments.js';
-import { argument, asText, defineCommand, option, withFeed, type AddCommand } from '../command.js';
+import { listArgument, workspaceOption } from '../arguments.js';
+import { defineFeedCommand, type AddCommand } from '../command.js';
 
 interface AcceptSpec {
   what: 'removals' | 'creations';
@@ -12,25 +12,13 @@ interface AcceptSpec {
 }
 
 function acceptCommand({ what, description, accept, next }: AcceptSpec): AddCommand {
-  return defineCommand({
+  return defineFeedCommand({
     name: `accept-${what}`,
     description,
-    input: {
-      list: argument('the list', asText),
-      workspace: option('name', 'the workspace, if there are several', asText),
-    },
-    async run({ list, workspace, config }, io) {
-      const [name, accepted] = await withFeed(
-        io,
-        config,
-        async ({ feed, lists }) => {
-          const named = listNamed(list, lists);
-          return [named, await accept(feed.lists, named, workspace)] as const;
-        },
-        ({ lists }) => void listNamed(list, lists),
-      );
-      io.out(`List "${name}": ${accepted === 0 ? `no ${what} are held.` : `${accepted} ${what} accepted; ${next}.`}`);
-      return 0;
+    input: { list: listArgument('the list'), workspace: workspaceOption('the workspace, if there are several') },
+    async run({ list, workspace }, { feed }, io) {
+      const accepted = await accept(feed.lists, list, workspace);
+      io.out(`List "${list}": ${accepted === 0 ? `no ${what} are held.` : `${accepted} ${what} accepted; ${next}.`}`);
     },
   });
 }

@@ -35,7 +35,6 @@ export const dead = defineCommand({
       if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
       await act(deadLetters, { action, filter, limit, json }, io);
     });
-    return 0;
   },
 });
 

@@ -49,7 +49,6 @@ export const demo = defineCommand({
       await sandbox.stop();
       await rm(stateDir, { recursive: true, force: true });
     }
-    return 0;
   },
 });
 

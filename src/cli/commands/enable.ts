@@ -1,21 +1,20 @@
-import { argument, asText, defineCommand, flag, withFeed } from '../command.js';
+import { argument, asText, defineFeedCommand, flag } from '../command.js';
 
 /** The process that handles the subscription continues where it stopped. */
-export const enable = defineCommand({
+export const enable = defineFeedCommand({
   name: 'enable',
   description: 'continue a disabled subscription where it stopped',
   input: {
     subscription: argument('its name', asText),
     json: flag('print the outcome as JSON'),
   },
-  async run({ subscription: name, json = false, config }, io) {
-    const was = await withFeed(io, config, ({ feed }) => feed.enable(name));
+  async run({ subscription: name, json = false }, { feed }, io) {
+    const was = await feed.enable(name);
     if (json) io.out(JSON.stringify({ subscription: name, was }));
     else if (was === null) io.out(`"${name}" was not disabled`);
     else {
       io.out(`"${name}" is enabled again; it was disabled at ${was.at}: ${was.reason}`);
       if (was.missing) io.out(io.colours.out.red('Events that log.retention deleted in the meantime are lost to it.'));
     }
-    return 0;
   },
 });

@@ -1,24 +1,19 @@
 import type { RecordStory } from '../../app/changefeed.js';
-import { listNamed } from '../arguments.js';
-import { argument, asText, defineCommand, flag, option, withFeed } from '../command.js';
+import { listArgument, workspaceOption } from '../arguments.js';
+import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { count } from '../text.js';
 
-export const explain = defineCommand({
+export const explain = defineFeedCommand({
   name: 'explain',
   description: 'why a record did or did not yield events',
   input: {
-    list: argument('its list', asText),
+    list: listArgument('its list'),
     id: argument('its id', asText),
-    workspace: option('name', 'the workspace, if there are several', asText),
+    workspace: workspaceOption('the workspace, if there are several'),
     json: flag('print it as JSON'),
   },
-  async run({ list, id, workspace, json = false, config }, io) {
-    const story = await withFeed(
-      io,
-      config,
-      ({ feed, lists }) => feed.lists.explain(listNamed(list, lists), id, workspace),
-      ({ lists }) => void listNamed(list, lists),
-    );
+  async run({ list, id, workspace, json = false }, { feed }, io) {
+    const story = await feed.lists.explain(list, id, workspace);
     io.out(json ? JSON.stringify(story) : storyText(story));
     return story.known ? 0 : 1;
   },

@@ -1,33 +1,24 @@
 import type { RulesPreview } from '../../app/changefeed.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import { listNamed, separated, word } from '../arguments.js';
-import { argument, asText, defineCommand, flag, option, withFeed } from '../command.js';
+import { listArgument, separated, word, workspaceOption } from '../arguments.js';
+import { argument, defineFeedCommand, flag, option } from '../command.js';
 import { table, type Colours } from '../text.js';
 
-export const rules = defineCommand({
+export const rules = defineFeedCommand({
   name: 'rules',
   description: 'rules test <list>: what other rules would have made of the events in the log',
   input: {
     test: argument('the word "test"', word('test')),
-    list: argument('the list', asText),
+    list: listArgument('the list'),
     ignore: option('fields', 'field patterns, separated by commas', separated),
     only: option('fields', 'field patterns, separated by commas', separated),
     refreshed: option('fields', 'field patterns, separated by commas', separated),
-    workspace: option('name', 'the workspace, if there are several', asText),
+    workspace: workspaceOption('the workspace, if there are several'),
     json: flag('print it as JSON'),
   },
-  async run({ list, ignore = [], only, refreshed = [], workspace, json = false, config }, io) {
-    const [name, preview] = await withFeed(
-      io,
-      config,
-      async ({ feed, lists }) => {
-        const named = listNamed(list, lists);
-        return [named, await feed.lists.previewRules(named, { ignore, only, refreshed }, { workspace })] as const;
-      },
-      ({ lists }) => void listNamed(list, lists),
-    );
-    io.out(json ? JSON.stringify(preview) : previewText(name, preview, io.colours.out));
-    return 0;
+  async run({ list, ignore = [], only, refreshed = [], workspace, json = false }, { feed }, io) {
+    const preview = await feed.lists.previewRules(list, { ignore, only, refreshed }, workspace);
+    io.out(json ? JSON.stringify(preview) : previewText(list, preview, io.colours.out));
   },
 });
 

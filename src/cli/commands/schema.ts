@@ -1,37 +1,29 @@
 import type { ListSchema } from '../../app/changefeed.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import { listsNamed } from '../arguments.js';
-import { asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import { listArguments, workspaceOption } from '../arguments.js';
+import { defineFeedCommand, flag } from '../command.js';
 import { typesText } from '../schema-types.js';
 import { table, type Colours } from '../text.js';
 
-export const schema = defineCommand({
+export const schema = defineFeedCommand({
   name: 'schema',
   description: 'the fields seen in each list, their value types, and on how many rows',
   input: {
-    lists: restArguments('only these lists', asText),
+    lists: listArguments('only these lists'),
     types: flag('print TypeScript types'),
-    workspace: option('name', 'the workspace, if there are several', asText),
+    workspace: workspaceOption('the workspace, if there are several'),
     json: flag('print it as JSON'),
   },
-  async run({ lists, types = false, workspace, json = false, config }, io) {
-    const seen = await withFeed(
-      io,
-      config,
-      async ({ feed, lists: known }) => {
-        const names = lists.length > 0 ? listsNamed(lists, known) : feed.lists.names(workspace);
-        const chosen = known.all.filter(({ name }) => names.includes(name));
-        return await Promise.all(
-          chosen.map(async (list) => ({ list, schema: await feed.lists.schema(list.name, workspace) })),
-        );
-      },
-      ({ lists: known }) => void listsNamed(lists, known),
+  async run({ lists, types = false, workspace, json = false }, { feed, lists: known }, io) {
+    const names = lists.length > 0 ? lists : feed.lists.names(workspace);
+    const chosen = known.all.filter(({ name }) => names.includes(name));
+    const seen = await Promise.all(
+      chosen.map(async (list) => ({ list, schema: await feed.lists.schema(list.name, workspace) })),
     );
     const text = ({ list, schema: one }: (typeof seen)[number]): string =>
       types ? typesText(list, one) : schemaText(list.name, one, io.colours.out);
     const data = Object.fromEntries(seen.map(({ list, schema: one }) => [list.name, one]));
     io.out(json ? JSON.stringify(data) : seen.map(text).join('\n\n'));
-    return 0;
   },
 });
 

@@ -10,6 +10,5 @@ export const start = defineCommand({
   async run({ only = ROLES, config: path }, io) {
     const service = await openService(io, { path });
     await runService(service, { roles: only, signal: io.signal, onReload: (reload) => io.onHangUp(reload) });
-    return 0;
   },
 });

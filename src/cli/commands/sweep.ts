@@ -1,50 +1,34 @@
 import type { Changefeed, ListSweep } from '../../app/changefeed.js';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
-import { checkWorkspace, duration, listsNamed } from '../arguments.js';
-import {
-  asText,
-  defineCommand,
-  flag,
-  option,
-  restArguments,
-  withFeed,
-  type CheckArguments,
-  type CommandService,
-} from '../command.js';
+import { duration, listArguments, workspaceOption } from '../arguments.js';
+import { defineFeedCommand, flag, option } from '../command.js';
 import type { Io } from '../io.js';
-import { deadLetterTexts, eventsOf, incompleteText, sweepLines, unhandledText } from '../print-sweep.js';
+import { deadLetterTexts, eventsOf, incompleteText, stopOf, sweepLines, unhandledText } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
 
 /** Ends when every event found is handled or a dead letter. Exits with 1 when a list could not be completed. */
-export const sweep = defineCommand({
+export const sweep = defineFeedCommand({
   name: 'sweep',
   description: 'one complete sweep of each list, its events handled, and a summary',
   input: {
-    lists: restArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`, asText),
-    workspace: option('name', 'only this workspace', asText),
+    lists: listArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`),
+    workspace: workspaceOption('only this workspace'),
     timeout: option('duration', 'longest wait for the events to be handled (default: 5m)', duration),
     json: flag('print the summary as one line of JSON on standard output'),
   },
-  run: ({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false, config: path }, io) => {
-    const check: CheckArguments = ({ lists: known, config }) => {
-      listsNamed(lists, known);
-      checkWorkspace(workspace, config);
-    };
-    const use = async ({ feed, lists: known }: CommandService): Promise<number> => {
-      try {
-        return await sweepOnce(feed, { lists: listsNamed(lists, known), workspace, timeoutMs: timeout, json }, io);
-      } catch (error) {
-        if (!io.signal.aborted) throw error;
-        throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
-          cause: error,
-          message: `${messageOf(io.signal.reason)} What was read is kept; the next sweep continues where this one stopped.`,
-        });
-      }
-    };
-    return withFeed(io, path, use, check);
+  async run({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false }, { feed }, io) {
+    try {
+      return await sweepOnce(feed, { lists, workspace, timeoutMs: timeout, json }, io);
+    } catch (error) {
+      if (!io.signal.aborted) throw error;
+      throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
+        cause: error,
+        message: `${messageOf(io.signal.reason)} What was read is kept; the next sweep continues where this one stopped.`,
+      });
+    }
   },
 });
 
@@ -90,8 +74,6 @@ async function readLists(
 function asData(one: ListSweep): object {
   const { workspace, list, outcome } = one;
   if (outcome === 'complete') return { workspace, list, outcome, events: eventsOf(one.summary), ...one.summary };
-  const { error } = one;
-  const [known, page] = error instanceof ChangefeedError ? [error, error.facts['page']] : [undefined, undefined];
-  const cause = known?.cause instanceof ChangefeedError ? known.cause : known;
-  return { workspace, list, outcome, page: page ?? null, code: cause?.code ?? null, error: messageOf(error) };
+  const { page, code } = stopOf(one);
+  return { workspace, list, outcome, page, code, error: messageOf(one.error) };
 }

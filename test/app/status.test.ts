@@ -1,0 +1,31 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../src/app/changefeed.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { startOtherCrm } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+const test = useRedis();
+
+it('status: a damaged value of one list is named as its failure, and the other lists are shown', async () => {
+  const crm = await startOtherCrm();
+  const raw = {
+    workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget: { requests: 10_000, perSeconds: 1 } }],
+    redis: { prefix: test.keys.prefix },
+  };
+  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: test.url }) });
+  onTestFinished(() => feed.stop());
+  await feed.sweep({ lists: ['people', 'organization'] });
+  const damaged = test.keys.sweep('acme', 'people');
+  await test.redis.hset(damaged, 'lastSweep', 'damaged-contents');
+
+  const { workspaces, problems } = await feed.status();
+
+  const lists = workspaces[0]!.lists;
+  expect(lists.map(({ list }) => list)).toEqual(['people', 'organization', 'memo', 'todo', 'history', 'activity']);
+  expect(lists[0]).toMatchObject({ lastSweep: null, failure: { code: 'CF_STATE_UNREADABLE' } });
+  expect(lists[1]).toMatchObject({ lastSweep: { counts: { seen: crm.lists.organization.length } }, failure: null });
+  const problem = problems.find(({ subject }) => subject === 'list:people');
+  expect(problem).toMatchObject({ kind: 'sweep.failed', severity: 'error', list: 'people' });
+  expect(problem?.message).toContain(damaged);
+  expect(problem?.message).not.toContain('damaged-contents');
+});
