@@ -1,4 +1,5 @@
 /** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
+import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -137,9 +138,6 @@ export async function runProcess(roles: readonly Role[]): Promise<void> {
 }
 
 /** Resolves when the signal aborts. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

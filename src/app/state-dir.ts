@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normaliseBaseUrl } from '../api/address.js';
+import { CONFIG_FILES } from '../config/load.js';
 
 export interface StateDirOptions {
   cwd: string;
@@ -14,7 +15,6 @@ export interface StateDirOptions {
 }
 
 const PROJECT_FOLDER = '.changefeed';
-const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `changefeed.config.${extension}`);
 const PROJECT_MARKS = [PROJECT_FOLDER, 'package.json', ...CONFIG_FILES];
 
 /**

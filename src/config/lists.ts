@@ -5,40 +5,38 @@
 import { z } from 'zod';
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, createLists, LIST_NAMES, type Lists } from '../crm/lists/lists.js';
+import { listOf, matching, oneOf, text, yesOrNo } from '../schema-kit/fields.js';
+import { A_LIST, meantList } from '../schema-kit/list-name.js';
 
 const A_PATH =
   "what stands behind /v2/: words of letters, digits, '-', '_', '.' and '~', separated by '/', such as 'deal' or 'custom-object/invoice'";
 const AN_OBJECT = "one word for event types: lower-case letters, digits and '_', beginning with a letter, at most 40";
 const A_NAME = "letters, digits, '-' and '_', beginning with a letter, at most 40";
 const A_KEY = "the name of the array in the answer's data, such as 'dealList'";
-const FIELDS = 'an array of one or more field names';
 const SPELLINGS = 'an object whose keys are other spellings and whose values are the field names they stand for';
 
 const PATH = /^\/?(v2\/)?(?!\.{1,2}(\/|$))[\w.~-]+(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
 const OBJECT = /^[a-z][a-z0-9_]{0,39}$/;
 
-const fieldNames = z
-  .array(z.string({ error: FIELDS }).min(1, { error: FIELDS }), { error: FIELDS })
-  .min(1, { error: FIELDS })
-  .readonly();
+const fieldNames = listOf(text('the name of a field'), 'field names');
 
 /** The options that describe a list that is not built in. */
 export const descriptorOptions = {
   /** Only for a list that is not built in: its path behind `/v2/`, such as `deal`. @defaultValue none */
-  path: z.string({ error: A_PATH }).regex(PATH, { error: A_PATH }).optional(),
+  path: matching(PATH, A_PATH).optional(),
   /** Likewise: the key of its array in `data`. @defaultValue the only array in `data` */
-  key: z.string({ error: A_KEY }).min(1, { error: A_KEY }).optional(),
+  key: text(A_KEY).optional(),
   /** Likewise: what a record is called in event types, `crm.<object>.created`. @defaultValue the list's name */
-  object: z.string({ error: AN_OBJECT }).regex(OBJECT, { error: AN_OBJECT }).optional(),
+  object: matching(OBJECT, AN_OBJECT).optional(),
   /** Likewise: the name of the list once more, as `defineList` gives it. @defaultValue the key under `lists` */
   name: z.string({ error: A_NAME }).optional(),
   /** Likewise: `optional` when rows may have no `id`; such a row is identified by its content. @defaultValue 'required' */
-  ids: z.enum(['required', 'optional'], { error: "'required' or 'optional'" }).optional(),
+  ids: oneOf('required', 'optional').optional(),
   /** Likewise: records can be merged, and `deleted` names the record they went into. @defaultValue false */
-  merged: z.boolean({ error: 'true or false' }).optional(),
+  merged: yesOrNo.optional(),
   /** Likewise: rows are only ever added, as in `history`. @defaultValue false */
-  growsOnly: z.boolean({ error: 'true or false' }).optional(),
+  growsOnly: yesOrNo.optional(),
   /** Likewise: fields with the time of the last change. @defaultValue `['수정 날짜', 'updatedAt']` */
   modifiedAt: fieldNames.optional(),
   /** Likewise: fields with the time of creation. @defaultValue `['생성 날짜', 'createdAt', 'date']` */
@@ -63,32 +61,39 @@ export function splitListOptions<Options extends DescriptorOptions>(
   };
 }
 
-/** A problem of one entry under `lists`: where in the entry, and a sentence. */
+/** What is wrong with one entry under `lists`: where in the entry, and a sentence. */
 export interface ListProblem {
   option: keyof DescriptorOptions | null;
-  message: string;
+  problem: string;
 }
 
-/** The list of one entry under `lists`, or what is wrong with the entry. */
-export type NamedList =
-  { outcome: 'list'; list: ListDescriptor } | { outcome: 'unknown' } | { outcome: 'wrong'; problem: ListProblem };
-
-/** @param taken the lists of the workspace so far */
-export function readList(key: string, options: DescriptorOptions, taken: Lists): NamedList {
+/**
+ * The list of one entry under `lists`.
+ * @param taken the lists of the workspace so far
+ */
+export function readList(key: string, options: DescriptorOptions, taken: Lists): ListDescriptor | ListProblem {
   const builtIn = builtInLists.parse(key);
   if (builtIn !== undefined) {
     const [option] = OWN_OPTIONS.filter((one) => options[one] !== undefined);
-    if (option === undefined) return { outcome: 'list', list: builtIn };
+    if (option === undefined) return builtIn;
     return wrong(option, `the list "${builtIn.name}" is built in; leave this out, or give your own list another name`);
   }
-  if (options.path === undefined) return { outcome: 'unknown' };
+  if (options.path === undefined)
+    return wrong(
+      null,
+      `there is no such list${meantList(key)}; allowed: ${A_LIST}; or any name with a \`path\`, which adds a list`,
+    );
   if (!NAME.test(key)) return wrong(null, `this cannot be the name of a list; allowed: ${A_NAME}`);
   if (options.name !== undefined && options.name !== key)
     return wrong('name', `found "${options.name}"; allowed: "${key}", the key under which the list stands`);
   return describeList(key, { ...options, path: options.path }, taken);
 }
 
-function describeList(name: string, options: DescriptorOptions & { path: string }, taken: Lists): NamedList {
+function describeList(
+  name: string,
+  options: DescriptorOptions & { path: string },
+  taken: Lists,
+): ListDescriptor | ListProblem {
   const { path: written, key = null, object = name, name: _, ...roles } = options;
   const path = `v2/${written.replace(/^\/?(v2\/)?/, '')}`;
   if (!OBJECT.test(object))
@@ -100,11 +105,11 @@ function describeList(name: string, options: DescriptorOptions & { path: string 
   if (sameObject !== undefined)
     return wrong('object', `found "${object}", the object of the list "${sameObject.name}"; allowed: another word`);
   const given = Object.fromEntries(Object.entries(roles).filter(([, value]) => value !== undefined));
-  return { outcome: 'list', list: { ...USUAL, ...given, name, path, key, object } };
+  return { ...USUAL, ...given, name, path, key, object };
 }
 
-function wrong(option: ListProblem['option'], message: string): NamedList {
-  return { outcome: 'wrong', problem: { option, message } };
+function wrong(option: ListProblem['option'], problem: string): ListProblem {
+  return { option, problem };
 }
 
 interface WithLists {

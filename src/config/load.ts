@@ -4,8 +4,7 @@ import { extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
-import { invalidConfig } from './issues.js';
-import { parseConfig } from './parse.js';
+import { invalidConfig, parseConfig } from './parse.js';
 import type { Config } from './schema.js';
 
 export interface LoadOptions {
@@ -26,6 +25,8 @@ export interface LoadedConfig {
 }
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
+/** The names that are searched for, in this order. */
+export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${extension}`);
 
 /**
  * Loads `path`, else `CHANGEFEED_CONFIG`, else `changefeed.config.{ts,mts,js,mjs,json}` in `cwd`, else the
@@ -45,11 +46,7 @@ export async function loadConfig({ cwd, env, path, library = ownLibrary }: LoadO
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
-  if (named === undefined) {
-    return EXTENSIONS.map((extension) => resolve(cwd, `changefeed.config${extension}`)).find((file) =>
-      existsSync(file),
-    );
-  }
+  if (named === undefined) return CONFIG_FILES.map((name) => resolve(cwd, name)).find((file) => existsSync(file));
   const file = resolve(cwd, named);
   if (!existsSync(file))
     throw unloadable(

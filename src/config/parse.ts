@@ -9,7 +9,6 @@ import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { selectionProblems, withLists } from '../handlers/selection.js';
 import { sentenceOf, type Explained } from '../schema-kit/explain.js';
-import { invalidConfig } from './issues.js';
 import { listsOf, listsThatDisagree } from './lists.js';
 import { configSchema, type Config, type WorkspaceConfig } from './schema.js';
 
@@ -58,6 +57,19 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     deadLetters,
     serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
   };
+}
+
+/**
+ * The error that lists all problems of a configuration, one per line.
+ * @param source the file, or "the environment"
+ * @param problems sentences; at least one
+ */
+export function invalidConfig(source: string, problems: readonly string[]): ChangefeedError {
+  const message =
+    problems.length === 1
+      ? `${source}: ${problems[0] ?? ''}`
+      : `${source}: ${problems.length} problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
+  return new ChangefeedError('CF_CONFIG_INVALID', { message, source, problems });
 }
 
 function remedyInFile(path: string): string | undefined {

@@ -14,16 +14,18 @@ import { apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
   duration,
+  listOf,
   matching,
   name,
   share,
   strictOptions,
+  text,
   time,
   timeZone,
   wholeNumber,
   yesOrNo,
 } from '../schema-kit/fields.js';
-import { A_LIST, meantList } from '../schema-kit/list-name.js';
+import { A_LIST } from '../schema-kit/list-name.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
 
 /** Of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
@@ -66,13 +68,9 @@ const creationOptions = strictOptions({
   maxCount: wholeNumber(0, MOST_RECORDS).default(DEFAULT_CREATIONS.maxCount),
 });
 
-const A_PATTERN = 'a field name, or a pattern with *';
-const fieldPatterns = (error: string, least: number): z.ZodReadonly<z.ZodArray<z.ZodString>> =>
-  z
-    .array(z.string({ error: A_PATTERN }).min(1, { error: A_PATTERN }), { error })
-    .min(least, { error })
-    .readonly();
+const fieldPattern = text('a field name, or a pattern with *');
 const FIELD_PATTERNS = 'field names or patterns with *';
+const fieldPatterns = z.array(fieldPattern, { error: `an array of ${FIELD_PATTERNS}` }).readonly();
 
 const listOptions = strictOptions({
   /** False: the list is not swept. @defaultValue true */
@@ -80,11 +78,11 @@ const listOptions = strictOptions({
   /** Time from the start of one sweep to the start of the next. @defaultValue per list, from '2m' to '10m' */
   interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
   /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */
-  ignore: fieldPatterns(`an array of ${FIELD_PATTERNS}`, 0).default([]),
+  ignore: fieldPatterns.default([]),
   /** Field patterns: only changes of these fields make an event. @defaultValue all fields */
-  only: fieldPatterns(`an array of one or more ${FIELD_PATTERNS}`, 1).optional(),
+  only: listOf(fieldPattern, FIELD_PATTERNS).optional(),
   /** Field patterns that count as kept by the system, in addition to the known ones. @defaultValue none */
-  refreshed: fieldPatterns(`an array of ${FIELD_PATTERNS}`, 0).default([]),
+  refreshed: fieldPatterns.default([]),
   /**
    * What the first complete sweep does: store the records without events, emit a `snapshot` event per record, or emit
    * `created` and `updated` for records newer than a time. @defaultValue 'quiet'
@@ -119,14 +117,9 @@ const lists = z
         context.addIssue({ code: 'custom', path: [key, ...path], message, params: { whole: true } });
       const { description, rest } = splitListOptions(options);
       const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
-      if (read.outcome === 'unknown')
-        refuse(
-          `there is no such list${meantList(key)}; allowed: ${A_LIST}; or any name with a \`path\`, which adds a list`,
-        );
-      else if (read.outcome === 'wrong')
-        refuse(read.problem.message, read.problem.option === null ? [] : [read.problem.option]);
-      else if (named.has(read.list.name)) refuse(`the list "${read.list.name}" is named twice; keep one of them`);
-      else named.set(read.list.name, listConfig(read.list, rest));
+      if ('problem' in read) refuse(read.problem, read.option === null ? [] : [read.option]);
+      else if (named.has(read.name)) refuse(`the list "${read.name}" is named twice; keep one of them`);
+      else named.set(read.name, listConfig(read, rest));
     }
     return withEveryBuiltIn(named);
   });

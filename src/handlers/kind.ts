@@ -21,7 +21,7 @@ export interface Kind {
 
 const SETTINGS = new WeakMap<object, unknown>();
 
-/** The checked options of a built-in handler, to tell whether two subscriptions are the same. Undefined for other handlers. */
+/** The checked options of a built-in handler, to compare two subscriptions. Undefined for other handlers. */
 export function settingsOf(subscription: Subscription): unknown {
   return SETTINGS.get(subscription);
 }

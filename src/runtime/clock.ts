@@ -8,6 +8,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+// The timers of the platform, not those of node:timers/promises: fake timers of a test must reach them.
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>

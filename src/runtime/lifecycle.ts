@@ -1,6 +1,6 @@
 /** Starts the parts of a process in order and stops them in reverse, each once, within a deadline. */
 import { ChangefeedError, messageOf } from '../errors.js';
-import { systemClock, withinTime, type Clock } from './clock.js';
+import { systemClock, withinTime } from './clock.js';
 import { formatDuration } from './duration.js';
 
 export interface Part {
@@ -9,12 +9,6 @@ export interface Part {
   start(signal: AbortSignal): Promise<void>;
   /** Called once, and only if `start` was called, even if it failed: a failed start may have opened something. */
   stop(): Promise<void>;
-}
-
-export interface LifecycleOptions {
-  /** The time in which all parts together must stop, ms. @defaultValue 20000 */
-  deadlineMs?: number;
-  clock?: Clock;
 }
 
 export interface Lifecycle {
@@ -32,10 +26,8 @@ interface StartedPart {
   readonly starting: Promise<void>;
 }
 
-export function createLifecycle(
-  parts: readonly Part[],
-  { deadlineMs = 20_000, clock = systemClock }: LifecycleOptions = {},
-): Lifecycle {
+/** @param options.deadlineMs the time in which all parts together must stop */
+export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } = {}): Lifecycle {
   const started: StartedPart[] = [];
   const abandon = new AbortController();
   let starting: Promise<void> | undefined;
@@ -52,7 +44,7 @@ export function createLifecycle(
   };
   const stop = (): Promise<void> => {
     abandon.abort(new ChangefeedError('CF_USAGE', { message: 'Stopped before it had started.' }));
-    return (stopping ??= stopAll(started.toReversed(), { deadlineMs, clock }));
+    return (stopping ??= stopAll(started.toReversed(), deadlineMs));
   };
   return {
     start: () =>
@@ -65,23 +57,20 @@ export function createLifecycle(
   };
 }
 
-async function stopAll(
-  started: readonly StartedPart[],
-  { deadlineMs, clock }: Required<LifecycleOptions>,
-): Promise<void> {
-  const deadline = clock.now() + deadlineMs;
+async function stopAll(started: readonly StartedPart[], deadlineMs: number): Promise<void> {
+  const deadline = systemClock.now() + deadlineMs;
   const late: string[] = [];
   const failed: { name: string; error: unknown }[] = [];
   for (const [index, { part, starting }] of started.entries()) {
     // A part that hangs uses at most half of the remaining time, so that the parts after it are still stopped.
-    const left = Math.max(0, deadline - clock.now());
+    const left = Math.max(0, deadline - systemClock.now());
     const share = index === started.length - 1 ? left : left / 2;
     const stopped = starting.then(
       () => part.stop(),
       () => part.stop(),
     );
     try {
-      if ((await withinTime(stopped, share, { clock })) === 'late') late.push(part.name);
+      if ((await withinTime(stopped, share)) === 'late') late.push(part.name);
     } catch (error) {
       failed.push({ name: part.name, error });
     }

@@ -3,6 +3,7 @@
  * ends, however many commands fail in between; loops wait until it is over. The watch queries Redis every few seconds, because
  * a server that is silent, full or configured to evict keys does not report it by itself.
  */
+import { once } from 'node:events';
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
@@ -85,8 +86,7 @@ export class RedisWatch {
   /** Resolves when Redis can be written to, or when the signal aborts. */
   async untilUsable(signal: AbortSignal): Promise<void> {
     while (!this.#isUsable() && !signal.aborted) {
-      const either = AbortSignal.any([signal, this.#usable.signal]);
-      await new Promise<void>((resolve) => either.addEventListener('abort', () => resolve(), { once: true }));
+      await once(AbortSignal.any([signal, this.#usable.signal]), 'abort');
     }
   }
 

@@ -17,36 +17,15 @@ const importing = (from: string): string =>
 const token = async (env?: Record<string, string>) => (await load(env)).config.workspaces[0]!.token;
 
 describe('reload: the configuration file', () => {
+  const exported = (text: string): string => `export default { token: '${text}' };`;
+  const required = (text: string): string => `module.exports = { token: '${text}' };`;
+  const json = (text: string): string => JSON.stringify({ token: text });
   it.each([
-    [
-      'TypeScript',
-      'changefeed.config.ts',
-      './token',
-      'token.ts',
-      (text: string) => `export default { token: '${text}' };`,
-    ],
-    [
-      'a module',
-      'changefeed.config.mjs',
-      './token.mjs',
-      'token.mjs',
-      (text: string) => `export default { token: '${text}' };`,
-    ],
-    [
-      'a module of a package of modules',
-      'changefeed.config.js',
-      './token.js',
-      'token.js',
-      (text: string) => `export default { token: '${text}' };`,
-    ],
-    [
-      'a script',
-      'changefeed.config.ts',
-      './token.cjs',
-      'token.cjs',
-      (text: string) => `module.exports = { token: '${text}' };`,
-    ],
-    ['JSON', 'changefeed.config.ts', './token.json', 'token.json', (text: string) => JSON.stringify({ token: text })],
+    ['TypeScript', 'changefeed.config.ts', './token', 'token.ts', exported],
+    ['a module', 'changefeed.config.mjs', './token.mjs', 'token.mjs', exported],
+    ['a module of a package of modules', 'changefeed.config.js', './token.js', 'token.js', exported],
+    ['a script', 'changefeed.config.ts', './token.cjs', 'token.cjs', required],
+    ['JSON', 'changefeed.config.ts', './token.json', 'token.json', json],
   ])(
     'reload: a change in %s that the file imports is seen, and the import is listed',
     async (_, config, from, file, textOf) => {

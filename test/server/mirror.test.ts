@@ -62,7 +62,7 @@ describe('the mirror', () => {
       null,
       false,
       'Service Unavailable',
-      'The mirror has not seen the list "people" whole yet. No process is sweeping it at this moment. Start one with the role poll ("changefeed start"), or look at "changefeed status" for what fails.',
+      'The mirror has not seen the list "people" whole yet. No process is sweeping it at this moment. Start one with the role poll ("changefeed start"), or check "changefeed status".',
     ]);
     await createSweepStore(redis.redis, redis.keys, 'acme').acquire('people', 60_000);
     expect(await refusal(await get('/v2/people/some-id'))).toEqual([

@@ -116,7 +116,7 @@ async function trimLogs(
     const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
     await operations.noteMissing(missedBy);
     for (const subscription of droppedOffsets)
-      log.warn({ workspace, subscription }, 'subscription not configured for 7 days: its log position was dropped');
+      log.warn({ workspace, subscription }, 'subscription is no longer configured: its log position was dropped');
   }
   return TRIM_INTERVAL_MS;
 }

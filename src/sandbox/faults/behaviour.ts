@@ -2,7 +2,7 @@
  * All switches of the sandbox as plain data: how it answers where the interface does not say, and which faults occur when.
  * They can change at any time and apply from the next request on.
  */
-import { DEFAULT_PROTOCOL, type Protocol } from '../../server/read-api/protocol.js';
+import { DEFAULT_PROTOCOL, type Protocol } from '../../server/read-api/respond.js';
 import type { OrderName } from '../world/orders.js';
 
 export interface Behaviour extends Protocol, PagingRules, RecordRules, LimitRules, FaultRules {}

@@ -4,11 +4,11 @@
  * Extensions of the interface: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that report freshness.
  */
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
+import type { ListName } from '../../crm/lists/lists.js';
 import type { Clock } from '../../runtime/clock.js';
 import { pageBody } from '../read-api/envelope.js';
 import { servedList } from '../read-api/lists.js';
 import type { PageQuery, Source, SourceAnswer, SourceFailure } from '../read-api/source.js';
-import { KeyOrder, positionAfter } from './order.js';
 import type { MirroredList, MirrorStore } from './store.js';
 
 const PAGE = 50;
@@ -34,7 +34,7 @@ export interface MirrorDeps {
 
 /** The mirror of one workspace. */
 export function createMirror(deps: MirrorDeps): Source {
-  const order = new KeyOrder(deps.store);
+  const sortedKeys = keyCache(deps.store);
   return {
     async page({ list: name, parameters, cursor }) {
       const list = findList(deps, name);
@@ -45,7 +45,7 @@ export function createMirror(deps: MirrorDeps): Source {
       if ('outcome' in filter) return filter;
       const headers = freshness(status, deps.clock.now());
       if (filter.ids !== null) return await pageOfIds(deps, list, { ids: filter.ids, headers });
-      const keys = await order.of(name, status.version);
+      const keys = await sortedKeys(name, status.version);
       return await pageAfter(deps, list, { cursor, keys, since: filter.since, headers });
     },
     async record({ list: name, id }) {
@@ -81,7 +81,7 @@ function incomplete(list: string, { sweeping }: MirroredList): SourceFailure {
     const soon = `${reason} Its first sweep is under way.`;
     return failure(503, 'Service Unavailable', soon, { 'retry-after': '10' });
   }
-  const remedy = 'Start one with the role poll ("changefeed start"), or look at "changefeed status" for what fails.';
+  const remedy = 'Start one with the role poll ("changefeed start"), or check "changefeed status".';
   return failure(503, 'Service Unavailable', `${reason} No process is sweeping it at this moment. ${remedy}`);
 }
 
@@ -171,4 +171,29 @@ async function oneRecord(
 
 function isThere(image: string | null): image is string {
   return image !== null;
+}
+
+/** The keys of a list, sorted, so that a cursor (the last key of a page) stays valid. Kept until the list has another version. */
+function keyCache(store: MirrorStore): (list: ListName, version: string) => Promise<readonly string[]> {
+  const kept = new Map<ListName, { version: string; keys: Promise<readonly string[]> }>();
+  return (list, version) => {
+    const known = kept.get(list);
+    if (known?.version === version) return known.keys;
+    const keys = store.keys(list).then((all) => all.sort());
+    kept.set(list, { version, keys });
+    // A failed read must not stay in the cache.
+    keys.catch(() => kept.delete(list));
+    return keys;
+  };
+}
+
+/** The position after `key`, whether or not the key is still in the list. */
+function positionAfter(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] ?? '') <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

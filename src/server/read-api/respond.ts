@@ -1,8 +1,35 @@
 /** Checks a request against sections 4 and 5 of the interface, then asks the source. Does not depend on an HTTP server. */
-import { emptyAnswer, htmlAnswer, jsonAnswer, layered, type Answer, type Layer, type ReadRequest } from './answer.js';
+import {
+  emptyAnswer,
+  htmlAnswer,
+  jsonAnswer,
+  layered,
+  type Answer,
+  type Answerer,
+  type Layer,
+  type ReadRequest,
+} from './answer.js';
 import { failureBody, type Failure } from './envelope.js';
-import type { Protocol } from './protocol.js';
 import type { Source, SourceAnswer, Sources } from './source.js';
+
+/** How the server answers where the interface does not say: one switch per open point. */
+export interface Protocol {
+  /** Answer to an unknown path. @defaultValue 'html', as the real service does */
+  readonly unknownPath: 'html' | 'json' | 'empty';
+  /** Answer to a method other than GET on a list. @defaultValue 'json' (405) */
+  readonly unknownMethod: 'html' | 'json' | 'empty';
+  /** A missing or wrong token. @defaultValue 'reason': `{success, message, reason}` */
+  readonly badToken: 'reason' | 'message' | 'empty';
+  /** Section 5 says every request carries `Content-Type: application/json`. @defaultValue 'required' (400 without it) */
+  readonly contentType: 'required' | 'ignored';
+}
+
+export const DEFAULT_PROTOCOL: Protocol = {
+  unknownPath: 'html',
+  unknownMethod: 'json',
+  badToken: 'reason',
+  contentType: 'required',
+};
 
 export interface RespondOptions {
   sources: Sources;
@@ -12,20 +39,12 @@ export interface RespondOptions {
   layers: readonly Layer[];
 }
 
-export function responder({ sources, protocol, layers }: RespondOptions): (request: ReadRequest) => Promise<Answer> {
-  const perSource = new WeakMap<Source, (request: ReadRequest) => Promise<Answer>>();
-  const answererOf = (source: Source): ((request: ReadRequest) => Promise<Answer>) => {
-    const known = perSource.get(source);
-    if (known !== undefined) return known;
-    const made = layered(layers, (request) => answerAsWritten(request, source, protocol()));
-    perSource.set(source, made);
-    return made;
-  };
+export function responder({ sources, protocol, layers }: RespondOptions): Answerer {
   return async (request) => {
     const token = bearerOf(request.authorization);
     const source = token === null ? null : sources(token);
     if (source === null) return unauthorised(request.authorization, protocol());
-    return await answererOf(source)(request);
+    return await layered(layers, (inner) => answerAsWritten(inner, source, protocol()))(request);
   };
 }
 

@@ -4,10 +4,9 @@ import { messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from './answer.js';
-import { DEFAULT_PROTOCOL, type Protocol } from './protocol.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 import { openApiDocument } from './openapi.js';
-import { refusal, responder } from './respond.js';
+import { DEFAULT_PROTOCOL, refusal, responder, type Protocol } from './respond.js';
 import type { Sources } from './source.js';
 import { writeAnswer } from './write-answer.js';
 

@@ -1,29 +1,25 @@
 /** Sends an answer, whole or broken as its delivery says. Only this file uses the raw response. */
-import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import type { Clock } from '../../runtime/clock.js';
 import type { Answer } from './answer.js';
 
 export async function writeAnswer(
-  answer: Answer,
+  { body, delivered, delivery, headers, status }: Answer,
   reply: FastifyReply,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const { body, delivered, delivery, headers, status } = answer;
   // The framework is bypassed from here: it adds time to a whole answer and would repair a deliberately broken one.
   reply.hijack();
   const { raw } = reply;
   if (delivered !== undefined) raw.once('finish', delivered);
-  if (delivery.how === 'whole') raw.writeHead(status, { ...headers, 'content-length': body.length }).end(body);
-  else await writeBroken(answer, raw, clock, signal);
-}
-
-async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, signal: AbortSignal): Promise<void> {
-  const { body, delivery, headers, status } = answer;
   const extra = delivery.how === 'padded' ? delivery.bytes : 0;
   raw.writeHead(status, { ...headers, 'content-length': body.length + extra });
   switch (delivery.how) {
+    case 'whole':
+      raw.end(body);
+      return;
     case 'dropped':
       raw.write(body.subarray(0, delivery.afterBytes), () => raw.destroy());
       return;
@@ -35,33 +31,14 @@ async function writeBroken(answer: Answer, raw: ServerResponse, clock: Clock, si
       else if (!raw.destroyed) raw.end(body.subarray(delivery.afterBytes));
       return;
     case 'padded':
-      raw.write(body);
-      await writeSpaces(raw, delivery.bytes);
-      return;
-    case 'whole':
-      raw.end(body);
+      // Fails when the client closes the connection.
+      await pipeline(padded(body, delivery.bytes), raw).catch(() => undefined);
   }
 }
 
 const CHUNK = Buffer.alloc(65_536, ' ');
 
-async function writeSpaces(raw: ServerResponse, bytes: number): Promise<void> {
-  for (let left = bytes; left > 0 && !raw.destroyed; left -= CHUNK.length) {
-    if (!raw.write(left < CHUNK.length ? CHUNK.subarray(0, left) : CHUNK)) await drained(raw);
-  }
-  if (!raw.destroyed) raw.end();
-}
-
-function drained(raw: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    if (raw.destroyed) {
-      resolve();
-      return;
-    }
-    const done = (): void => {
-      raw.off('drain', done).off('close', done);
-      resolve();
-    };
-    raw.once('drain', done).once('close', done);
-  });
+function* padded(body: Buffer, bytes: number): Generator<Buffer> {
+  yield body;
+  for (let left = bytes; left > 0; left -= CHUNK.length) yield CHUNK.subarray(0, left);
 }
