@@ -2,7 +2,31 @@
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Behaviour } from './faults/behaviour.js';
-import type { SandboxSizes } from './sizes.js';
+import type { Sizes } from './world/facts.js';
+import { furtherName, type FurtherName } from './world/lists.js';
+
+/** The size of the synthetic workspace. */
+interface SandboxSizes {
+  /** @defaultValue 1000 */
+  people?: number;
+  /** @defaultValue a fifth of the people */
+  organizations?: number;
+  /** @defaultValue one and a half per person */
+  memos?: number;
+  /** @defaultValue one and a half per person */
+  todos?: number;
+  /** Rows of deal history. @defaultValue four per person */
+  history?: number;
+  /** Rows of people activity. @defaultValue four per person */
+  activity?: number;
+  /** All six lists together, in the default shares. A size that is also given for a list takes precedence. */
+  records?: number;
+  /**
+   * Further lists: how many records by name. `{ deal: 500 }` serves `v2/deal` with the array `dealList`. A name is a plain
+   * lower-case word that none of the six lists has. @defaultValue none
+   */
+  lists?: Readonly<Record<string, number>>;
+}
 
 export interface SandboxOptions extends SandboxSizes {
   /** The same seed gives the same records and the same mutations. @defaultValue 1 */
@@ -31,8 +55,6 @@ export interface SandboxOptions extends SandboxSizes {
   journal?: string;
   /** Lines of the journal kept in memory; the oldest are dropped first. @defaultValue 10000 */
   journalKeep?: number;
-  /** Size of the page cache in bytes. @defaultValue 268435456 (256 MiB) */
-  cacheBytes?: number;
   /** Starts a control API. Default port: any free one; default token: 'control'. @defaultValue no control API */
   control?: { port?: number; host?: string; token?: string };
   clock?: Clock;
@@ -47,5 +69,31 @@ export function givenBehaviour({ pageSize, limit, latencyMs, behaviour }: Sandbo
     ...(limit !== null && limit !== undefined && { limitRequests: limit.requests, limitWindowMs: limit.perMs }),
     ...(latencyMs !== undefined && { latencyMs }),
     ...behaviour,
+  };
+}
+
+const DEFAULT_PEOPLE = 1_000;
+// Records per person in the default shares, the person included.
+const PER_PERSON = 1 + 0.2 + 1.5 + 1.5 + 4 + 4;
+
+/** @throws ChangefeedError CF_USAGE when a further list has a name that is taken or no plain word */
+export function furtherOf({ lists = {} }: SandboxSizes): FurtherName[] {
+  return Object.keys(lists).map(furtherName);
+}
+
+export function sizesOf({ records, lists = {}, ...given }: SandboxSizes): Sizes {
+  const people =
+    given.people ?? (records === undefined ? DEFAULT_PEOPLE : Math.max(1, Math.round(records / PER_PERSON)));
+  return {
+    ...lists,
+    people,
+    organization: given.organizations ?? Math.ceil(people / 5),
+    memo: given.memos ?? Math.round(people * 1.5),
+    todo: given.todos ?? Math.round(people * 1.5),
+    // Both lists are about people and their deals: without people they are empty.
+    history: people === 0 ? 0 : (given.history ?? people * 4),
+    activity: people === 0 ? 0 : (given.activity ?? people * 4),
+    // One deal for every two people. No endpoint lists them; history and counters refer to them.
+    unlistedDeal: Math.ceil(people / 2),
   };
 }

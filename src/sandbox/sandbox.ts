@@ -15,9 +15,8 @@ import { Journal } from './journal/journal.js';
 import { Life } from './life/life.js';
 import { Pace } from './life/pace.js';
 import type { LifeVerb } from './life/stream.js';
-import { givenBehaviour, type SandboxOptions } from './options.js';
+import { furtherOf, givenBehaviour, sizesOf, type SandboxOptions } from './options.js';
 import { Pager, type PageShown } from './paging/pager.js';
-import { furtherOf, sizesOf } from './sizes.js';
 import { World } from './world/world.js';
 
 export type { SandboxOptions } from './options.js';
@@ -149,11 +148,11 @@ export class Sandbox {
   }
 
   #createServer(options: SandboxOptions, seed: number): ReadApiServer {
-    const { host = '127.0.0.1', port = 0, cacheBytes = 256 * 1_024 * 1_024 } = options;
+    const { host = '127.0.0.1', port = 0 } = options;
     const behaviour = (): Behaviour => this.behaviour;
     const now = (): number => this.#clock.now();
     const { happens } = this.#schedule;
-    const pager = new Pager({ world: this.world, behaviour, now, seed, cacheBytes, happens, shown: this.#shown });
+    const pager = new Pager({ world: this.world, behaviour, now, seed, happens, shown: this.#shown });
     // The wait is the outermost layer: nothing asynchronous may happen between counting a request and answering it.
     const layers = [
       this.#slowed,

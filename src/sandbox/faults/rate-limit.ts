@@ -11,16 +11,10 @@ export class SlidingWindow {
   #foreignUntil: number | null = null;
 
   /** 0 when the request is admitted, otherwise the ms until the next one would be. Refused requests do not count. */
-  take(now: number, { limitRequests, limitWindowMs, foreignPerSecond }: LimitRules): number {
-    if (limitRequests <= 0) return 0;
-    this.#takeForeign(now, { limitRequests, limitWindowMs, foreignPerSecond });
-    return this.#admit(now, limitRequests, limitWindowMs);
-  }
-
-  /** Requests counted in the window that ends now. */
-  used(now: number, windowMs: number): number {
-    this.#forget(now - windowMs);
-    return this.#times.length - this.#head;
+  take(now: number, rules: LimitRules): number {
+    if (rules.limitRequests <= 0) return 0;
+    this.#takeForeign(now, rules);
+    return this.#admit(now, rules.limitRequests, rules.limitWindowMs);
   }
 
   #admit(now: number, requests: number, windowMs: number): number {
@@ -36,14 +30,7 @@ export class SlidingWindow {
   }
 
   /** Counts the other client's requests since the last call, spread evenly. */
-  #takeForeign(
-    now: number,
-    {
-      limitRequests,
-      limitWindowMs,
-      foreignPerSecond,
-    }: Pick<LimitRules, 'limitRequests' | 'limitWindowMs' | 'foreignPerSecond'>,
-  ): void {
+  #takeForeign(now: number, { limitRequests, limitWindowMs, foreignPerSecond }: LimitRules): void {
     if (foreignPerSecond <= 0) {
       this.#foreignUntil = null;
       return;

@@ -3,8 +3,7 @@ import type { SandboxListName } from '../world/lists.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { PageShown } from '../paging/pager.js';
 import type { Mutation, RecordChange, Rename } from '../world/world.js';
-import type { JournalLine, MutationLine } from './lines.js';
-import { Walks } from './walks.js';
+import type { JournalLine, MutationLine, WalkLine } from './lines.js';
 
 export interface JournalOptions {
   now: () => number;
@@ -20,6 +19,8 @@ type WritableLine = { -readonly [K in keyof MutationLine]: MutationLine[K] };
 
 // Versions of one record that wait to be seen. An older version could only be shown by a snapshot.
 const WAITING = 8;
+// Walks that are followed. Bounded, because a client may start walks and never finish them.
+const MOST_WALKS = 100_000;
 
 interface Pending {
   readonly version: number;
@@ -124,5 +125,23 @@ export class Journal {
       this.#dropped += surplus;
     }
     this.#options.write?.(line);
+  }
+}
+
+/** Follows clients by their cursors, to detect when one has read a whole list. */
+class Walks {
+  /** When the walk that got this cursor began. If two walks have the same cursor, the later one counts: it has seen less. */
+  readonly #startedAt = new Map<string, number>();
+
+  shown({ list, askedAt, cursor, nextCursor, end }: PageShown, now: number): WalkLine | null {
+    const startedAt = cursor === null ? askedAt : this.#startedAt.get(`${list} ${cursor}`);
+    if (startedAt === undefined) return null;
+    if (end) return { line: 'walk', list, startedAt: isoTime(startedAt), endedAt: isoTime(now) };
+    const key = `${list} ${nextCursor ?? ''}`;
+    this.#startedAt.delete(key);
+    this.#startedAt.set(key, startedAt);
+    const oldest = this.#startedAt.keys().next();
+    if (this.#startedAt.size > MOST_WALKS && oldest.done !== true) this.#startedAt.delete(oldest.value);
+    return null;
   }
 }

@@ -39,14 +39,7 @@ export function addActivity(context: LifeContext, person: number, over?: Partial
   const { world, roll } = context;
   let first = -1;
   world.change('add-activity', context.now(), (draft) => {
-    const ids = [
-      foreignId(context),
-      foreignId(context),
-      foreignId(context),
-      foreignId(context),
-      foreignId(context),
-      foreignId(context),
-    ];
+    const ids = Array.from({ length: 6 }, () => foreignId(context));
     const details = contactDetails(roll, roll.pick(CONTACTS), world.directory, (salt) => ids[salt] ?? '');
     first = draft.create('activity', activityRow(draft.at, person, { ...details, ...over }));
     if (over !== undefined || details.type !== 'email') return;

@@ -36,18 +36,11 @@ export interface PageKey {
   readonly nextCursor: NextCursor;
 }
 
+const MOST_BYTES = 256 * 1_024 * 1_024;
+
 export class PageCache {
   readonly #pages = new Map<string, Entry>();
-  readonly #maxBytes: number;
   #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
 
   /** The cached page, or the one that `draw` makes. */
   page(key: PageKey, draw: (rows: readonly RowVersion[]) => Buffer): KeptPage {
@@ -88,7 +81,7 @@ export class PageCache {
     this.#pages.set(name, entry);
     this.#bytes += sizeOf(entry);
     for (const [oldest, entryOfOldest] of this.#pages) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.#bytes <= MOST_BYTES) return;
       this.#pages.delete(oldest);
       this.#bytes -= sizeOf(entryOfOldest);
     }

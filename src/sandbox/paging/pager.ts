@@ -1,6 +1,6 @@
 /** Serves pages of the synthetic workspace: which rows, from which view, with which cursor. */
 import type { SandboxList, SandboxListName } from '../world/lists.js';
-import { pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
+import { pageBody, pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
 import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
@@ -31,8 +31,6 @@ export interface PagerOptions {
   behaviour: () => Behaviour;
   now: () => number;
   seed: number;
-  /** Size of the page cache in bytes. */
-  cacheBytes: number;
   shown: (page: PageShown) => void;
   /** Whether a fault of paging occurs in this request. */
   happens: (fault: 'stale' | 'repeated-cursor') => boolean;
@@ -50,16 +48,15 @@ interface Selection {
 export class Pager implements Source {
   readonly #options: PagerOptions;
   readonly #cursors: Cursors;
-  readonly #cache: PageCache;
+  readonly #cache = new PageCache();
   readonly #snapshots: Snapshots;
   readonly #live: View;
   #requests = 0;
 
   constructor(options: PagerOptions) {
-    const { world, behaviour, now, seed, cacheBytes } = options;
+    const { world, behaviour, now, seed } = options;
     this.#options = options;
     this.#cursors = new Cursors({ now, seed, lifetimeMs: () => behaviour().cursorLifetimeMs });
-    this.#cache = new PageCache(cacheBytes);
     this.#snapshots = new Snapshots(world, now);
     this.#live = liveView(world);
   }
@@ -74,11 +71,6 @@ export class Pager implements Source {
     return Promise.resolve(
       cut === null ? this.#badCursor(list, behaviour) : this.#answer(list, cursor, cut, behaviour),
     );
-  }
-
-  /** Current size of the page cache in bytes. */
-  get cachedBytes(): number {
-    return this.#cache.bytes;
   }
 
   #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Selection | null {
@@ -123,7 +115,7 @@ export class Pager implements Source {
         return first === null ? refused('json') : this.#answer(list, null, first, behaviour);
       }
       case 'empty-page':
-        return { outcome: 'page', body: Buffer.concat([pageHead(list.key, []), Buffer.from(pageTail(null))]) };
+        return { outcome: 'page', body: pageBody(list.key, [], null) };
       case 'refuse-empty':
         return refused('empty');
       case 'refuse':

@@ -1,8 +1,7 @@
 /** What pages are read from: the workspace as it is now, or as it was when a snapshot was taken. */
 import type { SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
-import type { Order } from '../world/order.js';
-import type { OrderName } from '../world/orders.js';
+import type { Order, OrderName } from '../world/orders.js';
 import type { Mutation, World } from '../world/world.js';
 
 export interface View {

@@ -1,12 +1,11 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
 import { builtInLists } from '../../crm/lists/lists.js';
 import type { JournalLine } from '../journal/lines.js';
-import { delaysOf, type Delays } from './delay.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
 import { orderOf, type Order } from './order.js';
 import type { JudgedEvent } from './read.js';
 import { contentText } from './equality.js';
-import { historyKey, imageText, truthOf, type History, type Step, type Truth, type TruthOptions } from './truth.js';
+import { historyKey, truthOf, type History, type Step, type Truth, type TruthOptions } from './truth.js';
 
 export type ChangeVerb = Step['verb'];
 
@@ -15,8 +14,6 @@ export interface ScoreOptions extends TruthOptions {
   journal: readonly JournalLine[];
   /** In the order they arrived. */
   events: readonly JudgedEvent[];
-  /** The most missed changes and false events that are listed. @defaultValue 20 */
-  examples?: number;
 }
 
 export interface Found {
@@ -37,6 +34,13 @@ export interface FalseEvent {
   type: string;
   subject: string;
   reason: FalseReason;
+}
+
+interface Delays {
+  /** ms; null without any delay. */
+  p50: number | null;
+  p99: number | null;
+  max: number | null;
 }
 
 export interface Score extends Order {
@@ -63,7 +67,10 @@ export interface Score extends Order {
   inventions: FalseEvent[];
 }
 
-export function scoreEvents({ journal, events, examples = 20, ...options }: ScoreOptions): Score {
+/** The most missed changes and false events that are listed. */
+const EXAMPLES = 20;
+
+export function scoreEvents({ journal, events, ...options }: ScoreOptions): Score {
   const truth = truthOf(journal, options);
   const { distinct, ...order } = orderOf(events);
   const tally = new Tally(truth);
@@ -90,8 +97,8 @@ export function scoreEvents({ journal, events, examples = 20, ...options }: Scor
     ...order,
     delay: delaysOf(found.map(({ step, observedAt }) => observedAt - step.since)),
     delaySinceVisible: delaysOf(found.map(({ step, observedAt }) => observedAt - step.visibleAt)),
-    missed: missed.slice(0, examples).map(({ step }) => missedOf(step)),
-    inventions: tally.inventions.slice(0, examples),
+    missed: missed.slice(0, EXAMPLES).map(({ step }) => missedOf(step)),
+    inventions: tally.inventions.slice(0, EXAMPLES),
   };
 }
 
@@ -168,15 +175,22 @@ function listOf({ type }: JudgedEvent): string {
 }
 
 /** Null for an event that does not report a change of a record. */
-function claimOf({ type, data }: JudgedEvent, truth: Truth): Claim | null {
+function claimOf({ type, data }: JudgedEvent, { equality }: Truth): Claim | null {
   const [crm, , verb] = type.split('.');
   if (crm !== 'crm') return null;
   if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return null;
-  const [before, after] = [imageText(data.before, truth), imageText(data.after, truth)];
+  const [before, after] = [contentText(data.before, equality), contentText(data.after, equality)];
   const noImage = before === null && verb !== 'created';
   return { verb, before: noImage ? undefined : before, after, observedAt: Date.parse(data.observedAt) };
 }
 
 function missedOf({ line, verb, visibleAt }: Step): MissedChange {
   return { list: line.list, id: line.id, verb, kind: line.kind, visibleAt: new Date(visibleAt).toISOString() };
+}
+
+/** Percentiles by the nearest rank: each is a delay that occurred. */
+function delaysOf(delays: readonly number[]): Delays {
+  const sorted = [...delays].sort((a, b) => a - b);
+  const rank = (share: number): number | null => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
+  return { p50: rank(0.5), p99: rank(0.99), max: rank(1) };
 }

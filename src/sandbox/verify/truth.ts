@@ -9,7 +9,6 @@
  * Not expected: a change that became visible before the list had been walked once from its first page to its end (the
  * quiet baseline), and a removal without enough complete walks after it (a second sweep must confirm a removal).
  */
-import type { CrmRecord } from '../../crm/record.js';
 import { DRIFT_FIELDS, EXTRA_FIELDS } from '../faults/rendering.js';
 import type { JournalLine, MutationLine, WalkLine } from '../journal/lines.js';
 import { withVisibility } from './read.js';
@@ -57,9 +56,10 @@ export interface TruthOptions {
   since?: number;
   /** Count only what became visible before this; ms. @defaultValue no end */
   until?: number;
-  /** How many complete walks must begin after a removal before it is expected. @defaultValue 2 */
-  removalSweeps?: number;
 }
+
+/** How many complete walks must begin after a removal before it is expected. */
+const REMOVAL_WALKS = 2;
 
 export const historyKey = (list: string, id: string): string => `${list} ${id}`;
 
@@ -130,19 +130,10 @@ function baselineEnd(walks: readonly WalkLine[] | null): number {
   return walks.reduce((first, { endedAt }) => Math.min(first, Date.parse(endedAt)), Infinity);
 }
 
-function isConfirmed(
-  gone: number,
-  walks: readonly WalkLine[] | null,
-  { removalSweeps: removalLooks = 2, until = Infinity }: TruthOptions,
-): boolean {
+function isConfirmed(gone: number, walks: readonly WalkLine[] | null, { until = Infinity }: TruthOptions): boolean {
   if (walks === null) return true;
   const confirming = walks.filter(
     ({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until,
   );
-  return confirming.length >= removalLooks;
-}
-
-/** The content of an event's image, by the same rules as the truth. */
-export function imageText(record: CrmRecord | null, { equality }: Truth): string | null {
-  return contentText(record, equality);
+  return confirming.length >= REMOVAL_WALKS;
 }

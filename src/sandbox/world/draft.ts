@@ -1,6 +1,6 @@
 /** Collects the writes of a mutation before any of them is applied. */
 import type { FactsOf, Kind } from './facts.js';
-import type { Tables } from './base.js';
+import type { Tables } from './tables.js';
 
 export interface Write<K extends Kind = Kind> {
   readonly kind: K;

@@ -8,7 +8,7 @@ import {
   CHILD_KINDS,
   type ChildKind,
 } from './layout.js';
-import type { Tables } from './base.js';
+import type { Tables } from './tables.js';
 
 export type ParentKind = 'people' | 'organization' | 'memo' | 'todo';
 type Parent = readonly [kind: ParentKind, index: number];

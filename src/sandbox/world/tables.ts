@@ -1,6 +1,14 @@
-/** The records of one kind: derived from the seed until they change, stored from then on. Memory grows only with changes. */
+/** The records of a workspace by kind: derived from the seed until they change, stored from then on. Memory grows only with changes. */
+import { baseDeal, baseMemo, baseTodo } from './base-children.js';
+import { baseOrganization, basePerson } from './base-contacts.js';
+import { baseFurther } from './base-further.js';
+import { baseActivity, baseHistory } from './base-log.js';
+import type { BaseContext } from './base-context.js';
+import type { FactsOf, Kind } from './facts.js';
+import type { FurtherName } from './lists.js';
 
-export class Table<Facts> {
+/** The records of one kind. */
+class Table<Facts> {
   readonly #derive: (index: number) => Facts;
   /** Records that differ from the initial ones; null for removed ones. */
   readonly #changed = new Map<number, Facts | null>();
@@ -42,5 +50,28 @@ export class Table<Facts> {
   /** All indexes are below this. */
   get end(): number {
     return this.#next;
+  }
+}
+
+export class Tables {
+  readonly #tables: ReadonlyMap<Kind, unknown>;
+
+  constructor(context: BaseContext, further: readonly FurtherName[]) {
+    const table = <K extends Kind>(kind: K, derive: (index: number, context: BaseContext) => FactsOf[K]) =>
+      [kind, new Table(context.sizes[kind] ?? 0, (index) => derive(index, context))] as const;
+    this.#tables = new Map<Kind, unknown>([
+      table('people', basePerson),
+      table('organization', baseOrganization),
+      table('memo', baseMemo),
+      table('todo', baseTodo),
+      table('history', baseHistory),
+      table('activity', baseActivity),
+      table('unlistedDeal', baseDeal),
+      ...further.map((list) => table(list, (index) => baseFurther(list, index, context))),
+    ]);
+  }
+
+  of<K extends Kind>(kind: K): Table<FactsOf[K]> {
+    return this.#tables.get(kind) as Table<FactsOf[K]>;
   }
 }

@@ -4,7 +4,7 @@
  * and no record can change without being journalled.
  */
 import type { CrmRecord } from '../../crm/record.js';
-import { Tables } from './base.js';
+import { Tables } from './tables.js';
 import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
 import { customValues, type Customised, type CustomKind } from './custom.js';
@@ -15,9 +15,7 @@ import { numberOf, type FactsOf, type Kind, type Sizes } from './facts.js';
 import { Ids } from './ids.js';
 import { Links, parentsOf, type ParentKind } from './links.js';
 import { sandboxLists, type FurtherName, type SandboxList, type SandboxListName } from './lists.js';
-import { Orders } from './orders.js';
-import type { Order } from './order.js';
-import type { OrderName } from './orders.js';
+import { Orders, type Order, type OrderName } from './orders.js';
 
 export interface RecordChange {
   readonly list: SandboxListName;
