@@ -1,33 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
-import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription, appendEvents, changeEvent, eventLoad } from '../support/fan-out.js';
 import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 const RECORDS = ['a', 'b', 'c'];
-
-/** Appends events until it is stopped; each record's sequence grows by one. */
-function load(): () => Promise<number> {
-  let alive = true;
-  const running = (async () => {
-    let sequence = 0;
-    while (alive) {
-      sequence += 1;
-      await appendEvents(
-        test.redis,
-        test.keys,
-        RECORDS.map((record) => changeEvent({ record, sequence })),
-      );
-    }
-    return sequence;
-  })();
-  return async () => {
-    alive = false;
-    return await running;
-  };
-}
 
 interface Hearing {
   /** `record sequence`, by subscription, in the order of handling. */
@@ -72,7 +51,7 @@ describe('reload: subscriptions change while events keep coming', { timeout: 60_
       const before = heard.get(name)?.length ?? 0;
       await eventually(() => expect(heard.get(name)?.length ?? 0).toBeGreaterThan(before + 30));
     };
-    const end = load();
+    const end = eventLoad(test, RECORDS);
     await enough('leaving');
     for (let version = 2; version <= 4; version += 1) {
       const changing = subscribe('changing', version);

@@ -63,7 +63,7 @@ describe('exec: a program', () => {
     const event = sampleEvent();
     expect(seen).toEqual({
       input: `${JSON.stringify(event)}\n`,
-      // Nobody expands what looks like a shell's word.
+      // No shell expands the arguments.
       args: ['$HOME; echo *'],
       path: process.env['PATH'],
       env: {
@@ -160,12 +160,12 @@ describe('exec: a failing program', () => {
 });
 
 describe('exec: a program that takes too long', () => {
-  /** Writes its own process id and that of a child of its own, then waits; deaf to SIGTERM when told so. */
+  /** Writes its own process id and that of its child, then waits; may ignore SIGTERM. */
   const lingering = (isDeaf: boolean): string => `
     const { spawn } = require('child_process');
     const deaf = ${isDeaf};
     if (deaf) process.on('SIGTERM', () => {});
-    else process.on('SIGTERM', () => { require('fs').writeFileSync('told', ''); process.exit(0); });
+    else process.on('SIGTERM', () => { require('fs').writeFileSync('terminated', ''); process.exit(0); });
     const child = spawn(process.execPath, ['-e', (deaf ? "process.on('SIGTERM', () => {});" : '') + "console.log('up'); setInterval(() => {}, 1000)"], { stdio: ['ignore', 'pipe', 'ignore'] });
     child.stdout.once('data', () => require('fs').writeFileSync('pids', process.pid + ' ' + child.pid));
     setInterval(() => {}, 1000);`;
@@ -182,7 +182,7 @@ describe('exec: a program that takes too long', () => {
     const pids = await pidsOf();
     stopping.abort();
     await expect(delivery).resolves.toBeUndefined();
-    expect(await readFile(join(folder, 'told'), 'utf8')).toBe('');
+    expect(await readFile(join(folder, 'terminated'), 'utf8')).toBe('');
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
@@ -201,20 +201,28 @@ describe('exec: a program that takes too long', () => {
   it('exec: the next attempt of a record waits until the program has ended', async () => {
     const source = `
       const fs = require('fs');
-      process.on('SIGTERM', () => setTimeout(() => { fs.appendFileSync('log', 'end '); process.exit(1); }, 150));
-      fs.appendFileSync('log', 'begin ');
-      if (process.env.CHANGEFEED_ATTEMPT === '2') process.exit(0);
+      const { CHANGEFEED_EVENT_SUBJECT: record, CHANGEFEED_ATTEMPT: attempt } = process.env;
+      const log = (what) => fs.appendFileSync('log', record + attempt + ' ' + what + '\\n');
+      const end = () => { log('ends'); process.exit(0); };
+      log('begins');
+      if (attempt === '2') end();
+      process.on('SIGTERM', () => { log('stops'); setInterval(() => fs.existsSync('may-end') && end(), 10); });
       setInterval(() => {}, 1000);`;
-    const subscription = exec({ name: 'sync', ...script(source), cwd: folder });
+    const subscription = exec({ name: 'sync', ...script(source), cwd: folder, killAfter: '20s' });
+    const logged = async (): Promise<string[]> => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n');
     const stopping = new AbortController();
-    const first = failureOf(
-      Promise.resolve(subscription.handle(sampleEvent(), handlerContext({ signal: stopping.signal }))),
-    );
-    await eventually(async () => expect(await readFile(join(folder, 'log'), 'utf8')).toBe('begin '));
+    const first = Promise.resolve(subscription.handle(sampleEvent('a'), handlerContext({ signal: stopping.signal })));
+    await eventually(async () => expect(await logged()).toEqual(['a1 begins']));
     stopping.abort();
-    await subscription.handle(sampleEvent(), handlerContext({ attempt: 2 }));
-    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('begin end begin ');
-    await first;
+    const second = Promise.resolve(subscription.handle(sampleEvent('a'), handlerContext({ attempt: 2 })));
+    await eventually(async () => expect(await logged()).toContain('a1 stops'));
+
+    // A program for another record that is started later ends first.
+    await subscription.handle(sampleEvent('b'), handlerContext({ attempt: 2 }));
+    expect(await logged()).toEqual(['a1 begins', 'a1 stops', 'b2 begins', 'b2 ends']);
+    await writeFile(join(folder, 'may-end'), '');
+    await Promise.all([first, second]);
+    expect((await logged()).slice(4)).toEqual(['a1 ends', 'a2 begins', 'a2 ends']);
   });
 
   it('exec: closing the subscription stops the program and waits for it', async () => {

@@ -270,7 +270,7 @@ describe('invalid options: one sentence with path, subscription, what was found 
     expect(error.facts['problems']).toHaveLength(3);
   });
 
-  it('invalid options: never show what looks like a secret', () => {
+  it('invalid options: a possible secret is never shown', () => {
     expect(complaintAbout({ name: 'a', class: 'whsec_c2VjcmV0' }).message).not.toContain('c2VjcmV0');
   });
 });

@@ -11,8 +11,8 @@ async function sendAll(subscription: Subscription, ...events: ChangeEvent[]): Pr
   await subscription.batch?.handle(events, batchContext());
 }
 
-describe.skipIf(absent !== null)('a list mirrored in PostgreSQL, batch by batch', () => {
-  it('is written in one transaction, the changes of one record in their order', async () => {
+describe.skipIf(absent !== null)('postgres batch', () => {
+  it('postgres batch: is written in one transaction, the changes of one record in their order', async () => {
     await sendAll(
       mirror({ batch: {} }),
       step({ verb: 'created', id: 'p2', after: { 이름: '하나' }, sequence: 1 }),
@@ -31,7 +31,7 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL, batch by batch'
     ]);
   });
 
-  it('takes all but those that the table will never take, and says which', async () => {
+  it('postgres batch: writes all rows but those that the table rejects, and names the rejected events', async () => {
     const subscription = mirror({ batch: {}, columns: { people: { 이름: 'text' } } });
     await sendAll(subscription, step({ id: 'p0', sequence: 1 }));
     await admin.query(`ALTER TABLE ${table()} ADD CHECK ("이름" <> 'bad')`);
@@ -50,7 +50,7 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL, batch by batch'
     expect(await rows('id')).toEqual([{ id: 'p0' }, { id: 'p1' }, { id: 'p3' }]);
   });
 
-  it('fails as a whole when the database is not to be had, and is made anew when its tables went away', async () => {
+  it('postgres batch: fails as a whole while the database is away; dropped tables are created again', async () => {
     const away = mirror({ batch: {}, url: 'postgres://nobody@127.0.0.1:1/none' });
     const error: unknown = await sendAll(away, step({ sequence: 1 })).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'CF_DATABASE_FAILED' });
@@ -63,7 +63,7 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL, batch by batch'
     expect(await rows('id, sequence')).toEqual([{ id: 'p1', sequence: '2' }]);
   });
 
-  it('outlives a connection that is cut off in the middle', async () => {
+  it('postgres batch: is written after its connection was cut in the middle', async () => {
     const subscription = mirror({ batch: {} });
     await sendAll(subscription, step({ sequence: 1 }));
     const batch = Array.from({ length: 200 }, (_, n) => step({ id: `q${n}`, sequence: 1 }));

@@ -19,8 +19,8 @@ async function failureOf(delivery: Promise<void>): Promise<Error> {
   return error as Error;
 }
 
-describe.skipIf(absent !== null)('chosen columns', () => {
-  it('are filled from fields of any name, of their type', async () => {
+describe.skipIf(absent !== null)('postgres columns', () => {
+  it('postgres columns: are filled from fields of any name, in their type', async () => {
     const columns = {
       people: {
         이름: 'text',
@@ -63,7 +63,7 @@ describe.skipIf(absent !== null)('chosen columns', () => {
     ]);
   });
 
-  it('are null where the value is of another type, which is told once, and never the value', async () => {
+  it('postgres columns: a value of another type is stored as NULL, logged once per column without the value', async () => {
     const warnings: object[] = [];
     const log = { ...silentLog, warn: (facts: object) => warnings.push(facts) } as unknown as HandlerContext['log'];
     const subscription = mirror({ columns: { people: { n: 'integer', day: 'date', flag: 'boolean' } } });
@@ -77,13 +77,13 @@ describe.skipIf(absent !== null)('chosen columns', () => {
     ]);
   });
 
-  it('are added to a table that is there already', async () => {
+  it('postgres columns: are added to an existing table', async () => {
     await send(mirror(), step({ after: { 이름: '하나' }, sequence: 1 }));
     await send(mirror({ columns: { people: { 이름: 'text' } } }), step({ after: { 이름: '둘' }, sequence: 2 }));
     expect(await rows('"이름"')).toEqual([{ 이름: '둘' }]);
   });
 
-  it('and all else take texts that PostgreSQL has no form for: NUL and halves of characters', async () => {
+  it('postgres columns: NUL and lone surrogates, which PostgreSQL rejects, are replaced', async () => {
     const subscription = mirror({ columns: { people: { 이름: 'text' } } });
     const after = { 이름: 'a\0b\ud83d', '키\0': ['\udc00', '\\u0000', '😀'] };
     await send(subscription, step({ after, sequence: 1 }));
@@ -96,14 +96,14 @@ describe.skipIf(absent !== null)('chosen columns', () => {
   });
 });
 
-describe.skipIf(absent !== null)('the tables', () => {
-  it('may be made by many processes at the same moment', async () => {
+describe.skipIf(absent !== null)('postgres tables', () => {
+  it('postgres tables: many processes may create them at the same moment', async () => {
     const events = Array.from({ length: 12 }, (_, number) => step({ id: `p${number}`, sequence: 1 }));
     await Promise.all(events.map((event) => send(mirror({ columns: { people: { 이름: 'text' } } }), event)));
     expect(await rows('id')).toHaveLength(12);
   });
 
-  it('are made anew when somebody drops them', async () => {
+  it('postgres tables: are created again after they were dropped', async () => {
     const subscription = mirror();
     await send(subscription, step({ sequence: 1 }));
     await admin.query(`DROP TABLE ${table()}`);
@@ -113,7 +113,7 @@ describe.skipIf(absent !== null)('the tables', () => {
     expect(await rows('sequence')).toEqual([{ sequence: '2' }]);
   });
 
-  it('of somebody else are left alone', async () => {
+  it('postgres tables: a table that Changefeed did not create is not touched', async () => {
     await admin.query(`CREATE SCHEMA ${schema()}`);
     await admin.query(`CREATE TABLE ${table()} (id int, data jsonb)`);
     const error = await failureOf(send(mirror(), step({ sequence: 1 })));
@@ -125,8 +125,8 @@ describe.skipIf(absent !== null)('the tables', () => {
   });
 });
 
-describe.skipIf(absent !== null)('a database that does not do as told', () => {
-  it('makes a dead letter of a record it will never take, without telling what stands in it', async () => {
+describe.skipIf(absent !== null)('postgres errors', () => {
+  it('postgres errors: a record that the table rejects becomes a dead letter whose message has no contents', async () => {
     const subscription = mirror();
     await send(subscription, step({ sequence: 1 }));
     await admin.query(`ALTER TABLE ${table()} ADD CONSTRAINT short CHECK (length(data::text) < 50)`);
@@ -136,7 +136,7 @@ describe.skipIf(absent !== null)('a database that does not do as told', () => {
     expect(JSON.stringify([error.message, error.cause, (error.cause as Error).message])).not.toContain('secret');
   });
 
-  it('is tried again when it cannot be reached, which is told without user and password', async () => {
+  it('postgres errors: an unreachable database is retried; the message has no user and no password', async () => {
     const connection = { host: '127.0.0.1', port: 1, database: 'crm', user: 'u', password: 'sesame' };
     const error = await failureOf(send(mirror({ connection }), step({ sequence: 1 })));
     expect(error).toMatchObject({
@@ -145,7 +145,7 @@ describe.skipIf(absent !== null)('a database that does not do as told', () => {
     });
   });
 
-  it('may break all connections: the next try has new ones', async () => {
+  it('postgres errors: after all connections broke, the next attempt opens new ones', async () => {
     const named = `cf-${randomBytes(4).toString('hex')}`;
     const subscription = mirror({ url: `${url}${url.includes('?') ? '&' : '?'}application_name=${named}` });
     await send(subscription, step({ sequence: 1 }));
@@ -160,19 +160,19 @@ describe.skipIf(absent !== null)('a database that does not do as told', () => {
   });
 });
 
-describe('the place of a database', () => {
+describe('postgres messages', () => {
   it.each([
     ['postgres://u:sesame@db.example:5433/crm?sslmode=require', 'db.example:5433/crm'],
     ['postgresql://db.example', 'db.example'],
     ['postgres://u@/crm?host=/run/postgresql', '/run/postgresql/crm'],
     ['postgres://u@/crm', 'PostgreSQL/crm'],
     ['postgres://u@%2Frun%2Fpostgresql/crm', '/run/postgresql/crm'],
-  ])('%s is told as %s', (address, place) => {
+  ])('postgres messages: %s is shown as %s', (address, place) => {
     expect(placeOf(address)).toBe(place);
   });
 });
 
-describe('the options of postgres', () => {
+describe('postgres options', () => {
   const database = 'postgres://u:sesame@db.example/crm';
   const nameRule = 'a name of 1 to 63 bytes (a Korean letter takes 3)';
   it.each<[string, object, string]>([
@@ -211,7 +211,7 @@ describe('the options of postgres', () => {
       { url: database, timeZone: 'Seoul' },
       `timeZone of postgres "mirror": found "Seoul"; allowed: the IANA name of a time zone, such as 'Asia/Seoul' or 'UTC' (this machine does not know it).`,
     ],
-  ])('refuse %s', (_what, options, sentence) => {
+  ])('postgres options: refuse %s', (_what, options, sentence) => {
     expect(() => postgres({ name: 'mirror', ...options })).toThrow(
       expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
     );

@@ -5,8 +5,8 @@ import { at, send, step, useMirrors } from '../support/mirror.js';
 
 const { absent, admin, mirror, rows, table } = await useMirrors();
 
-describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
-  it('is a table made by itself, with a row per record as it is now', async () => {
+describe.skipIf(absent !== null)('postgres handler', () => {
+  it('postgres handler: creates the table and keeps one row per record with its current contents', async () => {
     await send(
       mirror(),
       step({ verb: 'created', id: 'p1', after: { 이름: '가상인', '딜 개수': 1 }, sequence: 1 }),
@@ -27,7 +27,7 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
     ]);
   });
 
-  it('has one table per list, by the name one likes', async () => {
+  it('postgres handler: has one table per list, with a configurable name', async () => {
     const subscription = mirror({ tables: { todo: '할 일; drop table "people"' } });
     await send(subscription, step({ sequence: 1 }), step({ list: 'todo', sequence: 1 }));
     expect([await rows('id'), await rows('id', '할 일; drop table "people"')]).toEqual([
@@ -36,7 +36,7 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
     ]);
   });
 
-  it('marks and empties the row of a removed record, and fills it again when the record comes back', async () => {
+  it('postgres handler: marks and empties the row of a removed record, and fills it again when the record comes back', async () => {
     const subscription = mirror({ columns: { people: { 이름: 'text' } } });
     const before = { 이름: '가상인' };
     await send(subscription, step({ after: before, sequence: 1 }), step({ verb: 'deleted', before, sequence: 2 }));
@@ -51,19 +51,22 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
   it.each([
     ['that the event carries', { 이름: '셋' }, '셋'],
     ['that the row has, when the event carries none', null, '가상인'],
-  ])('keeps the last image of a removed record, when told so: the one %s', async (_which, before, name) => {
-    const subscription = mirror({ keepDeleted: true, columns: { people: { 이름: 'text' } } });
-    await send(
-      subscription,
-      step({ after: { 이름: '가상인' }, sequence: 1 }),
-      step({ verb: 'deleted', before, sequence: 2 }),
-    );
-    expect(await rows('data, "이름", deleted')).toEqual([
-      { data: { id: 'p1', 이름: name }, 이름: name, deleted: true },
-    ]);
-  });
+  ])(
+    'postgres handler: with keepDeleted, a removed record keeps its last image: the one %s',
+    async (_which, before, name) => {
+      const subscription = mirror({ keepDeleted: true, columns: { people: { 이름: 'text' } } });
+      await send(
+        subscription,
+        step({ after: { 이름: '가상인' }, sequence: 1 }),
+        step({ verb: 'deleted', before, sequence: 2 }),
+      );
+      expect(await rows('data, "이름", deleted')).toEqual([
+        { data: { id: 'p1', 이름: name }, 이름: name, deleted: true },
+      ]);
+    },
+  );
 
-  it('keeps records of two workspaces apart, though they have the same id', async () => {
+  it('postgres handler: keeps records of two workspaces apart, though they have the same id', async () => {
     await send(mirror(), step({ sequence: 5, workspace: 'acme' }), step({ sequence: 1, workspace: 'beta' }));
     expect(await rows('workspace, id, sequence')).toEqual([
       { workspace: 'acme', id: 'p1', sequence: '5' },
@@ -71,7 +74,7 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
     ]);
   });
 
-  it('takes no notice of events that say nothing about the state of a record', async () => {
+  it('postgres handler: ignores events that do not describe the state of a record', async () => {
     const event = step({ sequence: 1 });
     await send(mirror(), { ...event, type: 'crm.person.completed' });
     const found = await admin.query('SELECT to_regclass($1) AS made', [table()]);
@@ -79,8 +82,8 @@ describe.skipIf(absent !== null)('a list mirrored in PostgreSQL', () => {
   });
 });
 
-describe.skipIf(absent !== null)('events that come late, twice or again', () => {
-  it('leave the row as the newest made it', async () => {
+describe.skipIf(absent !== null)('postgres order', () => {
+  it('postgres order: late and repeated events leave the row of the newest one', async () => {
     const subscription = mirror();
     const first = step({ after: { v: 1 }, sequence: 1 });
     const second = step({ after: { v: 2 }, sequence: 2 });
@@ -88,13 +91,13 @@ describe.skipIf(absent !== null)('events that come late, twice or again', () => 
     expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 2 }, sequence: '2' }]);
   });
 
-  it('do not bring a removed record back', async () => {
+  it('postgres order: late events do not bring a removed record back', async () => {
     const subscription = mirror();
     await send(subscription, step({ verb: 'deleted', sequence: 3 }), step({ after: { v: 2 }, sequence: 2 }));
     expect(await rows('data, sequence, deleted')).toEqual([{ data: null, sequence: '3', deleted: true }]);
   });
 
-  it('end in the same state in any order, with any repeats, many at a time', async () => {
+  it('postgres order: any order, any repeats and many writers end in the same state', async () => {
     const subscription = mirror();
     let run = 0;
     const order = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 20 });
@@ -116,7 +119,7 @@ describe.skipIf(absent !== null)('events that come late, twice or again', () => 
     );
   });
 
-  it('are told from a new count by the time of observation: a feed that lost its memory begins again at 1', async () => {
+  it('postgres order: a smaller sequence observed a minute later is a new count, after the state was lost', async () => {
     const subscription = mirror();
     await send(
       subscription,

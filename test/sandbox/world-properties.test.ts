@@ -129,18 +129,18 @@ test('sandbox world: deal counters add up, and ids refer to existing records', (
 
 test('sandbox world: an activity about a memo or todo has its date, and each memo or todo of a person has one activity', () => {
   holds((lists, { world }) => {
-    const told = lists.activity.filter(({ type }) => type === 'memoCreate' || type === 'todoCreate');
+    const written = lists.activity.filter(({ type }) => type === 'memoCreate' || type === 'todoCreate');
     const dates = new Map(
       [...lists.memo, ...lists.todo].map((record) => [record.id, record['createdAt'] ?? record['생성 날짜']]),
     );
-    for (const { memoId, todoId, date } of told) {
+    for (const { memoId, todoId, date } of written) {
       const of = String(memoId ?? todoId);
       if (dates.has(of)) expect(date).toBe(dates.get(of));
     }
     const { memo, todo, activity } = world.sizes;
     if (activity < memo + todo) return;
-    const tellings = told.map(({ memoId, todoId }) => String(memoId ?? todoId));
-    expect(new Set(tellings).size).toBe(tellings.length);
+    const subjects = written.map(({ memoId, todoId }) => String(memoId ?? todoId));
+    expect(new Set(subjects).size).toBe(subjects.length);
   });
 });
 

@@ -37,15 +37,15 @@ const firstSeen = {
   merged: merged.exactOptional(),
 };
 const created = z.strictObject({ ...firstSeen, reappeared: yes });
-const updated = z.strictObject({
+const change = {
   ...base,
   before: record.nullable(),
   after: record,
   changes,
   class: z.enum(['edited', 'refreshed']),
   detectedBy: found,
-  merged: merged.exactOptional(),
-});
+};
+const updated = z.strictObject({ ...change, merged: merged.exactOptional() });
 const deleted = z.strictObject({
   ...base,
   before: record.nullable(),
@@ -65,15 +65,7 @@ const schemaChanged = z.strictObject({
   detectedBy: z.literal('content'),
   schema,
 });
-const todoChanged = z.strictObject({
-  ...base,
-  before: record.nullable(),
-  after: record,
-  changes,
-  class: z.enum(['edited', 'refreshed']),
-  detectedBy: found,
-  derivedFrom: z.string(),
-});
+const todoChanged = z.strictObject({ ...change, derivedFrom: z.string() });
 const todoDue = z.strictObject({
   ...base,
   before: z.null(),

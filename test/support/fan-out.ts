@@ -94,6 +94,33 @@ export async function appendEvents(redis: Redis, keys: Keys, events: readonly Ch
   return ids;
 }
 
+/**
+ * Appends events of these records, with a sequence that grows by one, until it is ended.
+ * @param paced awaited after each round, so that events are not made much faster than they are handled
+ * @returns ends the load; resolves to the last sequence
+ */
+export function eventLoad(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  records: readonly string[],
+  paced: (sequence: number) => Promise<void> = () => Promise.resolve(),
+): () => Promise<number> {
+  let isEnded = false;
+  const running = (async () => {
+    let sequence = 0;
+    while (!isEnded) {
+      sequence += 1;
+      const events = records.map((record) => changeEvent({ record, sequence }));
+      await appendEvents(redis, keys, events);
+      await paced(sequence);
+    }
+    return sequence;
+  })();
+  return async () => {
+    isEnded = true;
+    return await running;
+  };
+}
+
 export interface FanOutParts {
   redis: Redis;
   keys: Keys;

@@ -16,7 +16,6 @@ import { Redis } from 'ioredis';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/observability/status.js';
-import { systemClock } from '../../src/runtime/clock.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { orderOf } from '../../src/sandbox/verify/order.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
@@ -105,8 +104,7 @@ const swept = async (): Promise<void> => {
 const resting = async (act: () => Promise<void>): Promise<void> => {
   sandbox.rate = 0;
   await swept();
-  // What appendfsync everysec has not written yet would be lost with a kill.
-  await systemClock.sleep(2_000);
+  await onDisk();
   await act();
   sandbox.rate = RATE;
 };
@@ -119,6 +117,17 @@ const withRedis = async (act: (redis: Redis) => Promise<unknown>): Promise<void>
   redis.on('error', () => undefined);
   await act(redis).catch(() => undefined);
   redis.disconnect();
+};
+/** What appendfsync everysec has not written yet would be lost with a kill. A write that is answered under `always` is on the disk. */
+const onDisk = async (): Promise<void> => {
+  let answer: string | undefined;
+  await withRedis(async (redis) => {
+    await redis.config('SET', 'appendfsync', 'always');
+    answer = await redis.set('bad-days:written', '1');
+    await redis.del('bad-days:written');
+    await redis.config('SET', 'appendfsync', 'everysec');
+  });
+  if (answer !== 'OK') throw new Error('Redis did not confirm that its data is on the disk');
 };
 const lostAgain = async (lose: () => Promise<void>): Promise<void> => {
   await saidAgain('STATE LOST', lose);
