@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { FAULTS } from '../faults/faults.js';
 import { PROFILES } from '../faults/profiles.js';
-import { parseSwitches } from '../faults/schema.js';
-import type { Behaviour } from '../faults/behaviour.js';
+import { parseSwitches, type Behaviour } from '../faults/behaviour.js';
 import type { Journal } from '../journal/journal.js';
 import type { World } from '../world/world.js';
 

@@ -2,7 +2,7 @@
 import { jsonAnswer, emptyAnswer, htmlAnswer, type Answer, type Layer } from '../../server/read-api/answer.js';
 import { failureBody } from '../../server/read-api/envelope.js';
 import { refusal } from '../../server/read-api/respond.js';
-import type { Behaviour, LimitRules } from './behaviour.js';
+import type { Behaviour } from './behaviour.js';
 
 export class SlidingWindow {
   /** Times of admitted requests, oldest first from `#head`. */
@@ -11,7 +11,7 @@ export class SlidingWindow {
   #foreignUntil: number | null = null;
 
   /** 0 when the request is admitted, otherwise the ms until the next one would be. Refused requests do not count. */
-  take(now: number, rules: LimitRules): number {
+  take(now: number, rules: Behaviour): number {
     if (rules.limitRequests <= 0) return 0;
     this.#takeForeign(now, rules);
     return this.#admit(now, rules.limitRequests, rules.limitWindowMs);
@@ -30,7 +30,7 @@ export class SlidingWindow {
   }
 
   /** Counts the other client's requests since the last call, spread evenly. */
-  #takeForeign(now: number, { limitRequests, limitWindowMs, foreignPerSecond }: LimitRules): void {
+  #takeForeign(now: number, { limitRequests, limitWindowMs, foreignPerSecond }: Behaviour): void {
     if (foreignPerSecond <= 0) {
       this.#foreignUntil = null;
       return;
@@ -58,7 +58,7 @@ export function rateLimited(window: SlidingWindow, behaviour: () => Behaviour, n
 
 const MESSAGE = 'Too Many Requests';
 
-export function tooManyRequests(waitMs: number, hint: LimitRules['limitHint']): Answer {
+export function tooManyRequests(waitMs: number, hint: Behaviour['limitHint']): Answer {
   const sentence = `${(Math.max(1, waitMs) / 1_000).toFixed(3)}초 후 재시도해주세요.`;
   switch (hint) {
     case 'reason':

@@ -6,7 +6,7 @@ import type { BuiltInList } from '../../crm/lists/lists.js';
 import { isFurther, type SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { dice, type Dice } from '../world/random.js';
-import type { RecordRules } from './behaviour.js';
+import type { Behaviour } from './behaviour.js';
 
 type Fields = Record<string, unknown>;
 
@@ -16,7 +16,7 @@ const SOURCE_SINCE = '2025-07-14';
 
 export const RENDERING_RULES = ['todoNames', 'extras', 'stamps', 'drift', 'historySource'] as const;
 
-export function rendered(list: SandboxListName, record: CrmRecord, rules: RecordRules): CrmRecord {
+export function rendered(list: SandboxListName, record: CrmRecord, rules: Behaviour): CrmRecord {
   let fields: Fields = { ...record };
   if (list === 'todo' && rules.todoNames !== 'written') fields = wildTodo(fields, rules.todoNames);
   if (rules.extras) fields = { ...fields, ...extrasOf(list, fields) };
@@ -104,12 +104,12 @@ function drift(list: SandboxListName, fields: Fields, how: 'added' | 'removed' |
   else fields[name] = [fields[name]];
 }
 
-export function varies({ empties, sequence, pictures }: RecordRules): boolean {
+export function varies({ empties, sequence, pictures }: Behaviour): boolean {
   return empties === 'mixed' || sequence === 'reordered' || pictures === 'signed';
 }
 
 /** @param request a number that is different for every record and request */
-export function varied(record: CrmRecord, rules: RecordRules, seed: number, request: number): CrmRecord {
+export function varied(record: CrmRecord, rules: Behaviour, seed: number, request: number): CrmRecord {
   const roll = dice(seed, 0xd1e5, request);
   let fields: Fields = { ...record };
   if (rules.empties === 'mixed') fields = withoutNulls(fields, () => roll.chance(0.5));

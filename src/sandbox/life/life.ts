@@ -1,4 +1,4 @@
-/** The mutations of the synthetic workspace: each by its name for tests, and a seeded stream of them. */
+/** The mutations of the synthetic workspace: each by its name for tests, and a seeded stream of them (one table of what happens how often). */
 import { ChangefeedError } from '../../errors.js';
 import { isFurther, type FurtherName, type SandboxListName } from '../world/lists.js';
 import type { RefKind } from '../world/directory.js';
@@ -20,7 +20,6 @@ import * as further from './further.js';
 import { pick, type LifeContext } from './context.js';
 import * as log from './log.js';
 import * as notes from './notes.js';
-import { furtherActs, STREAM, type Act, type LifeVerb, type Verbs } from './stream.js';
 
 const isOpen = ({ doneAt }: TodoFacts): boolean => doneAt === null;
 const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
@@ -30,7 +29,7 @@ const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
  * facts instead of a random edit: references are indexes (`owner: 2`), times are ms.
  * @throws ChangefeedError CF_USAGE for an unknown record, or when no record fits
  */
-export class Life implements Verbs {
+export class Life {
   readonly #context: LifeContext;
   readonly #stream: readonly Act[];
 
@@ -205,4 +204,56 @@ export class Life implements Verbs {
 
 function nothing(what: string): ChangefeedError {
   return new ChangefeedError('CF_USAGE', { message: `The sandbox has no ${what} for this mutation.` });
+}
+
+export type LifeVerb = keyof Life;
+
+/** A mutation of the seeded stream. */
+interface Act {
+  readonly verb: LifeVerb;
+  /** Relative to the sum of all weights. */
+  readonly weight: number;
+  readonly run: (life: Life) => unknown;
+}
+
+const act = (verb: LifeVerb, weight: number, run: (life: Life) => unknown): Act => ({ verb, weight, run });
+
+const STREAM: readonly Act[] = [
+  act('editPerson', 14, (life) => life.editPerson()),
+  act('assignPerson', 6, (life) => life.assignPerson()),
+  act('createMemo', 12, (life) => life.createMemo()),
+  act('createTodo', 12, (life) => life.createTodo()),
+  act('completeTodo', 10, (life) => life.completeTodo()),
+  act('reopenTodo', 3, (life) => life.reopenTodo()),
+  act('rescheduleTodo', 4, (life) => life.rescheduleTodo()),
+  act('reassignTodo', 3, (life) => life.reassignTodo()),
+  act('relinkTodo', 2, (life) => life.relinkTodo()),
+  act('editTodo', 3, (life) => life.editTodo()),
+  act('addActivity', 8, (life) => life.addActivity()),
+  act('importActivity', 1, (life) => life.importActivity()),
+  act('addHistory', 6, (life) => life.addHistory()),
+  act('createDeal', 2, (life) => life.createDeal()),
+  act('moveDeal', 4, (life) => life.moveDeal()),
+  act('editOrganization', 4, (life) => life.editOrganization()),
+  act('assignOrganization', 1, (life) => life.assignOrganization()),
+  act('editMemo', 3, (life) => life.editMemo()),
+  act('submitForm', 3, (life) => life.submitForm()),
+  act('enrol', 2, (life) => life.enrol()),
+  act('refuseMail', 1, (life) => life.refuseMail()),
+  act('touch', 2, (life) => life.touch('people')),
+  act('createPerson', 4, (life) => life.createPerson()),
+  act('createOrganization', 1, (life) => life.createOrganization()),
+  act('delete', 2, (life) => life.delete('todo')),
+  act('delete', 1, (life) => life.delete('memo')),
+  act('delete', 1, (life) => life.delete('people')),
+  act('mergePeople', 1, (life) => life.mergePeople()),
+];
+
+/** The mutations of one further list. */
+function furtherActs(list: FurtherName): Act[] {
+  return [
+    act('editIn', 12, (life) => life.editIn(list)),
+    act('createIn', 4, (life) => life.createIn(list)),
+    act('delete', 2, (life) => life.delete(list)),
+  ];
 }

@@ -1,6 +1,6 @@
 /** The styles of cursor: how each encodes a position in a list, and how it is read when a client sends it back. */
 import type { SandboxListName } from '../world/lists.js';
-import type { PagingRules } from '../faults/behaviour.js';
+import type { Behaviour } from '../faults/behaviour.js';
 import { fixedUuid } from '../world/ids.js';
 
 /** Where the next page begins, in all the forms that the styles need. */
@@ -24,7 +24,7 @@ export interface CursorOptions {
   seed: number;
 }
 
-type Style = PagingRules['cursor'];
+type Style = Behaviour['cursor'];
 const BAD: Resumed = { by: 'nothing' };
 // Single-use cursors are kept on the server: enough for any walk, bounded because clients may never use them.
 const KEPT = 200_000;

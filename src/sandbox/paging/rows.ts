@@ -1,7 +1,7 @@
 /** The rows of one request: a list in a fixed order, or shuffled for this request only. */
 import type { SandboxListName } from '../world/lists.js';
 import { dice } from '../world/random.js';
-import type { PagingRules } from '../faults/behaviour.js';
+import type { Behaviour } from '../faults/behaviour.js';
 import type { View } from './view.js';
 
 export interface Rows {
@@ -16,7 +16,7 @@ export interface Rows {
 }
 
 /** @param request a number that is different for every request */
-export function rowsOf(view: View, list: SandboxListName, order: PagingRules['order'], request: number): Rows {
+export function rowsOf(view: View, list: SandboxListName, order: Behaviour['order'], request: number): Rows {
   if (order === 'shuffled') return shuffled(view, list, request);
   const rows = view.order(list, order);
   return {

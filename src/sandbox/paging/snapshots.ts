@@ -1,6 +1,6 @@
 /** Frozen views of the workspace, for snapshot cursors and for a replica that lags behind. */
 import type { SandboxListName } from '../world/lists.js';
-import type { PagingRules } from '../faults/behaviour.js';
+import type { Behaviour } from '../faults/behaviour.js';
 import type { World } from '../world/world.js';
 import { freeze, type FrozenView } from './view.js';
 
@@ -24,7 +24,7 @@ export class Snapshots {
     this.#now = now;
   }
 
-  open(list: SandboxListName, order: PagingRules['order'], lifetimeMs: number): { name: string; view: FrozenView } {
+  open(list: SandboxListName, order: Behaviour['order'], lifetimeMs: number): { name: string; view: FrozenView } {
     const name = `s${++this.#names}`;
     const view = freeze(this.#world, [list], order === 'shuffled' ? 'creation' : order, this.#now());
     this.#open.set(name, { view, expiresAt: this.#now() + lifetimeMs });
@@ -43,7 +43,7 @@ export class Snapshots {
   }
 
   /** The state of the workspace at some moment within the last `lagMs`. */
-  lagging(order: PagingRules['order'], lagMs: number): FrozenView {
+  lagging(order: Behaviour['order'], lagMs: number): FrozenView {
     const name = order === 'shuffled' ? 'creation' : order;
     if (this.#replica === null || this.#now() - this.#replica.takenAt >= lagMs) {
       this.#replica?.close();
