@@ -129,8 +129,9 @@ export interface SubscriptionParts {
   close?: (() => Promise<void>) | undefined;
   /** Defaults of the options of `retry`. */
   retry?: RetryPolicy;
-  rate?: Rate;
-  disableAfterMs?: number;
+  rate?: Rate | undefined;
+  /** In ms. */
+  disableAfter?: number | false;
   ping?: Ping;
   namedLists?: readonly ListName[];
 }
@@ -163,7 +164,7 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(batch &&
       parts.handleBatch && { batch: { size: batch.size, lingerMs: batch.linger, handle: parts.handleBatch } }),
     ...(parts.rate && { rate: parts.rate }),
-    ...(parts.disableAfterMs !== undefined && { disableAfterMs: parts.disableAfterMs }),
+    ...(typeof parts.disableAfter === 'number' && { disableAfterMs: parts.disableAfter }),
     ...(parts.ping && { ping: parts.ping }),
     ...(parts.namedLists && { namedLists: parts.namedLists }),
     ...(parts.close && { close: parts.close }),

@@ -1,4 +1,5 @@
 /** `bullmq`: every event as a job in your own queue, for workers in any language that BullMQ supports. */
+import type { JobsOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Subscription } from '../handler.js';
@@ -52,13 +53,11 @@ interface Destination {
 
 async function add(event: ChangeEvent, { settings, producer, place }: Destination): Promise<void> {
   const { name: subscription, queue, jobName, job } = settings;
-  const { attempts, backoff, priority, removeOnComplete, removeOnFail } = job;
+  const { removeOnComplete, removeOnFail, ...given } = job;
   try {
     await producer.add(jobName ?? event.type, event, {
       jobId: event.id,
-      ...(attempts !== undefined && { attempts }),
-      ...(backoff !== undefined && { backoff }),
-      ...(priority !== undefined && { priority }),
+      ...(given as JobsOptions),
       removeOnComplete: keptOf(removeOnComplete),
       removeOnFail: keptOf(removeOnFail),
     });

@@ -10,30 +10,17 @@ export interface ProducerOptions {
   timeoutMs: number;
 }
 
-export interface Producer {
-  /** @throws the connection's error, or Redis's own */
-  add(name: string, data: unknown, options: JobsOptions): Promise<void>;
-  close(): Promise<void>;
-}
-
-interface Seen {
-  /** The connection's last error. */
-  error?: Error;
-}
-
-interface Open {
-  redis: Redis;
-  queue: Queue;
-}
+export type Producer = ReturnType<typeof createProducer>;
 
 const LONGEST_PAUSE_MS = 2_000;
 
 /** Connects at the first job, so that a command that only reads the configuration opens no connection. */
-export function createProducer(options: ProducerOptions): Producer {
-  let opening: Promise<Open> | undefined;
-  const seen: Seen = {};
+export function createProducer(options: ProducerOptions) {
+  let opening: ReturnType<typeof open> | undefined;
+  /** The connection's last error. */
+  let failure: Error | undefined;
 
-  async function open(): Promise<Open> {
+  async function open() {
     const redis = new Redis(options.url, {
       lazyConnect: true,
       connectTimeout: options.timeoutMs,
@@ -42,7 +29,7 @@ export function createProducer(options: ProducerOptions): Producer {
       maxRetriesPerRequest: 1,
       retryStrategy: (times) => Math.min(times * 100, LONGEST_PAUSE_MS),
     });
-    redis.on('error', (error: Error) => (seen.error = error)).on('ready', () => delete seen.error);
+    redis.on('error', (error: Error) => (failure = error)).on('ready', () => (failure = undefined));
     try {
       await redis.connect();
     } catch (error) {
@@ -55,27 +42,22 @@ export function createProducer(options: ProducerOptions): Producer {
     return { redis, queue };
   }
 
-  async function opened(): Promise<Open> {
-    opening ??= open();
-    try {
-      return await opening;
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
-  }
-
   return {
-    async add(name, data, job) {
+    /** @throws the connection's error, or Redis's own */
+    async add(name: string, data: unknown, job: JobsOptions): Promise<void> {
       try {
-        const { queue } = await opened();
+        opening ??= open().catch((error: unknown) => {
+          opening = undefined;
+          throw error;
+        });
+        const { queue } = await opening;
         await queue.add(name, data, job);
       } catch (error) {
         // The client only reports that it gave up. The connection's last error has the reason.
-        throw isGivingUp(error) ? reasonOf(seen, error) : error;
+        throw isGivingUp(error) ? (failure ?? error) : error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const closing = opening;
       opening = undefined;
       const open = await closing?.catch(() => undefined);
@@ -88,8 +70,4 @@ export function createProducer(options: ProducerOptions): Producer {
 function isGivingUp(error: unknown): boolean {
   const { name, message } = error as Error;
   return name === 'MaxRetriesPerRequestError' || /connection is closed/i.test(message);
-}
-
-function reasonOf({ error }: Seen, otherwise: unknown): unknown {
-  return error ?? otherwise;
 }

@@ -1,8 +1,7 @@
 /** The options of handlers that post to a URL: the target, allowed hosts, the rate, and when a failing endpoint is disabled. */
 import { z } from 'zod';
 import { duration, strictOptions, wholeNumber } from '../../schema-kit/fields.js';
-import type { Rate } from '../handler.js';
-import { LONGEST_WAIT, type SubscriptionParts } from '../options.js';
+import { LONGEST_WAIT } from '../options.js';
 import { isAllowHost, readAllowHosts, type Allowances } from './address.js';
 import { readTarget, type Target } from './target.js';
 
@@ -57,15 +56,4 @@ export function toEndpoint<Options extends Given>(
   if (result.outcome === 'accepted') return { ...rest, allowances, target: result.target };
   context.addIssue({ code: 'custom', path: ['url'], message: result.allowed });
   return z.NEVER;
-}
-
-/** The options that the dispatcher applies, not the handler itself. */
-export function deliveryParts({
-  rate,
-  disableAfter,
-}: {
-  rate?: Rate | undefined;
-  disableAfter: number | false;
-}): Pick<SubscriptionParts, 'rate' | 'disableAfterMs'> {
-  return { ...(rate && { rate }), ...(disableAfter !== false && { disableAfterMs: disableAfter }) };
 }

@@ -3,7 +3,6 @@ import type { ChangeEvent } from '../../events/types.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { deliveryParts } from '../http/endpoint.js';
 import { WEBHOOK_RETRY } from '../webhook/options.js';
 import { createPost, type EndpointWorld } from '../http/post.js';
 import { messageSchema, type MessageOptions, type MessageSettings } from './options.js';
@@ -43,7 +42,8 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
   return toSubscription(settings, {
     handler: 'message',
     retry: WEBHOOK_RETRY,
-    ...deliveryParts(settings),
+    rate: settings.rate,
+    disableAfter: settings.disableAfter,
     handle: (event, context) => post.send(() => encode(event, context, settings), context),
     close: () => post.close(),
   });

@@ -2,7 +2,6 @@
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { deliveryParts } from '../http/endpoint.js';
 import { encodeBatch, encodeMessage, type Message, type Sendable } from './message.js';
 import { WEBHOOK_RETRY, webhookSchema, type WebhookOptions, type WebhookSettings } from './options.js';
 import { ping } from './ping.js';
@@ -45,7 +44,8 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
   return toSubscription(settings, {
     handler: 'webhook',
     retry: WEBHOOK_RETRY,
-    ...deliveryParts(settings),
+    rate: settings.rate,
+    disableAfter: settings.disableAfter,
     handle: (event, context) => post.send((now) => signed(event, now), context),
     handleBatch: (events, context) => {
       const { id, headers, body } = encodeBatch(events);
