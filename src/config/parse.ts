@@ -32,21 +32,22 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     throw invalidConfig(source, [...sentences, ...problems]);
   }
   const { workspaces, derive, redis, log, deadLetters, serve } = result.data;
-  // Derive functions run as subscriptions: their names are names of queues too.
-  problems.push(...repeated(placed(workspaces, 'workspaces')));
-  problems.push(...repeated([...placed(subscriptions, 'subscriptions'), ...placed(derive, 'derive')]));
+  const lists = listsOf(workspaces);
+  const tokens = mirrorTokens(serve?.token, workspaces);
   problems.push(
+    ...repeated(placed(workspaces, 'workspaces')),
+    // Derive functions run as subscriptions: their names are names of queues too.
+    ...repeated([...placed(subscriptions, 'subscriptions'), ...placed(derive, 'derive')]),
     ...unknownWorkspaces(subscriptions, workspaces, 'subscriptions'),
     ...unknownWorkspaces(derive, workspaces, 'derive'),
+    ...listsThatDisagree(workspaces, 'object'),
+    ...emitsOfNoList(derive, lists),
+    ...(serve === undefined ? [] : listsThatDisagree(workspaces, 'path')),
+    ...subscriptions.flatMap((one, index) => selectionProblems(one, lists, `subscriptions[${index}]`)),
+    ...derive.flatMap((one, index) => selectionProblems(one, lists, `derive[${index}]`)),
+    ...unknownTypes(subscriptions, derive),
+    ...tokens.problems,
   );
-  const lists = listsOf(workspaces);
-  problems.push(...listsThatDisagree(workspaces, 'object'), ...emitsOfNoList(derive, lists));
-  if (serve !== undefined) problems.push(...listsThatDisagree(workspaces, 'path'));
-  problems.push(...subscriptions.flatMap((one, index) => selectionProblems(one, lists, `subscriptions[${index}]`)));
-  problems.push(...derive.flatMap((one, index) => selectionProblems(one, lists, `derive[${index}]`)));
-  problems.push(...unknownTypes(subscriptions, derive));
-  const tokens = mirrorTokens(serve?.token, workspaces);
-  problems.push(...tokens.problems);
   if (problems.length > 0) throw invalidConfig(source, problems);
   return {
     workspaces,

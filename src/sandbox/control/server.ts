@@ -1,5 +1,5 @@
 /** The control API: changes a running sandbox over HTTP, on its own port and with its own token. For tests in another process. */
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { FAULTS } from '../faults/faults.js';
@@ -71,30 +71,20 @@ function guard(app: FastifyInstance, secret: string): void {
 
 /** The requests that change something. Each answers with the state afterwards. */
 function controls(app: FastifyInstance, sandbox: Controls): void {
-  const after = (act: (body: unknown) => void) => (request: { body: unknown }) => {
-    act(request.body ?? undefined);
-    return stateOf(sandbox);
-  };
-  app.post(
-    '/step',
-    after((body) => void sandbox.step(step.parse(body).count)),
-  );
-  app.put(
-    '/rate',
-    after((body) => (sandbox.rate = rate.parse(body).rate)),
-  );
-  app.put(
-    '/profile',
-    after((body) => sandbox.useProfile(named.parse(body).name)),
-  );
-  app.patch(
-    '/behaviour',
-    after((body) => sandbox.behave(parseSwitches(body))),
-  );
-  app.put(
-    '/token',
-    after((body) => sandbox.reissueToken(token.parse(body).token)),
-  );
+  const acts: readonly [HTTPMethods, string, (body: unknown) => void][] = [
+    ['POST', '/step', (body) => sandbox.step(step.parse(body).count)],
+    ['PUT', '/rate', (body) => (sandbox.rate = rate.parse(body).rate)],
+    ['PUT', '/profile', (body) => sandbox.useProfile(named.parse(body).name)],
+    ['PATCH', '/behaviour', (body) => sandbox.behave(parseSwitches(body))],
+    ['PUT', '/token', (body) => sandbox.reissueToken(token.parse(body).token)],
+  ];
+  for (const [method, url, act] of acts) {
+    const handler = ({ body }: { body: unknown }): unknown => {
+      act(body ?? undefined);
+      return stateOf(sandbox);
+    };
+    app.route({ method, url, handler });
+  }
   app.put('/faults/:name', (request) => turned(sandbox, request.params, 'on'));
   app.delete('/faults/:name', (request) => turned(sandbox, request.params, 'off'));
 }
