@@ -57,7 +57,7 @@ describe('failures: the command line', () => {
     async () => {
       const crm = await startOtherCrm();
       const folder = await folderOf(crm);
-      crm.mishap = (list, cursor) =>
+      crm.fault = (list, cursor) =>
         list === 'people' && cursor !== null
           ? { status: 403, body: { success: false, message: 'Forbidden', reason: 'plan' } }
           : undefined;
@@ -66,7 +66,7 @@ describe('failures: the command line', () => {
       expect(stopped.stderr).toMatch(
         /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*continues where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
       );
-      crm.mishap = () => undefined;
+      crm.fault = () => undefined;
       const before = crm.asked.length;
       const data = await folder.run(['sweep', 'people', '--json']);
       expect(JSON.parse(data.stdout)).toMatchObject({

@@ -71,7 +71,7 @@ describe.skipIf(redisBinary === undefined)('sweep: another server of the API', (
       ],
       ['memo', { status: 500, headers: { 'content-type': 'text/html' }, body: '<html>oops</html>' }],
     ]);
-    crm.mishap = (list, cursor) => {
+    crm.fault = (list, cursor) => {
       const reply = cursor === null ? undefined : mishaps.get(list);
       if (reply !== undefined) mishaps.delete(list);
       return reply;

@@ -50,7 +50,7 @@ export interface OtherCrm {
   /** Every request with a valid token so far. */
   readonly asked: AskedPage[];
   /** While it returns a reply, that is sent instead of the list. */
-  mishap: (list: ListName, cursor: string | null) => Reply | undefined;
+  fault: (list: ListName, cursor: string | null) => Reply | undefined;
 }
 
 /** Call it inside a test; the server is stopped after it. */
@@ -59,7 +59,7 @@ export async function startOtherCrm(): Promise<OtherCrm> {
     token: 'tok-5f0c1e9bd2a7',
     lists: someRecords(),
     asked: [],
-    mishap: () => undefined,
+    fault: () => undefined,
   };
   const server = createServer((request, response) => {
     const { status = 200, headers = {}, body } = answer(request, crm);
@@ -79,7 +79,7 @@ function answer(request: IncomingMessage, crm: Omit<OtherCrm, 'url'>): Reply {
   if (request.headers.authorization !== `Bearer ${crm.token}`) return { status: 401, body: { success: false } };
   if (request.headers['content-type'] !== 'application/json') return { status: 400, body: '' };
   const cursor = searchParams.get('cursor');
-  const reply = crm.mishap(list, cursor) ?? { body: page(list, crm.lists[list], cursor) };
+  const reply = crm.fault(list, cursor) ?? { body: page(list, crm.lists[list], cursor) };
   crm.asked.push({ list, cursor, status: reply.status ?? 200 });
   return reply;
 }

@@ -17,7 +17,7 @@ describe('a large page', { timeout: 120_000 }, () => {
   async function open(options: object = {}) {
     const crm = await startOtherCrm();
     const people: OtherRecord[] = [];
-    crm.mishap = (list) => (list === 'people' ? { body: { success: true, data: { peopleList: people } } } : undefined);
+    crm.fault = (list) => (list === 'people' ? { body: { success: true, data: { peopleList: people } } } : undefined);
     const disabled = Object.fromEntries(LISTS.map((list) => [list, { enabled: false }]));
     const lists = { ...disabled, people: options };
     const raw = {

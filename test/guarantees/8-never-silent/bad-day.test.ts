@@ -184,7 +184,7 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     const { folder, env, service } = await started({ redis, crm });
     await baselined(folder, env);
 
-    crm.mishap = () => ({ status: 503, body: '' });
+    crm.fault = () => ({ status: 503, body: '' });
     await service.waitForLine(/"problem":"sweep.failed"/, 60_000);
     const shown = await folder.run(['status', '--check'], env);
     expect({ code: shown.code, says: /sweep\.failed .*answered 503/.test(shown.stdout) }).toEqual({
@@ -192,7 +192,7 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
       says: true,
     });
 
-    crm.mishap = () => undefined;
+    crm.fault = () => undefined;
     const healthy = async (): Promise<void> => expect((await folder.run(['status', '--check'], env)).code).toBe(0);
     await eventually(healthy, { timeoutMs: 60_000 });
     await service.kill('SIGTERM');
