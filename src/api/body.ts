@@ -1,4 +1,4 @@
-/** Reads a body as text. A body over the limit, before or after unpacking, and one that is not valid UTF-8 are errors. */
+/** Reads a body, and its text. A body over the limit, before or after unpacking, and one that is not valid UTF-8 are errors. */
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
@@ -11,12 +11,6 @@ export class BodyRefused extends Error {
 /** The body is larger than a page may be. The answer is valid, so the next one will be as large. */
 export class BodyTooLarge extends BodyRefused {
   override readonly name = 'BodyTooLarge';
-}
-
-export interface BodyText {
-  readonly text: string;
-  /** Size in bytes, unpacked. */
-  readonly bytes: number;
 }
 
 /** The encodings that `unpack` knows. */
@@ -32,19 +26,23 @@ export interface BodyOptions {
 }
 
 /**
- * @throws BodyRefused when the body is larger than `maxBytes`, cannot be unpacked, or is not UTF-8;
- *   the stream's own error when the connection fails
+ * The bytes of a body, unpacked.
+ * @throws BodyRefused when the body is larger than `maxBytes` or cannot be unpacked; the stream's own error when the connection fails
  */
 export async function readBody(
   body: AsyncIterable<Buffer>,
   { maxBytes, encoding, length }: BodyOptions,
-): Promise<BodyText> {
+): Promise<Buffer> {
   const raw = await collect(body, maxBytes, length);
-  const bytes = await unpack(raw, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
+  return await unpack(raw, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
+}
+
+/** @throws BodyRefused when the bytes are not UTF-8 */
+export function textOf(bytes: Buffer): string {
   // A lenient decoder would put replacement characters into records, and each would be reported as a change.
   if (!isUtf8(bytes)) throw new BodyRefused('the body is not UTF-8');
   const text = bytes.toString('utf8');
-  return { text: text.startsWith('\ufeff') ? text.slice(1) : text, bytes: bytes.length };
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 async function collect(body: AsyncIterable<Buffer>, maxBytes: number, length?: string): Promise<Buffer> {
@@ -55,7 +53,8 @@ async function collect(body: AsyncIterable<Buffer>, maxBytes: number, length?: s
     if (size > maxBytes) throw tooLarge(maxBytes, length);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size);
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
 }
 
 async function unpack(raw: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {

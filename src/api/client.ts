@@ -8,7 +8,7 @@ import { silentLog, type Log } from '../runtime/log.js';
 import { checkToken, parseBaseUrl, type ApiAddress } from './address.js';
 import type { Budget } from './budget.js';
 import { compose, type FetchPage } from './layers.js';
-import type { ReadApi } from './read-api.js';
+import { wholePage, type ReadApi } from './read-api.js';
 import { createRedactor, redactLog } from './redact.js';
 import { requestPage } from './request.js';
 import { withBudget } from './with-budget.js';
@@ -65,11 +65,13 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
     bodyTimeout: timeoutMs,
   });
   const fetchPage = createStack(options, { address, token, pool });
+  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { cursor, page, signal, knownDigest }) => {
+    signal?.throwIfAborted();
+    return await fetchPage({ list, cursor, page, attempt: 1, signal, knownDigest });
+  };
   return {
-    fetchPage: async (list, { cursor, page, signal }) => {
-      signal?.throwIfAborted();
-      return await fetchPage({ list, cursor, page, attempt: 1, signal });
-    },
+    fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, { ...options, knownDigest: undefined })),
+    fetchIfChanged,
     // Closing a pool twice is an error in undici; here it is not.
     close: async () => {
       if (!pool.closed && !pool.destroyed) await pool.close();

@@ -13,6 +13,8 @@ export interface Answer {
   readonly text: string;
   /** Size of the body in bytes, decoded. */
   readonly bytes: number;
+  /** Digest of the body's bytes. */
+  readonly digest?: string | undefined;
 }
 
 /** The request, as far as messages need it. */

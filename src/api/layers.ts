@@ -1,6 +1,6 @@
 /** The client is a stack of layers around one try. Each layer adds one behaviour and does not know the others. */
 import type { ListName } from '../crm/lists/lists.js';
-import type { Page } from './read-api.js';
+import type { FetchedPage } from './read-api.js';
 
 export interface PageRequest {
   readonly list: ListName;
@@ -10,9 +10,11 @@ export interface PageRequest {
   /** 1 for the first try of this page. */
   readonly attempt: number;
   readonly signal: AbortSignal | undefined;
+  /** An answer with this digest is not parsed. */
+  readonly knownDigest?: string | undefined;
 }
 
-export type FetchPage = (request: PageRequest) => Promise<Page>;
+export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;
 export type Layer = (next: FetchPage) => FetchPage;
 
 /** The first layer is the outermost. */

@@ -36,6 +36,7 @@ export function readPage(answer: Answer, asked: Asked): Page {
     // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
     nextCursor: records.length === 0 ? null : nextCursor,
     bytes: answer.bytes,
+    digest: answer.digest,
   };
 }
 

@@ -1,3 +1,4 @@
+import { ChangefeedError } from '../errors.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { ListName } from '../crm/lists/lists.js';
 
@@ -9,6 +10,30 @@ export interface Page {
   readonly nextCursor: string | null;
   /** Size of the body in bytes. */
   readonly bytes: number;
+  /** Digest of the body's bytes. Absent: the page cannot be recognised. */
+  readonly digest?: string | undefined;
+}
+
+/** The answer has the digest that the caller knows. It was not parsed. */
+export interface UnchangedPage {
+  readonly unchanged: true;
+  readonly list: ListName;
+  readonly bytes: number;
+}
+
+export type FetchedPage = Page | UnchangedPage;
+
+export function isUnchanged(page: FetchedPage): page is UnchangedPage {
+  return 'unchanged' in page;
+}
+
+/** The page of a request without a known digest. */
+export function wholePage(page: FetchedPage): Page {
+  if (!isUnchanged(page)) return page;
+  throw new ChangefeedError('CF_INTERNAL', {
+    list: page.list,
+    message: 'A page that was not known came back as unchanged.',
+  });
 }
 
 export interface FetchOptions {
@@ -16,7 +41,7 @@ export interface FetchOptions {
   cursor: string | null;
   /** Number of the page within the sweep, from 1; used in messages. */
   page: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** The read API of one workspace, without any detail of HTTP. */
@@ -27,5 +52,7 @@ export interface ReadApi {
    *   CF_PAGE_MALFORMED
    */
   fetchPage(list: ListName, options: FetchOptions): Promise<Page>;
+  /** The same for a page that was read before: an answer with the digest that the page had then is not parsed. */
+  fetchIfChanged(list: ListName, options: FetchOptions & { knownDigest: string | undefined }): Promise<FetchedPage>;
   close(): Promise<void>;
 }

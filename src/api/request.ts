@@ -4,11 +4,13 @@ import { ChangefeedError } from '../errors.js';
 import { nameOf, type ListName, type Lists, type ListRef } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ApiAddress } from './address.js';
-import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, type BodyText } from './body.js';
+import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './body.js';
 import { DeadlinePassed, withDeadline } from './deadline.js';
 import { noAnswer, unreadable, type Answer, type Asked } from './failure.js';
 import type { FetchPage, PageRequest } from './layers.js';
+import { pageDigest } from './page-digest.js';
 import { readPage } from './page.js';
+import type { UnchangedPage } from './read-api.js';
 import type { Redact } from './redact.js';
 
 /** Enough for the text of any error; a longer body is not read. */
@@ -46,20 +48,21 @@ export function requestPage(options: RequestOptions): FetchPage {
       throw new ChangefeedError('CF_INTERNAL', { workspace, message: 'A page was asked for after close().' });
     }
     const answer = await withDeadline({ timeoutMs, outer: request.signal }, (signal) =>
-      ask(options, { asked, cursor: request.cursor }, signal),
+      ask(options, { asked, cursor: request.cursor, knownDigest: request.knownDigest }, signal),
     );
-    return readPage(answer, asked);
+    return 'unchanged' in answer ? answer : readPage(answer, asked);
   };
 }
 
-interface Ask extends Pick<PageRequest, 'cursor'> {
+interface Ask extends Pick<PageRequest, 'cursor' | 'knownDigest'> {
   asked: Asked;
 }
 
-async function ask(options: RequestOptions, { asked, cursor }: Ask, signal: AbortSignal): Promise<Answer> {
+async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): Promise<Answer | UnchangedPage> {
+  const { asked, knownDigest } = wanted;
   let response: Dispatcher.ResponseData;
   try {
-    response = await send(options, { asked, cursor }, signal);
+    response = await send(options, wanted, signal);
   } catch (error) {
     const what = error instanceof DeadlinePassed ? `did not answer within ${options.timeoutMs} ms` : 'did not answer';
     throw noAnswer(asked, { status: null, what: `the API at ${asked.host} ${what}${named(error)}`, cause: error });
@@ -68,14 +71,17 @@ async function ask(options: RequestOptions, { asked, cursor }: Ask, signal: Abor
   // Destroying a body that was not read to its end emits an error event; without a listener it would end the process.
   body.on('error', () => undefined);
   const encoding = first(headers['content-encoding']);
-  const { text, bytes } =
-    status >= 200 && status <= 299
-      ? await pageBody(
-          readBody(body, { maxBytes: options.maxBytes, encoding, length: first(headers['content-length']) }),
-          { asked, status },
-        )
-      : await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }));
-  return { status, retryAfter: first(headers['retry-after']), location: first(headers['location']), text, bytes };
+  const facts = { status, retryAfter: first(headers['retry-after']), location: first(headers['location']) };
+  if (status < 200 || status > 299)
+    return { ...facts, ...(await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }))) };
+  const length = first(headers['content-length']);
+  return await usableBody({ asked, status }, async () => {
+    const content = await readBody(body, { maxBytes: options.maxBytes, encoding, length });
+    const digest = await pageDigest(content);
+    const bytes = content.length;
+    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes };
+    return { ...facts, text: textOf(content), bytes, digest };
+  });
 }
 
 function send({ pool, address, token }: RequestOptions, { asked: { list }, cursor }: Ask, signal: AbortSignal) {
@@ -93,12 +99,10 @@ function send({ pool, address, token }: RequestOptions, { asked: { list }, curso
   });
 }
 
-async function pageBody(
-  reading: Promise<BodyText>,
-  { asked, status }: { asked: Asked; status: number },
-): Promise<BodyText> {
+/** Names what is wrong with a body that cannot be read. */
+async function usableBody<T>({ asked, status }: { asked: Asked; status: number }, read: () => Promise<T>): Promise<T> {
   try {
-    return await reading;
+    return await read();
   } catch (error) {
     if (error instanceof BodyRefused) {
       const advice = error instanceof BodyTooLarge ? smallerPages(asked.list) : undefined;
@@ -122,9 +126,10 @@ function noSuchList(workspace: string, list: ListName, { all }: Lists): Changefe
 }
 
 /** The body of a failed answer is optional: the status is enough, and the body may be missing, endless or incomplete. */
-async function errorBody(reading: Promise<BodyText>): Promise<BodyText> {
+async function errorBody(reading: Promise<Buffer>): Promise<Pick<Answer, 'text' | 'bytes'>> {
   try {
-    return await reading;
+    const content = await reading;
+    return { text: textOf(content), bytes: content.length };
   } catch {
     return { text: '', bytes: 0 };
   }

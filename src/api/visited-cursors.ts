@@ -22,6 +22,21 @@ export interface VisitedCursors {
    * @throws ChangefeedError CF_CURSOR_LOOP
    */
   check(page: Page, cursor: string | null): void;
+  /**
+   * The same for a page that is as it was in an earlier walk.
+   * @throws ChangefeedError CF_CURSOR_LOOP
+   */
+  checkKnown(list: ListName, page: KnownPage): void;
+  /** The cursors followed since the last call. */
+  takeFollowed(): string[];
+}
+
+/** A page that an earlier walk has read. */
+export interface KnownPage {
+  cursor: string | null;
+  nextCursor: string | null;
+  /** Identifies the first page; null for any other. */
+  firstPage: string | null;
 }
 
 /** Identifies a first page by the ids of its records, or by the text of a record without an id. Null for an empty page. */
@@ -35,6 +50,14 @@ export function firstPageKey({ records }: Page): string | null {
 export function createVisitedCursors({ firstPage, cursors }: VisitedStart): VisitedCursors {
   const followed = new Set(cursors);
   let first = firstPage;
+  let fresh: string[] = [];
+  const follow = (list: ListName, cursor: string | null, nextCursor: string | null): void => {
+    if (cursor !== null) followed.add(cursor);
+    if (nextCursor === null) return;
+    if (followed.has(nextCursor)) throw loop(list, 'a page pointed back to a cursor already followed');
+    followed.add(nextCursor);
+    fresh.push(nextCursor);
+  };
   return {
     get firstPage() {
       return first;
@@ -44,10 +67,16 @@ export function createVisitedCursors({ firstPage, cursors }: VisitedStart): Visi
       else if (first !== null && firstPageKey(page) === first) {
         throw loop(page.list, 'the first page came again in place of a later one');
       }
-      if (cursor !== null) followed.add(cursor);
-      if (page.nextCursor === null) return;
-      if (followed.has(page.nextCursor)) throw loop(page.list, 'a page pointed back to a cursor already followed');
-      followed.add(page.nextCursor);
+      follow(page.list, cursor, page.nextCursor);
+    },
+    checkKnown(list, { cursor, nextCursor, firstPage: known }) {
+      if (cursor === null) first = known;
+      follow(list, cursor, nextCursor);
+    },
+    takeFollowed() {
+      const taken = fresh;
+      fresh = [];
+      return taken;
     },
   };
 }

@@ -91,15 +91,25 @@ export function vanished({ before, changed, pages }: MembershipChange): string[]
   return [...left];
 }
 
-/** The missing records after one more complete sweep. Those seen again are left out; the others count one more sweep. */
+/**
+ * The missing records after one more complete sweep. Those seen again are left out; the others count one more sweep. An entry of
+ * neither this sweep nor the last complete one was counted by a sweep that was abandoned before its last commit. This sweep counts in
+ * its place.
+ */
 export function missingAfter(
   before: ReadonlyMap<string, Missing>,
-  { left, returned, sweep, at }: { left: readonly string[]; returned: ReadonlySet<string>; sweep: string; at: string },
+  {
+    left,
+    returned,
+    sweep,
+    lastSweep,
+    at,
+  }: { left: readonly string[]; returned: ReadonlySet<string>; sweep: string; lastSweep: string | null; at: string },
 ): Map<string, Missing> {
   const after = new Map<string, Missing>();
   for (const [key, entry] of before) {
     if (returned.has(key)) continue;
-    after.set(key, entry.sweep === sweep ? entry : { ...entry, sweeps: entry.sweeps + 1, sweep });
+    after.set(key, { ...entry, sweeps: entry.sweeps + (entry.sweep === lastSweep ? 1 : 0), sweep });
   }
   for (const key of left) if (!after.has(key)) after.set(key, { sweeps: 1, since: at, sweep });
   return after;

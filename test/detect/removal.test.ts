@@ -38,7 +38,14 @@ describe('removal: missing records', () => {
   const once: Missing = { sweeps: 1, since: '2026-03-01T00:00:00.000Z', sweep: 's1' };
   const after = (before: Record<string, Missing>, step: Partial<Parameters<typeof missingAfter>[1]>) =>
     Object.fromEntries(
-      missingAfter(new Map(Object.entries(before)), { left: [], returned: new Set(), sweep: 's2', at, ...step }),
+      missingAfter(new Map(Object.entries(before)), {
+        left: [],
+        returned: new Set(),
+        sweep: 's2',
+        lastSweep: 's1',
+        at,
+        ...step,
+      }),
     );
 
   it('count one sweep more with every complete sweep that does not show them', () => {
@@ -49,6 +56,12 @@ describe('removal: missing records', () => {
   it('count a sweep once although it was finished twice', () => {
     const taken = after({ a: once }, { left: ['b'] });
     expect(after(taken, { left: ['a', 'b'] })).toEqual(taken);
+  });
+
+  it('do not count a sweep that was abandoned before its last commit', () => {
+    const abandoned = { ...once, sweep: 'abandoned' };
+    expect(after({ a: abandoned }, {})).toEqual({ a: { ...once, sweep: 's2' } });
+    expect(after({ a: { ...abandoned, sweeps: 2 } }, {})).toEqual({ a: { ...once, sweeps: 2, sweep: 's2' } });
   });
 
   it('are no longer missing when they are seen again', () => {

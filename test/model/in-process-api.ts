@@ -4,7 +4,8 @@ import { compose, type FetchPage } from '../../src/api/layers.js';
 import { noAnswer, type Asked } from '../../src/api/failure.js';
 import { readPage } from '../../src/api/page.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import type { Page, ReadApi } from '../../src/api/read-api.js';
+import { pageDigest } from '../../src/api/page-digest.js';
+import { wholePage, type Page, type ReadApi } from '../../src/api/read-api.js';
 import { withRetry } from '../../src/api/with-retry.js';
 import type { BuiltInList, ListName } from '../../src/crm/lists/lists.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -48,11 +49,15 @@ export function inProcessApi({ sandbox, clock, faults, attempts, visible }: InPr
   };
   const retry = { attempts, backoff: { delayMs: 500, maxDelayMs: 30_000 }, clock, log: silentLog, random: () => 0.5 };
   const fetchPage = compose([withRetry(retry)], once);
+  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { cursor, page, signal, knownDigest }) => {
+    const got = wholePage(await fetchPage({ list, cursor, page, attempt: 1, signal }));
+    const records = visible(builtIn(list), got.records);
+    const digest = await pageDigest(Buffer.from(JSON.stringify([records, got.nextCursor])));
+    return digest === knownDigest ? { unchanged: true, list, bytes: got.bytes } : { ...got, records, digest };
+  };
   return {
-    async fetchPage(list, { cursor, page, signal }) {
-      const got = await fetchPage({ list, cursor, page, attempt: 1, signal });
-      return { ...got, records: visible(builtIn(list), got.records) };
-    },
+    fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, { ...options, knownDigest: undefined })),
+    fetchIfChanged,
     close: () => Promise.resolve(),
   };
 }

@@ -16,6 +16,11 @@ export interface ListedApi extends ReadApi {
 export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): ListedApi {
   const asked: (string | null)[] = [];
   const api: ListedApi = {
+    async fetchIfChanged(list, { knownDigest, ...options }) {
+      const page = await api.fetchPage(list, options);
+      const digest = JSON.stringify([page.records, page.nextCursor]);
+      return digest === knownDigest ? { unchanged: true, list, bytes: 0 } : { ...page, digest };
+    },
     records,
     asked,
     before: () => undefined,
