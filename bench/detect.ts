@@ -53,7 +53,15 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
 function emptyMemory(): ClassifyOptions['memory'] {
   const schema = schemaFrom([]);
   const [seen, partly, held] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  return { seen, partly, quarantined: held, hasUnconfirmed: false, schema, tracked: new TrackedFields(schema) };
+  return {
+    seen,
+    skipped: false,
+    partly,
+    quarantined: held,
+    hasUnconfirmed: false,
+    schema,
+    tracked: new TrackedFields(schema),
+  };
 }
 
 /** A page of this size is one part. */

@@ -7,13 +7,15 @@ import { packVersioned } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
 import { memberField, membersField } from './membership.js';
 import { packQuarantined, packRecord } from './packing.js';
+import { packPage, pageField } from './stored-pages.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
 
 const script = loadScript('commit-page');
 
 /** Numbers of the script's KEYS. */
 const SWEEP = 4;
-const WALK_OR_MEMBERS = 5;
+const WALK = 5;
+const MEMBERS = 8;
 
 type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
@@ -25,17 +27,20 @@ export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: 
     summary,
     writes,
     events = [],
-    members,
+    cursors = [],
+    members = null,
+    page,
     dropParts = [],
     quarantine = [],
     release = [],
   } = commit;
-  const { keys, workspace } = scope;
   const changes: FieldChange[] = [
-    ...(members === null || members === undefined ? [] : [setMembers(members)]),
-    ...dropParts.map((page): FieldChange => [WALK_OR_MEMBERS, 'del', membersField(page), '']),
-    ...quarantine.map(([key, json]): FieldChange => [WALK_OR_MEMBERS, 'set', `h ${key}`, packQuarantined(json)]),
-    ...release.map((key): FieldChange => [WALK_OR_MEMBERS, 'del', `h ${key}`, '']),
+    ...cursors.map((cursor): FieldChange => [WALK, 'set', `c ${cursor}`, '']),
+    ...(members === null ? [] : [setMembers(members)]),
+    ...(page === undefined ? [] : pageChanges(page, members !== null)),
+    ...dropParts.map((part): FieldChange => [WALK, 'del', membersField(part), '']),
+    ...quarantine.map(([key, json]): FieldChange => [WALK, 'set', `h ${key}`, packQuarantined(json)]),
+    ...release.map((key): FieldChange => [WALK, 'del', `h ${key}`, '']),
     ...schemaChanges(commit.schema),
     ...(commit.schemaSequences ?? []).map(([field, sequence]): FieldChange => [
       SWEEP,
@@ -44,11 +49,10 @@ export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: 
       sequence,
     ]),
   ];
-  return await run(scope, keysOf(scope, list, keys.walk(workspace, list)), [
+  return await run(scope, list, [
     token,
     randomUUID(),
     packVersioned(checkpoint),
-    checkpoint?.cursor ?? '',
     packVersioned(summary),
     summary?.completedAt ?? '',
     ...recordArguments(writes),
@@ -64,17 +68,13 @@ export async function commitRemovals(
   list: ListName,
   commit: RemovalCommit,
 ): Promise<CommitResult> {
-  const { keys, workspace } = scope;
   const changes = commit.missing.map(([key, entry]): FieldChange =>
-    entry === null
-      ? [WALK_OR_MEMBERS, 'del', `m ${key}`, '']
-      : [WALK_OR_MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
+    entry === null ? [MEMBERS, 'del', `m ${key}`, ''] : [MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
   );
-  return await run(scope, keysOf(scope, list, keys.members(workspace, list)), [
+  return await run(scope, list, [
     commit.token,
     randomUUID(),
     packVersioned(commit.checkpoint),
-    '',
     '',
     '',
     ...recordArguments(commit.writes),
@@ -84,20 +84,22 @@ export async function commitRemovals(
   ]);
 }
 
-function keysOf({ keys, workspace }: WorkspaceRedis, list: ListName, walkOrMembers: string): string[] {
-  return [
+async function run(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  args: Argument[],
+): Promise<CommitResult> {
+  const touched = [
     keys.digests(workspace, list),
     keys.records(workspace, list),
     keys.log(workspace),
     keys.sweep(workspace, list),
-    walkOrMembers,
+    keys.walk(workspace, list),
     keys.lease(workspace, list),
     keys.due(workspace),
+    keys.members(workspace, list),
   ];
-}
-
-async function run({ redis }: WorkspaceRedis, keys: string[], args: Argument[]): Promise<CommitResult> {
-  return committed(script, await script.run(redis, keys, args));
+  return committed(script, await script.run(redis, touched, args));
 }
 
 export function committed(called: Script, answer: unknown): CommitResult {
@@ -125,7 +127,19 @@ function timerArguments(writes: readonly RecordWrite[]): Argument[] {
 
 function setMembers({ page, keys }: NonNullable<PageCommit['members']>): FieldChange {
   const [field, packed] = memberField(page, keys);
-  return [WALK_OR_MEMBERS, 'set', field, packed];
+  return [WALK, 'set', field, packed];
+}
+
+/**
+ * A page with the same members replaces its stored one at once. With other members it waits in the walk until the sweep is
+ * complete: if the sweep is abandoned, the stored members stay, and a page that is skipped must have them.
+ */
+function pageChanges({ number, stored }: NonNullable<PageCommit['page']>, hasOtherMembers: boolean): FieldChange[] {
+  const field = pageField(number);
+  const forget: FieldChange = [MEMBERS, 'del', field, ''];
+  if (stored === null) return [forget];
+  if (!hasOtherMembers) return [[MEMBERS, 'set', field, packPage(stored)]];
+  return [forget, [WALK, 'set', field, packPage(stored)]];
 }
 
 function schemaChanges(delta: SchemaDelta | undefined): FieldChange[] {

@@ -61,9 +61,15 @@ export class Keys {
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
-  /** hash of the sweep under way: visited cursors (`c <cursor>`), members of changed pages (`p <page>`), quarantined records (`h <key>`). */
+  /**
+   * hash of the sweep under way: visited cursors (`c <cursor>`), quarantined records (`h <key>`); of each page whose members changed the
+   * members (`p <page>`) and how to recognise it (`e <page>`).
+   */
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
-  /** hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), missing records (`m <key>`, JSON). */
+  /**
+   * hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), how to recognise a page (`e <page>`, JSON:
+   * cursor, next cursor, digest, records, first page), missing records (`m <key>`, JSON).
+   */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
   /** hash record key → digest of the record's JSON, or `gone`. */
   digests = (workspace: string, list: ListName): string => this.#workspace(workspace, `digests:${list}`);

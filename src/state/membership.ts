@@ -29,26 +29,72 @@ export async function readMembership(scope: WorkspaceRedis, list: ListName): Pro
   };
 }
 
-/** In chunks: a list may have thousands of pages. */
-async function readFields({ redis }: WorkspaceRedis, hash: string): Promise<Map<string, Buffer>> {
-  const names = (await redis.hkeys(hash)).filter((name) => /^[pm] /u.test(name));
+export async function readWalkedMembers(scope: WorkspaceRedis, list: ListName): Promise<Map<number, string[]>> {
+  const walk = scope.keys.walk(scope.workspace, list);
+  return pagesIn(walk, await readFields(scope, walk));
+}
+
+/** Without the pages that the sweep under way left as they were. */
+export async function readMembershipChange(scope: WorkspaceRedis, list: ListName, pages: number): Promise<Membership> {
+  const members = scope.keys.members(scope.workspace, list);
+  const changed = await readWalkedMembers(scope, list);
+  const isReplaced = (page: number): boolean => page === UNCONFIRMED || page > pages || changed.has(page);
+  const before = await readFields(scope, members, (name) => name.startsWith('m ') || isReplaced(pageOf(name)));
+  return { before: pagesIn(members, before), changed, missing: missingIn(members, before) };
+}
+
+/** The pages that hold any of these records. Reads a list of any size in little memory. */
+export async function readPagesHolding(
+  scope: WorkspaceRedis,
+  list: ListName,
+  { keys, except }: { keys: ReadonlySet<string>; except: (page: number) => boolean },
+): Promise<Map<number, string[]>> {
+  const hash = scope.keys.members(scope.workspace, list);
+  const holding = new Map<number, string[]>();
+  if (keys.size === 0) return holding;
+  const isAsked = (name: string): boolean => name.startsWith('p ') && !except(pageOf(name));
+  for await (const [name, packed] of fieldsIn(scope, hash, isAsked)) {
+    const held = unpackKeys(packed, membersAt(hash, name)).filter((key) => keys.has(key));
+    if (held.length > 0) holding.set(pageOf(name), held);
+  }
+  return holding;
+}
+
+async function readFields(
+  scope: WorkspaceRedis,
+  hash: string,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<Map<string, Buffer>> {
   const fields = new Map<string, Buffer>();
+  const isOurs = (name: string): boolean => /^[pm] /u.test(name) && isWanted(name);
+  for await (const [name, value] of fieldsIn(scope, hash, isOurs)) fields.set(name, value);
+  return fields;
+}
+
+/** In chunks: a list may have thousands of pages. */
+async function* fieldsIn(
+  { redis }: WorkspaceRedis,
+  hash: string,
+  isWanted: (name: string) => boolean,
+): AsyncGenerator<[name: string, value: Buffer]> {
+  const names = (await redis.hkeys(hash)).filter(isWanted);
   for (let at = 0; at < names.length; at += CHUNK) {
     const chunk = names.slice(at, at + CHUNK);
     const values = await redis.hmgetBuffer(hash, ...chunk);
-    chunk.forEach((name, index) => {
+    for (const [index, name] of chunk.entries()) {
       const value = values[index];
-      if (value !== null && value !== undefined) fields.set(name, value);
-    });
+      if (value !== null && value !== undefined) yield [name, value];
+    }
   }
-  return fields;
+}
+
+function pageOf(field: string): number {
+  return Number(field.slice(2));
 }
 
 function pagesIn(hash: string, fields: ReadonlyMap<string, Buffer>): Map<number, string[]> {
   const pages = [...fields].filter(([name]) => name.startsWith('p '));
-  return new Map(
-    pages.map(([name, packed]) => [Number(name.slice(2)), unpackKeys(packed, membersAt(hash, name))] as const),
-  );
+  return new Map(pages.map(([name, packed]) => [pageOf(name), unpackKeys(packed, membersAt(hash, name))] as const));
 }
 
 const missingSchema: z.ZodType<Missing> = z.object({

@@ -9,9 +9,20 @@ import { readCheckpoint, readSummary } from './checkpoint.js';
 import { commitPage, commitRemovals, committed } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
-import { acceptHeld, memberField, membersField, readMembers, readMembership, unconfirmedIds } from './membership.js';
+import {
+  acceptHeld,
+  memberField,
+  membersField,
+  readMembers,
+  readMembership,
+  readMembershipChange,
+  readPagesHolding,
+  readWalkedMembers,
+  unconfirmedIds,
+} from './membership.js';
 import { unpackQuarantined, unpackRecord } from './packing.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import { pageField, readPages } from './stored-pages.js';
 import { readNumber, readTime, type StoredAt } from './stored.js';
 
 const acquireLease = loadScript('acquire-lease');
@@ -35,13 +46,19 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     load: (list) => loadSweep(scope, list),
     members: (list, page) => readMembers(scope, list, page),
     membership: (list) => readMembership(scope, list),
+    walkedMembers: (list) => readWalkedMembers(scope, list),
+    membershipChange: (list, pages) => readMembershipChange(scope, list, pages),
+    pagesHolding: (list, wanted, except) => readPagesHolding(scope, list, { keys: wanted, except }),
+    pages: (list, from, count) => readPages(scope, list, { from, count }),
     recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
     commitPage: (list, commit) => commitPage(scope, list, commit),
     commitRemovals: (list, commit) => commitRemovals(scope, list, commit),
-    async promotePages(list, { token, promote, drop }) {
+    async promotePages(list, { token, promote, drop, forget }) {
       const touched = [keys.walk(workspace, list), keys.members(workspace, list), keys.lease(workspace, list)];
-      const fields = [...promote, ...drop].map(membersField);
-      return committed(promotePages, await promotePages.run(redis, touched, [token, promote.length, ...fields]));
+      const moved = promote.flatMap((page) => [membersField(page), pageField(page)]);
+      const deleted = [...drop.flatMap((page) => [membersField(page), pageField(page)]), ...forget.map(pageField)];
+      const fields = [token, moved.length, ...moved, ...deleted];
+      return committed(promotePages, await promotePages.run(redis, touched, fields));
     },
     async abandon(list, token) {
       const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));

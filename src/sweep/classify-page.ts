@@ -25,7 +25,15 @@ export interface PageChanges {
 }
 
 /** `walk again`: the withheld records are not too many. Nothing of the page is written. */
-export type ClassifiedPage = ({ outcome: 'classified' } & PageChanges) | { outcome: 'walk again'; allowed: number };
+export type ClassifiedPage =
+  | ({
+      outcome: 'classified';
+      /** Every record of the page is stored as the page shows it. */
+      settled: boolean;
+      /** Records on the page, each once. */
+      records: number;
+    } & PageChanges)
+  | { outcome: 'walk again'; allowed: number };
 
 type ClassifyStore = Pick<SweepStore, 'digests' | 'records' | 'members'>;
 
@@ -54,10 +62,13 @@ export async function* classifyPage(
   const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
   const context = { ...options, storedDigests, lagging, withholds: guarded.withholds };
   const shown: string[] = [];
+  // A record that an earlier page has shown too must count once, so such a page is compared in every sweep.
+  let settled = pageKeys.every((key) => !memory.seen.has(key) || memory.partly.has(key));
   let { checkpoint } = options;
   for (const part of parts.slice(0, -1)) {
     const keys = part.map(({ key }) => key).filter((key) => !memory.seen.has(key));
     const tally = await tallyPart(store, part, { ...context, checkpoint });
+    settled &&= tally.settled;
     for (const key of keys) memory.partly.add(key);
     shown.push(...keys);
     const parts = (checkpoint.parts ?? 0) + 1;
@@ -72,7 +83,15 @@ export async function* classifyPage(
   memory.partly.clear();
   const members = sameMembers(before, keys) ? null : { page, keys };
   const { changes, reached } = tally.result({ members, parts: 0 });
-  return { outcome: 'classified', changes, reached: withCreations(reached, guarded.tallyAfter(reached.counts)) };
+  // The members also name records that only a committed part has shown. The next sweep must miss them on this page.
+  settled &&= tally.settled && keys.length === pageKeys.length;
+  return {
+    outcome: 'classified',
+    settled,
+    records: pageKeys.length,
+    changes,
+    reached: withCreations(reached, guarded.tallyAfter(reached.counts)),
+  };
 }
 
 function withCreations(reached: PageChanges['reached'], creations: CreationTally | null): PageChanges['reached'] {
@@ -131,6 +150,8 @@ class PageTally {
   readonly #quarantine: [key: string, json: string][] = [];
   readonly #release: string[] = [];
   readonly #schema: SchemaDelta = new Map();
+  /** Every record so far is stored as the page shows it. */
+  settled = true;
   #counts: Checkpoint['counts'];
   #muted: Readonly<Record<string, number>>;
   #drift;
@@ -167,6 +188,7 @@ class PageTally {
       memory.quarantined.add(key);
     } else if (classified.kind !== 'stale') this.#takeOut(key);
     if (classified.write !== null) this.#writes.push(classified.write);
+    if ((classified.write?.state ?? state)?.digest !== record.digest) this.settled = false;
   }
 
   /** @param parts parts of the page that are committed including this one; 0 when the page is complete */

@@ -2,13 +2,13 @@
  * After a baseline of another source, drops the records that the new source does not show. They yield no events, because nothing
  * was removed. Their sequences stay, so that an id that is seen again continues counting.
  */
-import { GONE, UNCONFIRMED, droppedRecord, vanished } from '../detect/removal.js';
+import { GONE, droppedRecord } from '../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { NO_TIMERS } from '../detect/watch-todo.js';
 import { isoTime } from '../runtime/clock.js';
 import { parseStored, serialised, talliedValueTypes } from './classify-record.js';
 import { expectCommitted } from './errors.js';
-import type { FinishedRemovals } from './finish-removals.js';
+import { readMembershipChange, type FinishedRemovals } from './finish-removals.js';
 import type { FinishStep, SweepDeps, SweepOptions } from './options.js';
 import type { RecordWrite } from './store.js';
 
@@ -19,12 +19,10 @@ export async function dropFormerRecords(
   { list, rules }: SweepOptions,
   { checkpoint, token, tracked }: FinishStep,
 ): Promise<FinishedRemovals> {
-  const { before, changed, missing } = await store.membership(list);
-  const { pages } = checkpoint;
+  const { membership, left, pages } = await readMembershipChange(store, list, checkpoint.pages);
+  const { changed, missing } = membership;
   const present = new Set([...changed.values()].flat());
-  const former = new Set(
-    [...vanished({ before, changed, pages }), ...missing.keys()].filter((key) => !present.has(key)),
-  );
+  const former = new Set([...left, ...missing.keys()].filter((key) => !present.has(key)));
   const entries = [...new Set([...former, ...missing.keys()])];
   const at = isoTime(clock.now());
   let dropped = 0;
@@ -45,10 +43,5 @@ export async function dropFormerRecords(
     expectCommitted(list, await store.commitRemovals(list, { token, checkpoint, writes, missing: entriesOut, schema }));
   }
   log.info({ workspace, list, dropped, sweep: checkpoint.sweepId }, 'baseline of a new source: former records dropped');
-  return {
-    checkpoint,
-    held: null,
-    promote: [...changed.keys()],
-    drop: [...before.keys()].filter((page) => page > pages || page === UNCONFIRMED),
-  };
+  return { checkpoint, held: null, pages };
 }

@@ -26,7 +26,8 @@ import { isoTime } from '../runtime/clock.js';
 import { parseStored, serialised, talliedValueTypes } from './classify-record.js';
 import { expectCommitted } from './errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from './options.js';
-import type { Checkpoint, Membership, RecordWrite } from './store.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { Checkpoint, Membership, RecordWrite, SweepStore } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -37,9 +38,47 @@ const MERGE_EVENTS_READ = 5_000;
 export interface FinishedRemovals {
   checkpoint: Checkpoint;
   held: HeldRemovals | null;
-  /** Pages whose new members the next sweep compares with, and pages that no longer exist. */
+  pages: FinishedPages;
+}
+
+/** What becomes of the pages of the last complete sweep. */
+export interface FinishedPages {
+  /** Pages whose new members the next sweep compares with. */
   promote: number[];
+  /** Pages that no longer exist. */
   drop: number[];
+  /** Unchanged pages with a record that also came to, or left, another page. That page may have shown it differently. */
+  forget: number[];
+}
+
+/**
+ * What the sweep changed in which records are on which page. `before` has only the pages that it replaced.
+ * @returns `left`: records that were on some page before and are on none now
+ */
+export async function readMembershipChange(
+  store: SweepStore,
+  list: ListName,
+  sweptPages: number,
+): Promise<{ membership: Membership; left: string[]; pages: FinishedPages }> {
+  const membership = await store.membershipChange(list, sweptPages);
+  const { before, changed } = membership;
+  const gone = vanished({ before, changed, pages: sweptPages });
+  const arrived = [...changed].flatMap(([page, keys]) => {
+    const old = new Set(before.get(page));
+    return keys.filter((key) => !old.has(key));
+  });
+  const isReplaced = (page: number): boolean => page === UNCONFIRMED || page > sweptPages || changed.has(page);
+  const holding = await store.pagesHolding(list, new Set([...gone, ...arrived]), isReplaced);
+  const still = new Set([...holding.values()].flat());
+  return {
+    membership,
+    left: gone.filter((key) => !still.has(key)),
+    pages: {
+      promote: [...changed.keys()],
+      drop: [...before.keys()].filter((page) => page > sweptPages || page === UNCONFIRMED),
+      forget: [...holding.keys()],
+    },
+  };
 }
 
 export async function finishRemovals(
@@ -49,10 +88,10 @@ export async function finishRemovals(
 ): Promise<FinishedRemovals> {
   const { store, clock, log, workspace } = deps;
   const { list, removals: rules = DEFAULT_REMOVALS } = options;
-  const { pages, sweepId, counts, creations } = step.checkpoint;
-  const membership = await store.membership(list);
+  const { sweepId, counts, creations } = step.checkpoint;
+  const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
   const at = isoTime(clock.now());
-  const missing = await stillMissing(deps, options, { membership, checkpoint: step.checkpoint, at });
+  const missing = await stillMissing(deps, options, { membership, left, step, at });
   const acceptedAt = await store.removalsAcceptedAt(list);
   const limits = creations?.held?.replaced === true ? HOLD_EVERY_REMOVAL : {};
   const present = counts.seen - counts.withheld;
@@ -67,8 +106,7 @@ export async function finishRemovals(
   return {
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
     held,
-    promote: [...membership.changed.keys()],
-    drop: [...membership.before.keys()].filter((page) => page > pages || page === UNCONFIRMED),
+    pages,
   };
 }
 
@@ -76,15 +114,16 @@ export async function finishRemovals(
 async function stillMissing(
   { store }: SweepDeps,
   { list }: SweepOptions,
-  { membership, checkpoint, at }: { membership: Membership; checkpoint: Checkpoint; at: string },
+  { membership, left, step, at }: { membership: Membership; left: readonly string[]; step: FinishStep; at: string },
 ): Promise<Map<string, Missing>> {
-  const { before, changed, missing } = membership;
-  const left = vanished({ before, changed, pages: checkpoint.pages }).filter((key) => !isKnownByContent(key));
+  const { changed, missing } = membership;
+  const identified = left.filter((key) => !isKnownByContent(key));
   // Some may be deleted already: by this sweep before it was interrupted, or before a lagging replica showed them again.
-  const digests = await store.digests(list, left);
+  const digests = await store.digests(list, identified);
   const returned = new Set([...changed.values()].flat());
-  const unreported = left.filter((_key, index) => isPresent(digests[index]));
-  return missingAfter(missing, { left: unreported, returned, sweep: checkpoint.sweepId, at });
+  const unreported = identified.filter((_key, index) => isPresent(digests[index]));
+  const sweeps = { sweep: step.checkpoint.sweepId, lastSweep: step.lastSweep?.sweepId ?? null };
+  return missingAfter(missing, { left: unreported, returned, ...sweeps, at });
 }
 
 async function withoutNewcomers(

@@ -8,7 +8,7 @@ import { stalenessOf, usualPauseAfter } from '../detect/staleness.js';
 import { isoTime } from '../runtime/clock.js';
 import { dropFormerRecords } from './drop-former-records.js';
 import { expectCommitted } from './errors.js';
-import { finishRemovals } from './finish-removals.js';
+import { finishRemovals, type FinishedPages } from './finish-removals.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from './options.js';
 import { releaseQuarantine } from './release-quarantine.js';
 import type { SweepMemory } from './start-sweep.js';
@@ -19,7 +19,7 @@ const PAGES_PER_STEP = 200;
 
 /** Nothing is left to finish: every page has its old members, and nothing is in quarantine, missing, moving or drifted. */
 export function isFinished(checkpoint: Checkpoint, memory: SweepMemory, lastSweep: SweepSummary | null): boolean {
-  const { finishing, changedPages, drift, pages } = checkpoint;
+  const { finishing, changedPages = 0, drift, pages } = checkpoint;
   if (finishing !== true || lastSweep === null || changedPages !== 0) return false;
   if (memory.quarantined.size > 0 || memory.hasUnconfirmed) return false;
   const { drifted = [], counts } = lastSweep;
@@ -35,15 +35,27 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   const decided = await finishSchema(deps, options, step);
   const released = await releaseQuarantine(deps, options, { ...step, checkpoint: decided });
   const finishMembers = released.takesOver === true ? dropFormerRecords : finishRemovals;
-  const { checkpoint, held, drop, promote } = await finishMembers(deps, options, { ...step, checkpoint: released });
-  for (let at = 0; at < Math.max(promote.length, drop.length); at += PAGES_PER_STEP) {
-    const chunk = (pages: readonly number[]): readonly number[] => pages.slice(at, at + PAGES_PER_STEP);
-    expectCommitted(list, await store.promotePages(list, { token, promote: chunk(promote), drop: chunk(drop) }));
-  }
+  const { checkpoint, held, pages } = await finishMembers(deps, options, { ...step, checkpoint: released });
+  for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
   const closed = { completedAt: isoTime(clock.now()), lastSweep: step.lastSweep };
   const summary = { ...summarise(checkpoint, closed), ...(held === null ? {} : { heldRemovals: held }) };
   expectCommitted(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
   return summary;
+}
+
+/** Pages to forget come first: after a crash, the promoted pages no longer show which they are. */
+function inSteps({ promote, drop, forget }: FinishedPages): FinishedPages[] {
+  const none = { promote: [], drop: [], forget: [] };
+  return [
+    ...chunks(forget).map((pages) => ({ ...none, forget: pages })),
+    ...chunks(promote).map((pages) => ({ ...none, promote: pages })),
+    ...chunks(drop).map((pages) => ({ ...none, drop: pages })),
+  ];
+}
+
+function chunks(pages: readonly number[]): number[][] {
+  const count = Math.ceil(pages.length / PAGES_PER_STEP);
+  return Array.from({ length: count }, (_, index) => pages.slice(index * PAGES_PER_STEP, (index + 1) * PAGES_PER_STEP));
 }
 
 /** Decides about schema drift and emits its events. The decision is kept with the checkpoint, so that it is made once. */

@@ -32,6 +32,8 @@ export interface SweepOptions {
   removals?: RemovalRules | undefined;
   /** Records committed by one script. @defaultValue RECORDS_PER_PART */
   recordsPerPart?: number | undefined;
+  /** The most pages requested ahead of the walk; 0: one page after another. @defaultValue PAGES_AHEAD */
+  pagesAhead?: number | undefined;
   /** @defaultValue DEFAULT_CREATIONS */
   creations?: CreationRules | undefined;
   /** Names a state that replaced a lost one; part of event ids. @defaultValue none */

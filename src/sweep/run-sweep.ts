@@ -3,7 +3,7 @@
  * page is classified and then committed together with its events and the checkpoint. So a crash at any point costs at most one
  * page that is read again. This file must not know HTTP or Redis.
  */
-import type { Page } from '../api/read-api.js';
+import { isUnchanged, type Page } from '../api/read-api.js';
 import type { VisitedCursors } from '../api/visited-cursors.js';
 import type { HeldCreations } from '../detect/creation.js';
 import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
@@ -12,17 +12,24 @@ import type { Staleness } from '../detect/staleness.js';
 import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { isoTime } from '../runtime/clock.js';
-import { classifyPage, type ClassifiedPage } from './classify-page.js';
+import { classifyPage, type ClassifiedPage, type PageChanges } from './classify-page.js';
 import { countsOfNextWalk, noCounts } from './counts.js';
 import { expectCommitted, incompleteSweep } from './errors.js';
 import { finishSweep, isFinished, summarise } from './finish-sweep.js';
 import { allowedByPerson, guardOf } from './guard-creations.js';
 import { keepLease } from './lease-keeper.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
+import { createReadAhead, type ReadAhead } from './read-ahead.js';
 import { releaseQuarantine } from './release-quarantine.js';
 import { checkSource } from './source.js';
 import { restoreMemory, startWalk, type SweepMemory, type WalkStart } from './start-sweep.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepSummary } from './store.js';
+import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepCounts, SweepSummary } from './store.js';
+import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
+
+/** Pages requested ahead. On one connection each, they hide the latency of the API; more would only wait for the budget. */
+const PAGES_AHEAD = 8;
+/** How long unchanged pages may wait for a commit. After a crash they are read again. */
+const UNCOMMITTED_MS = 2_000;
 
 /** How long a lease lasts without renewal: long enough for a blocked event loop, short enough to wait for after a crash. */
 const LEASE_MS = 15_000;
@@ -77,14 +84,42 @@ async function walkOnce(
   options: SweepOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<Walked> {
-  const { list } = options;
+  const { store, api } = deps;
+  const { list, signal, pagesAhead: most = PAGES_AHEAD } = options;
   const { checkpoint: started, visited } = await startWalk(deps, list, { token, stored, start });
-  const memory = await restoreMemory(deps.store, list, started);
+  const memory = await restoreMemory(store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
+  const skips = mayBeSkipped({ checkpoint: started, lastSweep });
+  const ahead = createReadAhead({
+    fetch: ({ signal: dropped, knownDigest, ...wanted }) =>
+      api.fetchIfChanged(list, {
+        ...wanted,
+        knownDigest: skips ? knownDigest : undefined,
+        signal: signal === undefined ? dropped : AbortSignal.any([signal, dropped]),
+      }),
+    stored: (from, count) => store.pages(list, from, count),
+    most,
+  });
+  try {
+    return await walkPages(deps, options, { token, stored, lastSweep, memory, visited, ahead, checkpoint: started });
+  } finally {
+    ahead.close();
+  }
+}
+
+async function walkPages(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { stored, checkpoint: started, ...walk }: Position & { stored: StoredSweep },
+): Promise<Walked> {
+  const { store, clock } = deps;
+  const { list } = options;
+  const { token, memory, lastSweep, visited } = walk;
   let checkpoint = started;
+  let committedMs = clock.now();
   while (checkpoint.finishing !== true) {
-    const taken = await takePage(deps, options, { checkpoint, visited, token, memory, lastSweep });
+    const taken = await takePage(deps, options, { ...walk, checkpoint });
     const { counts } = checkpoint;
     if (taken.outcome === 'walk again') return { ...taken, counts };
     const { changes, reached, nextCursor } = taken;
@@ -97,13 +132,17 @@ async function walkOnce(
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
     const held = checkpoint.creations?.held;
-    const accepted = held === undefined ? 0 : await allowedByPerson(deps.store, list, lastSweep);
+    const accepted = held === undefined ? 0 : await allowedByPerson(store, list, lastSweep);
     // A person accepted them during this sweep.
     if (accepted > (checkpoint.creations?.allowed ?? 0)) return { outcome: 'walk again', allowed: accepted, counts };
-    const closed = { completedAt: isoTime(deps.clock.now()), lastSweep };
+    const closed = { completedAt: isoTime(clock.now()), lastSweep };
     const summary = isFinished(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
-    const commit = { token, checkpoint: summary === null ? checkpoint : null, summary, ...changes };
-    expectCommitted(list, await deps.store.commitPage(list, commit));
+    const isDue = checkpoint.finishing === true || clock.now() - committedMs >= UNCOMMITTED_MS;
+    if (taken.outcome === 'classified' || isDue) {
+      const reachedNow = { checkpoint: summary === null ? checkpoint : null, summary, cursors: visited.takeFollowed() };
+      expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
+      committedMs = clock.now();
+    }
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
     if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
@@ -152,7 +191,7 @@ const WARNINGS = {
 async function releaseOrdinary(
   deps: SweepDeps,
   options: SweepOptions,
-  { memory, ...position }: Omit<Position, 'visited'>,
+  { memory, ...position }: Omit<Position, 'visited' | 'ahead'>,
 ): Promise<Checkpoint> {
   const { checkpoint, lastSweep } = position;
   const { drift, finishing } = checkpoint;
@@ -169,33 +208,90 @@ async function releaseOrdinary(
 interface Position {
   checkpoint: Checkpoint;
   visited: VisitedCursors;
+  ahead: ReadAhead;
   token: FencingToken;
   memory: SweepMemory;
   lastSweep: SweepSummary | null;
 }
 
 type TakenPage =
-  | (Extract<ClassifiedPage, { outcome: 'classified' }> & { nextCursor: string | null })
+  | {
+      outcome: 'classified';
+      changes: PageChanges['changes'] & Pick<PageCommit, 'page'>;
+      reached: PageChanges['reached'];
+      nextCursor: string | null;
+    }
+  /** Nothing is written for it. */
+  | { outcome: 'unchanged'; changes: object; reached: Partial<Checkpoint>; nextCursor: string | null }
   | Extract<ClassifiedPage, { outcome: 'walk again' }>;
 
 /** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
 async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<TakenPage> {
-  const { checkpoint, visited, token } = position;
+  const { checkpoint, visited, token, ahead, memory } = position;
   const { list, signal } = options;
+  const { cursor } = checkpoint;
   const page = checkpoint.pages + 1;
   try {
-    const { cursor } = checkpoint;
-    const answer = await deps.api.fetchPage(list, { cursor, page, ...(signal === undefined ? {} : { signal }) });
-    visited.check(answer, cursor);
-    const classified = await classify(deps, options, position, answer);
-    return classified.outcome === 'walk again' ? classified : { ...classified, nextCursor: answer.nextCursor };
+    const { fetched, known } = await ahead.read({ page, cursor });
+    if (!isUnchanged(fetched)) return await takeDifferent(deps, options, { ...position, answer: fetched });
+    if (known !== null && mayBeSkipped(position)) {
+      visited.checkKnown(list, known);
+      memory.skipped = true;
+      return {
+        outcome: 'unchanged',
+        changes: {},
+        reached: afterUnchanged(checkpoint, known),
+        nextCursor: known.nextCursor,
+      };
+    }
+    // New records are withheld since it was requested, and this page counts towards the decision.
+    const answer = await deps.api.fetchPage(list, { cursor, page, signal });
+    return await takeDifferent(deps, options, { ...position, answer });
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
     const restart = mustRestart(cause, checkpoint.cursor);
     if (restart) expectCommitted(list, await deps.store.abandon(list, token));
+    else await commitSkipped(deps, list, position);
     throw incompleteSweep({ workspace: deps.workspace, list, page, resumes: !restart, cause });
   }
+}
+
+/** So that the next sweep resumes at the page that failed. Without it, that sweep reads the skipped pages once more. */
+async function commitSkipped(
+  { store }: SweepDeps,
+  list: ListName,
+  { checkpoint, visited, token }: Position,
+): Promise<void> {
+  const followed = visited.takeFollowed();
+  // Without the next cursor of the page that failed.
+  const cursors = followed.slice(0, followed.indexOf(checkpoint.cursor ?? '') + 1);
+  if (cursors.length === 0) return;
+  // If Redis is the reason that the page failed, this fails too, and the first reason is reported.
+  await store.commitPage(list, { token, checkpoint, summary: null, writes: [], cursors }).catch(() => undefined);
+}
+
+async function takeDifferent(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { answer, ...position }: Position & { answer: Page },
+): Promise<TakenPage> {
+  const { checkpoint, visited, ahead, memory } = position;
+  const { cursor } = checkpoint;
+  const number = checkpoint.pages + 1;
+  visited.check(answer, cursor);
+  // A record added during the sweep moves the last ones of the page before to this page.
+  if (memory.skipped)
+    for (const key of (await deps.store.members(options.list, number - 1)) ?? []) memory.seen.add(key);
+  memory.skipped = false;
+  const { nextCursor, digest } = answer;
+  if (nextCursor !== null) ahead.expect({ page: number + 1, cursor: nextCursor });
+  const classified = await classify(deps, options, position, answer);
+  if (classified.outcome === 'walk again') return classified;
+  const { changes, reached, settled, records } = classified;
+  const firstPage = cursor === null ? visited.firstPage : null;
+  const stored = settled && digest !== undefined ? { cursor, nextCursor, digest, records, firstPage } : null;
+  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor };
 }
 
 /** A cursor loop, or a cursor that the API no longer accepts, cannot be resumed. */
@@ -235,7 +331,10 @@ async function classify(
       log.warn({ workspace, list, tracked: MOST_FIELDS, sweep: sweepId }, TOO_MANY_FIELDS);
     if (done === true) return value;
     checkpoint = { ...checkpoint, ...value.reached };
-    expectCommitted(list, await store.commitPage(list, { token, checkpoint, summary: null, ...value.changes }));
+    // Some of its records are stored as it shows them, others are not.
+    const unsettled = { number: checkpoint.pages + 1, stored: null };
+    const commit = { token, checkpoint, summary: null, page: unsettled, ...value.changes };
+    expectCommitted(list, await store.commitPage(list, commit));
     signal?.throwIfAborted();
   }
 }

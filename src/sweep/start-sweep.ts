@@ -7,7 +7,6 @@ import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.j
 import { isoTime } from '../runtime/clock.js';
 import { expectCommitted } from './errors.js';
 import type { SweepDeps } from './options.js';
-import { pageOfPart } from './page-parts.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from './store.js';
 
 /** An older checkpoint is not resumed: its cursors may be invalid, and its first pages show another day. */
@@ -83,8 +82,13 @@ export interface SweepMemory {
   schema: SchemaTally;
   /** The fields that the schema tally counts. */
   tracked: TrackedFields;
-  /** Keys of the records seen so far in this sweep. */
+  /**
+   * Keys of the records seen so far in this sweep, on pages that had to be compared. A record that is also on an unchanged page
+   * counts twice.
+   */
   seen: Set<string>;
+  /** The page before was skipped: its records are not among those seen. */
+  skipped: boolean;
   /** Those of them seen in the committed parts of the current page. */
   partly: Set<string>;
   /** Keys of the records in quarantine. */
@@ -97,7 +101,7 @@ export interface SweepMemory {
 export async function restoreMemory(
   store: SweepStore,
   list: ListName,
-  { pages, parts = 0 }: Checkpoint,
+  { pages, parts = 0 }: Pick<Checkpoint, 'pages' | 'parts'>,
 ): Promise<SweepMemory> {
   const [schema, quarantined, unconfirmed] = await Promise.all([
     store.schema(list),
@@ -107,15 +111,21 @@ export async function restoreMemory(
   const seen = new Set<string>();
   const partly = new Set<string>();
   if (pages > 0 || parts > 0) {
-    const { before, changed } = await store.membership(list);
-    for (let page = 1; page <= pages; page++) {
-      for (const key of changed.get(page) ?? before.get(page) ?? []) seen.add(key);
+    for (const [page, keys] of await store.walkedMembers(list)) {
+      for (const key of keys) seen.add(key);
+      // Parts of the page that the sweep stopped at.
+      if (page < 0) for (const key of keys) partly.add(key);
     }
-    for (let part = 1; part <= parts; part++) {
-      for (const key of changed.get(pageOfPart(part)) ?? []) partly.add(key);
-    }
-    for (const key of partly) seen.add(key);
   }
   const tracked = new TrackedFields(schema);
-  return { schema, tracked, seen, partly, quarantined: new Set(quarantined), hasUnconfirmed: unconfirmed !== null };
+  const skipped = pages > 0;
+  return {
+    schema,
+    tracked,
+    seen,
+    skipped,
+    partly,
+    quarantined: new Set(quarantined),
+    hasUnconfirmed: unconfirmed !== null,
+  };
 }

@@ -83,6 +83,21 @@ export interface Checkpoint {
   };
 }
 
+/**
+ * A page as a sweep read it. Kept only while every record on it is stored as the page shows it, so a page with the same bytes has
+ * nothing to tell.
+ */
+export interface StoredPage {
+  /** The cursor it was requested with; null for the first page. */
+  cursor: string | null;
+  nextCursor: string | null;
+  /** Digest of its bytes. */
+  digest: string;
+  records: number;
+  /** Only for the first page: identifies it, to notice cursors that lead back to it. */
+  firstPage: string | null;
+}
+
 /** What is known about a list after its last complete sweep. */
 export interface ListState {
   /** ISO 8601: when the baseline was complete; null before. */
@@ -147,8 +162,12 @@ export interface PageCommit {
   writes: readonly RecordWrite[];
   /** Events about the list itself. */
   events?: readonly ChangeEvent[];
+  /** Cursors followed since the last commit. */
+  cursors?: readonly string[];
   /** The members of the page, when they differ from the last complete sweep. */
   members?: { page: number; keys: readonly string[] } | null;
+  /** The page that was read, or that it can no longer be recognised. @defaultValue the commit is about no page */
+  page?: { number: number; stored: StoredPage | null };
   /** Members kept for parts of this page (`pageOfPart`). They are dropped, because the page is complete now. */
   dropParts?: readonly number[];
   /** Records that enter quarantine: key → JSON text. */
@@ -200,6 +219,18 @@ export interface SweepStore {
   /** The members of a page in the last complete sweep, sorted; null where there was no such page. */
   members(list: ListName, page: number): Promise<string[] | null>;
   membership(list: ListName): Promise<Membership>;
+  /** The members of the pages that the sweep under way has read and that have other members than before. */
+  walkedMembers(list: ListName): Promise<Map<number, string[]>>;
+  /** `membership` without the pages that the sweep under way, of this many pages, left as they were. */
+  membershipChange(list: ListName, pages: number): Promise<Membership>;
+  /** The pages of the last complete sweep that hold any of these records, without the pages excepted. */
+  pagesHolding(
+    list: ListName,
+    keys: ReadonlySet<string>,
+    except: (page: number) => boolean,
+  ): Promise<Map<number, string[]>>;
+  /** Pages of the last complete sweep by number; null where a page cannot be recognised. */
+  pages(list: ListName, from: number, count: number): Promise<(StoredPage | null)[]>;
   /** Keys of the records in quarantine. */
   quarantinedKeys(list: ListName): Promise<string[]>;
   /** Their JSON text. */
@@ -212,10 +243,18 @@ export interface SweepStore {
   /** Commits stored records, events and the checkpoint together, or nothing. */
   commitPage(list: ListName, commit: PageCommit): Promise<CommitResult>;
   commitRemovals(list: ListName, commit: RemovalCommit): Promise<CommitResult>;
-  /** Makes the members of some pages those of the last complete sweep, and drops other pages. */
+  /**
+   * Makes some pages those of the last complete sweep, and drops other pages. Pages to `forget` keep their members and are no longer
+   * recognised.
+   */
   promotePages(
     list: ListName,
-    pages: { token: FencingToken; promote: readonly number[]; drop: readonly number[] },
+    pages: {
+      token: FencingToken;
+      promote: readonly number[];
+      drop: readonly number[];
+      forget: readonly number[];
+    },
   ): Promise<CommitResult>;
   /** ISO 8601: records missing by then are accepted as removed; null when no person accepted any. */
   removalsAcceptedAt(list: ListName): Promise<string | null>;

@@ -93,4 +93,29 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    found: 'a sweep that was cut off by a resync before its last commit counted towards the confirmation of a removal',
+    scenario: {
+      ...CALM,
+      list: 'todo',
+      seed: 80891,
+      size: 8,
+      rendering: { pageSize: 3, cursor: 'last-id', cursorOfGoneRecord: 'good', order: 'creation' },
+      churn: 2,
+      steps: [
+        SWEEP,
+        SWEEP,
+        { do: 'live', acts: ['create-todo'] },
+        { do: 'live', acts: ['merge-people'] },
+        {
+          do: 'sweep',
+          fault: { at: 20, kind: 'stalls-before' },
+          meanwhile: ['delete-todo', 'edit-todo'],
+          takeoverFault: { at: 36, kind: 'fails-before' },
+        },
+        { do: 'resync' },
+        { do: 'live', acts: ['reopen-todo', 'merge-people', 'delete-todo'] },
+      ],
+    },
+  },
 ];

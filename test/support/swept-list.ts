@@ -33,13 +33,18 @@ export interface SweptList {
   eventLines: () => Promise<string[]>;
 }
 
-export function sweptList(redis: TestRedis, api: ListedApi, list: BuiltInList = 'people'): SweptList {
+export function sweptList(
+  redis: TestRedis,
+  api: ListedApi,
+  list: BuiltInList = 'people',
+  workspace = 'acme',
+): SweptList {
   // Sweeps are a minute apart by default, which is longer than any replica lag.
   let minutes = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };
-  const ours = createSweepStore(redis.redis, redis.keys, 'acme');
+  const ours = createSweepStore(redis.redis, redis.keys, workspace);
   const events = async (): Promise<ChangeEvent[]> => {
-    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+    const entries = await redis.redis.xrange(redis.keys.log(workspace), '-', '+');
     return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
   };
   return {
@@ -48,8 +53,8 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: BuiltInList = 
     async sweep({ rules, watch, log = silentLog, store = ours, source, minutesLater = 1, ...options } = {}) {
       minutes += minutesLater;
       const result = await sweepList(
-        { workspace: 'acme', source, api, store, clock, log },
-        { baseline: 'quiet', ...options, list, rules: compileRules(list, rules, watch) },
+        { workspace, source, api, store, clock, log },
+        { baseline: 'quiet', pagesAhead: 0, ...options, list, rules: compileRules(list, rules, watch) },
       );
       if (result.outcome === 'held') throw new Error(`held by ${result.holder}`);
       return result.summary;

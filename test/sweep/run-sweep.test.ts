@@ -18,7 +18,7 @@ describe('sweep:', () => {
   const sweep = (api: ListedApi, baseline: 'quiet' | 'emit' = 'quiet', signal?: AbortSignal): Promise<SweepResult> =>
     sweepList(
       { workspace: 'acme', api, store: store(), clock: systemClock, log: silentLog },
-      { list: 'todo', rules: compileRules('todo'), baseline, signal },
+      { list: 'todo', rules: compileRules('todo'), baseline, signal, pagesAhead: 0 },
     );
   const events = async (): Promise<string[]> => {
     const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');

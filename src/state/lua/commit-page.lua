@@ -9,8 +9,9 @@
   Redis logs the writes of a script as one transaction: a Redis that was killed replays all of them or none.
 
   Atomic because: a crash between stored records and log would lose or repeat an event; a checkpoint ahead of its page would
-  skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time. The timers are why this
-  script has one key more than the limit of six.
+  skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time; a page that is recognised
+  although its records are stored differently would hide a change. The timers and the pages are why this script has two keys more
+  than the limit of six.
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
@@ -19,12 +20,12 @@
   events ("quiet").
   When the sweep completes, the walk is deleted except for quarantined records.
 
-  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk (members, when removals are decided) · 6 lease · 7 due
-  ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes) · 4 cursor visited next ("" for none)
-       5 summary ("" until the sweep completes) · 6 time of completion
-       7 n · n × (key, digest, packed record, e, e × event): the record's own event first, then those derived from it
+  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk · 6 lease · 7 due · 8 members
+  ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes)
+       4 summary ("" until the sweep completes) · 5 time of completion
+       6 n · n × (key, digest, packed record, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
-       then k · k × (4 or 5, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[4] or KEYS[5]
+       then k · k × (4, 5 or 8, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[4], KEYS[5] or KEYS[8]
        then t · t × (timer, ms or "" for none)
   RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[6])
@@ -41,9 +42,9 @@ end
 redis.call('HSET', KEYS[4], 'step', ARGV[2])
 
 local events = 0
-local at = 8
-if tonumber(ARGV[7]) > 0 then redis.call('HSET', KEYS[4], 'kept', 1) end
-for _ = 1, tonumber(ARGV[7]) do
+local at = 7
+if tonumber(ARGV[6]) > 0 then redis.call('HSET', KEYS[4], 'kept', 1) end
+for _ = 1, tonumber(ARGV[6]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
   redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 2])
   local last = at + 3 + tonumber(ARGV[at + 3])
@@ -75,12 +76,11 @@ for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
   else redis.call('ZADD', KEYS[7], ARGV[i + 1], ARGV[i]) end
 end
 
-if ARGV[5] == '' then
+if ARGV[4] == '' then
   redis.call('HSET', KEYS[4], 'checkpoint', ARGV[3])
-  if ARGV[4] ~= '' then redis.call('HSET', KEYS[5], 'c ' .. ARGV[4], '') end
 else
-  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[5])
-  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[6])
+  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
+  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
   redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
   local quarantined = false
   local cursors = {}

@@ -1,0 +1,109 @@
+/**
+ * Reads the pages of a walk, and requests pages before the walk reaches them.
+ *
+ * The last complete sweep left, for each page, its cursor and the digest of its bytes. While the walk follows the same cursors, the
+ * pages ahead are requested at the same time. Such an answer counts only if the page before it names the same cursor. So every
+ * page of the walk was requested with the cursor that its predecessor names, as in a walk that reads one page after another.
+ * Where the cursors differ, the requests under way are dropped, and the walk goes on one page at a time.
+ *
+ * How many pages are requested ahead is learned in each sweep: twice as many with every page that fits, one after a page that
+ * does not. So a server that gives out other cursors in each sweep wastes at most one request per page that once fitted.
+ */
+import type { FetchedPage } from '../api/read-api.js';
+import type { StoredPage } from './store.js';
+
+export interface ReadAheadOptions {
+  /** Requests a page. */
+  fetch: (request: PageToRead & { knownDigest: string | undefined; signal: AbortSignal }) => Promise<FetchedPage>;
+  /** Pages of the last complete sweep; null where there is none, or where it cannot be recognised. */
+  stored: (from: number, count: number) => Promise<(StoredPage | null)[]>;
+  /** The most pages requested ahead; 0 requests each page when it is read. */
+  most: number;
+}
+
+export interface PageToRead {
+  /** Number of the page within the sweep, from 1. */
+  page: number;
+  cursor: string | null;
+}
+
+export interface ReadPage {
+  fetched: FetchedPage;
+  /** The page as the last complete sweep read it, if it was requested with the same cursor. */
+  known: StoredPage | null;
+}
+
+export interface ReadAhead {
+  /** @throws the error of the request */
+  read(wanted: PageToRead): Promise<ReadPage>;
+  /** The walk goes on here: the page is requested now, while the one before is still classified. */
+  expect(next: PageToRead): void;
+  /** Drops the requests under way. */
+  close(): void;
+}
+
+/** Stored pages are read from Redis by this many. */
+const CHUNK = 64;
+
+interface Request {
+  cursor: string | null;
+  answer: Promise<FetchedPage>;
+  drop: AbortController;
+}
+
+export function createReadAhead({ fetch, stored, most }: ReadAheadOptions): ReadAhead {
+  const requests = new Map<number, Request>();
+  let chunk: { from: number; pages: (StoredPage | null)[] } = { from: 1, pages: [] };
+  let ahead = Math.min(1, most);
+
+  const storedPage = async (page: number): Promise<StoredPage | null> => {
+    if (page < chunk.from || page >= chunk.from + chunk.pages.length)
+      chunk = { from: page, pages: await stored(page, CHUNK) };
+    return chunk.pages[page - chunk.from] ?? null;
+  };
+  const request = ({ page, cursor }: PageToRead, known: StoredPage | null): Request => {
+    const drop = new AbortController();
+    const knownDigest = known?.cursor === cursor ? known.digest : undefined;
+    const answer = fetch({ page, cursor, knownDigest, signal: drop.signal });
+    // A dropped request fails, and nothing waits for it.
+    answer.catch(() => undefined);
+    const made = { cursor, answer, drop };
+    requests.set(page, made);
+    return made;
+  };
+  const dropAll = (): void => {
+    for (const { drop } of requests.values()) drop.abort(new Error('The walk goes on at another cursor.'));
+    requests.clear();
+  };
+  const requestAhead = async (from: number, before: StoredPage): Promise<void> => {
+    let last = before;
+    for (let page = from; page < from + ahead; page++) {
+      const next = await storedPage(page);
+      if (next === null || next.cursor === null || next.cursor !== last.nextCursor) return;
+      if (!requests.has(page)) request({ page, cursor: next.cursor }, next);
+      last = next;
+    }
+  };
+  return {
+    async read({ page, cursor }) {
+      const ready = requests.get(page);
+      const fits = ready?.cursor === cursor;
+      if (!fits) dropAll();
+      if (most > 0) ahead = fits ? Math.min(most, 2 * ahead) : 1;
+      const found = await storedPage(page);
+      const known = found?.cursor === cursor ? found : null;
+      const { answer } = ready !== undefined && fits ? ready : request({ page, cursor }, known);
+      if (known !== null) await requestAhead(page + 1, known);
+      const fetched = await answer;
+      requests.delete(page);
+      return { fetched, known };
+    },
+    expect({ page, cursor }) {
+      if (most === 0 || requests.get(page)?.cursor === cursor) return;
+      dropAll();
+      const found = chunk.pages[page - chunk.from] ?? null;
+      request({ page, cursor }, found);
+    },
+    close: dropAll,
+  };
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { FetchedPage } from '../../src/api/read-api.js';
+import { createReadAhead, type PageToRead } from '../../src/sweep/read-ahead.js';
+import type { StoredPage } from '../../src/sweep/store.js';
+
+/** Pages 1, 2, 3 … with the cursors null, c2, c3 …, as the last sweep stored them. */
+const storedPages = (count: number): StoredPage[] =>
+  Array.from({ length: count }, (_, index) => ({
+    cursor: index === 0 ? null : `c${index + 1}`,
+    nextCursor: index === count - 1 ? null : `c${index + 2}`,
+    digest: `d${index + 1}`,
+    records: 50,
+    firstPage: null,
+  }));
+
+interface Asked extends PageToRead {
+  knownDigest: string | undefined;
+  answer: (page: FetchedPage) => void;
+  dropped: () => boolean;
+}
+
+function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number }) {
+  const asked: Asked[] = [];
+  const ahead = createReadAhead({
+    fetch: ({ signal, ...wanted }) =>
+      new Promise((answer, refuse) => {
+        signal.addEventListener('abort', () => refuse(new Error('dropped')));
+        asked.push({ ...wanted, answer, dropped: () => signal.aborted });
+      }),
+    stored: (from, count) =>
+      Promise.resolve(Array.from({ length: count }, (_, index) => pages[from - 1 + index] ?? null)),
+    most,
+  });
+  const answer = (page: number, nextCursor: string | null): void => {
+    const request = asked.findLast((one) => one.page === page);
+    request?.answer({ list: 'people', records: [], nextCursor, bytes: 0, digest: `d${page}` });
+  };
+  return { ahead, asked, answer, pagesAsked: () => asked.map(({ page }) => page) };
+}
+
+/** Reads a page whose answer is as it was. */
+async function readKnown(run: ReturnType<typeof readAhead>, page: number): Promise<void> {
+  const reading = run.ahead.read({ page, cursor: page === 1 ? null : `c${page}` });
+  await expect.poll(() => run.pagesAsked()).toContain(page);
+  run.answer(page, `c${page + 1}`);
+  await reading;
+}
+
+describe('read ahead:', () => {
+  it('requests more pages ahead with every page that fits, up to the limit', async () => {
+    const run = readAhead({ pages: storedPages(30), most: 4 });
+    await readKnown(run, 1);
+    expect(run.pagesAsked()).toEqual([1, 2]);
+    await readKnown(run, 2);
+    expect(run.pagesAsked()).toEqual([1, 2, 3, 4]);
+    await readKnown(run, 3);
+    expect(run.pagesAsked()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    await readKnown(run, 4);
+    expect(run.pagesAsked()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('drops what was requested ahead when a page names another cursor, and begins again with one page', async () => {
+    const run = readAhead({ pages: storedPages(30), most: 8 });
+    await readKnown(run, 1);
+    await readKnown(run, 2);
+    const reading = run.ahead.read({ page: 3, cursor: 'other' });
+    await expect.poll(() => run.asked.length).toBe(5);
+    expect(run.asked.map(({ page, cursor, dropped }) => [page, cursor, dropped()])).toEqual([
+      [1, null, false],
+      [2, 'c2', false],
+      [3, 'c3', true],
+      [4, 'c4', true],
+      [3, 'other', false],
+    ]);
+    expect(run.asked.at(-1)?.knownDigest).toBeUndefined();
+    run.answer(3, 'c4');
+    expect(await reading).toMatchObject({ known: null });
+    await readKnown(run, 4);
+    expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
+  });
+
+  it('requests nothing ahead where the stored pages do not join', async () => {
+    const pages = storedPages(10).map((page, index) => (index === 2 ? { ...page, cursor: 'elsewhere' } : page));
+    const run = readAhead({ pages, most: 8 });
+    await readKnown(run, 1);
+    await readKnown(run, 2);
+    expect(run.pagesAsked()).toEqual([1, 2]);
+  });
+
+  it('requests the page that is expected next at once, and drops the others when it is closed', async () => {
+    const run = readAhead({ pages: [], most: 8 });
+    run.ahead.expect({ page: 1, cursor: null });
+    expect(run.pagesAsked()).toEqual([1]);
+    run.ahead.expect({ page: 2, cursor: 'b' });
+    run.ahead.close();
+    expect(run.asked.every(({ dropped }) => dropped())).toBe(true);
+  });
+
+  it('requests one page after another when the limit is 0', async () => {
+    const run = readAhead({ pages: storedPages(10), most: 0 });
+    run.ahead.expect({ page: 1, cursor: null });
+    expect(run.pagesAsked()).toEqual([]);
+    await readKnown(run, 1);
+    await readKnown(run, 2);
+    expect(run.asked.map(({ page, knownDigest }) => [page, knownDigest])).toEqual([
+      [1, 'd1'],
+      [2, 'd2'],
+    ]);
+  });
+});
