@@ -12,6 +12,7 @@ export type {
   DeadLetters,
   Forgotten,
   Disabled,
+  HintOptions,
   ListOptions,
   ListSweep,
   ReplayCall,

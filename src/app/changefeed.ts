@@ -1,6 +1,7 @@
 /** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
 import { join } from 'node:path';
 import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
@@ -25,6 +26,7 @@ import { nextSweepMs } from '../sweep/schedule.js';
 import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
+import { queueHint, type HintOptions } from './hints.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
@@ -41,6 +43,7 @@ export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosCall, TodosReport, WorkspaceTodos } from '../todos/report.js';
+export type { HintOptions } from './hints.js';
 export type { Inspector, FieldRules, ListSchema, RecordStory, RulesPreview } from './inspector.js';
 export type { Reloaded } from './reload.js';
 export type { ListSweep, SweepCall } from './roles/poll.js';
@@ -117,6 +120,13 @@ export interface Changefeed {
    * @throws ChangefeedError CF_USAGE
    */
   disable(subscription: string, reason?: string): Promise<boolean>;
+  /**
+   * Names records that may have changed: their pages are fetched next, by whichever process polls the list. Only what the list then
+   * shows becomes an event. Ids that are not known ask for new records of the list.
+   * @param ids at most 1,000
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or polled list, or the ids cannot be used
+   */
+  hint(list: ListName, ids: readonly string[], options?: HintOptions): Promise<void>;
   status(): Promise<Status>;
   /**
    * Counts the stored todos.
@@ -186,6 +196,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     reload: (next) => reloader.reload(next),
     enable: (subscription) => dispatch.operations.enable(subscription),
     disable: (subscription, reason = 'disabled manually') => dispatch.operations.disable(subscription, reason),
+    hint: (list, ids, options = {}) => queueHint({ workspaces, clock }, { ...options, list, ids }),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists: createInspector(workspaces),
@@ -271,6 +282,7 @@ function unreadableList(
     heldRemovals: null,
     heldCreations: null,
     sweeping: null,
+    shortcuts: null,
     records: 0,
   };
 }

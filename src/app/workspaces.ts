@@ -4,6 +4,7 @@
  */
 import { createReadApi } from '../api/client.js';
 import type { ReadApi } from '../api/read-api.js';
+import { polledLists } from '../config/lists.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
 import { ChangefeedError } from '../errors.js';
@@ -12,24 +13,31 @@ import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
 import type { Unfinished } from '../runtime/unfinished.js';
+import { createAimQueue } from '../state/aim-queue.js';
 import { createBudget } from '../state/budget.js';
+import { createShortcutStore } from '../state/commit-shortcut.js';
 import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
+import { withAiming } from '../sweep/shortcuts/aim-commits.js';
+import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
 import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 import type { AppContext } from './context.js';
 
 type ListWithRules = ListConfig & { rules: Rules };
+type Store = SweepStore & ShortcutStore;
 
 export interface Workspace {
   name: string;
   config: WorkspaceConfig;
   api: ReadApi;
-  store: SweepStore;
+  store: Store;
+  /** Records that events or hints name, to be fetched out of turn. */
+  aims: AimQueue;
   sweepDeps: SweepDeps;
   schedule: ScheduleStore;
   failures: FailureLog;
@@ -137,7 +145,11 @@ function openWorkspace(
     },
     ...(attempts !== undefined && { attempts }),
   });
-  const store = namingCommits(createSweepStore(redis, keys, name), unfinished);
+  const scope = { redis, keys, workspace: name };
+  const aims = createAimQueue(scope);
+  const stored = { ...createSweepStore(redis, keys, name), ...createShortcutStore(scope) };
+  const aiming = { workspace: name, queue: aims, lists: polledLists(lists), clock, log };
+  const store = namingCommits(withAiming(stored, aiming), unfinished);
   const withRules = (list: ListConfig) =>
     [list.descriptor.name, { ...list, rules: compileRules(list.descriptor, list, watch) }] as const;
   return {
@@ -145,6 +157,7 @@ function openWorkspace(
     config,
     api,
     store,
+    aims,
     sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,
@@ -155,12 +168,13 @@ function openWorkspace(
 }
 
 /** Names the commits under way, for a stop that cannot wait for Redis. */
-function namingCommits(store: SweepStore, unfinished: Unfinished): SweepStore {
+function namingCommits(store: Store, unfinished: Unfinished): Store {
   const commitOf = (list: ListName): string => `commit of list "${list}"`;
   return {
     ...store,
     commitPage: (list, commit) => unfinished.during(commitOf(list), () => store.commitPage(list, commit)),
     commitRemovals: (list, commit) => unfinished.during(commitOf(list), () => store.commitRemovals(list, commit)),
+    commitShortcut: (list, commit) => unfinished.during(commitOf(list), () => store.commitShortcut(list, commit)),
   };
 }
 

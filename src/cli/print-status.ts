@@ -66,7 +66,21 @@ function workspaceText({ name, budget, logLength, lists }: WorkspaceStatus, page
     lastSweepText(list, page),
     sweepingText(list, page.colours),
   ]);
-  return `${head}\n${table(['list', 'interval', 'records', 'fresh', 'last complete sweep', 'now'], rows, page.colours)}`;
+  const lines = table(['list', 'interval', 'records', 'fresh', 'last complete sweep', 'now'], rows, page.colours);
+  return [head, lines, ...lists.flatMap((list) => shortcutsText(list, page))].join('\n');
+}
+
+const SHORTCUTS = { last: 'polls of the end', first: 'polls of the start', aimed: 'aimed fetches' } as const;
+
+/** One line per list whose shortcuts are used. */
+function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yellow } }: Page): string[] {
+  const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong, pausedUntil }]) => {
+    if (used === 0 && wrong === 0) return [];
+    const paused =
+      pausedUntil === null ? '' : yellow(`, paused for ${formatDuration(Date.parse(pausedUntil) - nowMs)}`);
+    return [`${used} ${SHORTCUTS[name as keyof typeof SHORTCUTS]}, ${useful} useful, ${wrong} wrong${paused}`];
+  });
+  return parts.length === 0 ? [] : [`  shortcuts of ${list}: ${parts.join('; ')}`];
 }
 
 function freshness({ baselineAt, lastSweep, failure, late }: ListStatus, { nowMs, colours }: Page): string {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
-import { builtInLists, createLists, LIST_NAMES, type Lists } from '../crm/lists/lists.js';
+import { builtInLists, createLists, LIST_NAMES, listsFrom, type Lists } from '../crm/lists/lists.js';
 import { listOf, matching, oneOf, text, yesOrNo } from '../schema-kit/fields.js';
 import { A_LIST, meantList } from '../schema-kit/list-name.js';
 
@@ -127,6 +127,14 @@ export function listsOf(workspaces: readonly WithLists[]): Lists {
     }
   }
   return createLists([...further.values()]);
+}
+
+/** The lists of a workspace that are polled. */
+export function polledLists(
+  lists: Readonly<Record<string, { readonly descriptor: ListDescriptor; readonly enabled: boolean }>>,
+): Lists {
+  const polled = Object.values(lists).filter(({ enabled }) => enabled);
+  return listsFrom(polled.map(({ descriptor }) => descriptor));
 }
 
 const WHY_ONE = {

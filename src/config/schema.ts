@@ -242,7 +242,7 @@ export const configSchema = strictOptions({
   log: logOptions.prefault({}),
   /** Events whose attempts are used up. */
   deadLetters: deadLettersOptions.prefault({}),
-  /** The mirror: serves the lists from the stored records. @defaultValue nothing is served */
+  /** The mirror: serves the lists from the stored records, and takes hints. @defaultValue nothing is served */
   serve: serveOptions.optional(),
 });
 

@@ -44,10 +44,23 @@ export interface ListStatus {
     known: { seen: number; of: number };
     replaced: boolean;
   } | null;
+  /** How far each shortcut is trusted (docs/planner.md); null while none has been used. */
+  shortcuts: Readonly<Record<'last' | 'first' | 'aimed', ShortcutStatus>> | null;
   /** The sweep under way or interrupted; null when there is none. */
   sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
   /** Number of stored records. */
   records: number;
+}
+
+export interface ShortcutStatus {
+  /** Pages read. */
+  used: number;
+  /** Of these: pages that showed a change before a walk did. */
+  useful: number;
+  /** Pages that did not show what was expected, and what a walk found although the shortcut should have. */
+  wrong: number;
+  /** ISO 8601: mostly wrong, and not used until then; null when it is in use. */
+  pausedUntil: string | null;
 }
 
 /** Something that needs attention. */

@@ -14,11 +14,11 @@ const script = loadScript('commit-page');
 
 /** Numbers of the script's KEYS. */
 const SWEEP = 4;
-const WALK = 5;
-const MEMBERS = 8;
+export const WALK = 5;
+export const MEMBERS = 8;
 
 type Argument = string | number | Buffer;
-type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
+export type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
 
 export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: PageCommit): Promise<CommitResult> {
   const {
@@ -84,7 +84,7 @@ export async function commitRemovals(
   ]);
 }
 
-async function run(
+export async function run(
   { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,
   args: Argument[],
@@ -110,7 +110,7 @@ export function committed(called: Script, answer: unknown): CommitResult {
   throw unexpectedAnswer(called, word);
 }
 
-function recordArguments(writes: readonly RecordWrite[]): Argument[] {
+export function recordArguments(writes: readonly RecordWrite[]): Argument[] {
   const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
     const events = event === null ? [] : [event, ...derived];
     return [key, state.digest, packRecord(state), events.length, ...events.map((one) => JSON.stringify(one))];
@@ -118,7 +118,7 @@ function recordArguments(writes: readonly RecordWrite[]): Argument[] {
   return [writes.length, ...flat];
 }
 
-function timerArguments(writes: readonly RecordWrite[]): Argument[] {
+export function timerArguments(writes: readonly RecordWrite[]): Argument[] {
   const timers = writes.flatMap(({ key, timers = [] }) =>
     timers.map(({ kind, atMs }) => [`${kind} ${key}`, atMs ?? '']),
   );
@@ -142,10 +142,10 @@ function pageChanges({ number, stored }: NonNullable<PageCommit['page']>, hasOth
   return [forget, [WALK, 'set', field, packPage(stored)]];
 }
 
-function schemaChanges(delta: SchemaDelta | undefined): FieldChange[] {
+export function schemaChanges(delta: SchemaDelta | undefined): FieldChange[] {
   return [...(delta ?? [])].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]);
 }
 
-function changeArguments(changes: readonly FieldChange[]): Argument[] {
+export function changeArguments(changes: readonly FieldChange[]): Argument[] {
   return [changes.length, ...changes.flat()];
 }

@@ -58,6 +58,7 @@ export class Keys {
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
    * - `removalsAcceptedAt`, `creationsAcceptedAt`: which held records a person accepted
+   * - `trust` (JSON): how far the list's shortcuts are trusted
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
@@ -68,9 +69,12 @@ export class Keys {
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
   /**
    * hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), how to recognise a page (`e <page>`, JSON:
-   * cursor, next cursor, digest, records, first page), missing records (`m <key>`, JSON).
+   * cursor, next cursor, digest, records, first page), missing records (`m <key>`, JSON), records that shortcuts
+   * have created since the last walk began (`u <key>`).
    */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
+  /** sorted set with TTL, score ms: ids of records that events or hints name, to be fetched out of turn. */
+  aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
   /** hash record key → digest of the record's JSON, or `gone`. */
   digests = (workspace: string, list: ListName): string => this.#workspace(workspace, `digests:${list}`);
   /** hash record key → packed stored record, a version byte first. */

@@ -19,6 +19,21 @@ export async function readMembers(
   return packed === null ? null : unpackKeys(packed, membersAt(hash, membersField(page)));
 }
 
+/** The members of several pages; null where there is no such page. */
+export async function readMembersOf(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  pages: readonly number[],
+): Promise<(string[] | null)[]> {
+  if (pages.length === 0) return [];
+  const hash = keys.members(workspace, list);
+  const fields = pages.map(membersField);
+  const packed = await redis.hmgetBuffer(hash, ...fields);
+  return packed.map((bytes, index) =>
+    bytes === null ? null : unpackKeys(bytes, membersAt(hash, fields[index] ?? '')),
+  );
+}
+
 export async function readMembership(scope: WorkspaceRedis, list: ListName): Promise<Membership> {
   const [members, walk] = [scope.keys.members(scope.workspace, list), scope.keys.walk(scope.workspace, list)];
   const [before, changed] = await Promise.all([readFields(scope, members), readFields(scope, walk)]);

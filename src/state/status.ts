@@ -3,13 +3,15 @@ import type { Redis } from 'ioredis';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { messageOf } from '../errors.js';
-import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';
+import type { ListStatus, RedisStatus, ShortcutStatus, WorkspaceStatus } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../runtime/redis-conditions.js';
 import { classifyRedisError } from '../runtime/redis-errors.js';
 import type { nextSweepMs } from '../sweep/schedule.js';
+import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
 import type { SweepSummary } from '../sweep/store.js';
 import type { Keys } from './keys.js';
+import { readTrust } from './commit-shortcut.js';
 import { readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
 import { loadSweep, readRows } from './sweep-store.js';
@@ -56,13 +58,14 @@ async function readListStatus(
   { list, enabled, intervalMs }: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, stored, rows, running] = await Promise.all([
+  const [identity, { checkpoint, state }, times, stored, rows, running, trust] = await Promise.all([
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
     redis.hlen(keys.records(workspace, list)),
     readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
+    readTrust(view, list),
   ]);
   // A list that was never swept is due from the beginning of the state.
   const dueMs =
@@ -81,6 +84,7 @@ async function readListStatus(
     silence: state.lastSweep?.staleness ?? null,
     heldRemovals: withSince(state.lastSweep?.heldRemovals),
     heldCreations: withSince(state.lastSweep?.heldCreations),
+    shortcuts: trust === null ? null : shortcutsStatus(trust, nowMs),
     sweeping:
       checkpoint === null
         ? null
@@ -93,6 +97,14 @@ async function readListStatus(
     // The stored records include deleted ones; the rows of the schema do not.
     records: rows ?? stored,
   };
+}
+
+function shortcutsStatus({ last, first, aimed }: TrustOfList, nowMs: number): NonNullable<ListStatus['shortcuts']> {
+  const one = ({ used, useful, wrong, pausedUntil }: Trust): ShortcutStatus => ({
+    ...{ used, useful, wrong },
+    pausedUntil: pausedUntil > nowMs ? isoTime(pausedUntil) : null,
+  });
+  return { last: one(last), first: one(first), aimed: one(aimed) };
 }
 
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {

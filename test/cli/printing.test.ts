@@ -145,6 +145,7 @@ describe('status tables', () => {
       intervalMs: 120_000,
       sweeping: null,
       silence: null,
+      shortcuts: null,
       heldRemovals: null,
       failure: null,
       dueAt: '2026-01-01T00:02:00.000Z',
@@ -163,7 +164,18 @@ describe('status tables', () => {
           logLength: 1,
           budget: { requests: 80, perSeconds: 10, pausedMs: 8_000 },
           lists: [
-            { ...list, list: 'people', records: 0, baselineAt: null, lastSweep: null },
+            {
+              ...list,
+              list: 'people',
+              records: 0,
+              baselineAt: null,
+              lastSweep: null,
+              shortcuts: {
+                last: { used: 40, useful: 3, wrong: 0, pausedUntil: null },
+                first: { used: 12, useful: 0, wrong: 8, pausedUntil: '2026-01-01T00:02:00.000Z' },
+                aimed: { used: 0, useful: 0, wrong: 0, pausedUntil: null },
+              },
+            },
             {
               ...list,
               list: 'todo',
@@ -194,6 +206,7 @@ describe('status tables', () => {
         'list    interval     records  fresh            last complete sweep                    now',
         'people  every 2 min  0        no baseline yet  —',
         'todo    every 2 min  3        30 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
+        '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
         '',
         'no subscriptions: events go to the log only',
         '',

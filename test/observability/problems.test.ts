@@ -15,6 +15,7 @@ const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   baselineAt: EARLIER,
   lastSweep: null,
   silence: null,
+  shortcuts: null,
   heldRemovals: null,
   heldCreations: null,
   sweeping: null,

@@ -1,11 +1,13 @@
-/** The role `serve`: the mirror, which serves the lists of the read API from the stored records. */
-import { listsOf } from '../../config/lists.js';
+/** The role `serve`: the mirror, which serves the lists of the read API from the stored records, and takes hints. */
+import { listsOf, polledLists } from '../../config/lists.js';
 import { modifiedAtOf } from '../../detect/fields.js';
 import type { Part } from '../../runtime/lifecycle.js';
+import type { HintTarget } from '../../server/hints/receive-hints.js';
 import { createMirror } from '../../server/mirror/mirror.js';
 import { servedList } from '../../server/read-api/lists.js';
 import { createReadApiServer } from '../../server/read-api/server.js';
 import type { Source } from '../../server/read-api/source.js';
+import { createAimQueue } from '../../state/aim-queue.js';
 import { createMirrorStore } from '../../state/mirror-store.js';
 import type { AppContext } from '../context.js';
 
@@ -13,15 +15,21 @@ import type { AppContext } from '../context.js';
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
   if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
   const mirrors = new Map<string, Source>();
+  const hints = new Map<string, HintTarget>();
   for (const { name, lists } of workspaces) {
     const token = serve.tokens.get(name);
     const store = createMirrorStore(redis, keys, name);
-    if (token !== undefined) mirrors.set(token, createMirror({ store, lists, clock, modifiedAtOf }));
+    if (token === undefined) continue;
+    mirrors.set(token, createMirror({ store, lists, clock, modifiedAtOf }));
+    const queue = createAimQueue({ redis, keys, workspace: name });
+    const add: HintTarget['add'] = (list, ids) => queue.add(list, ids, clock.now());
+    hints.set(token, { workspace: name, lists: polledLists(lists), add });
   }
   const { host, port } = serve;
   const lists = listsOf(workspaces).all.map(servedList);
   const sources = (token: string): Source | null => mirrors.get(token) ?? null;
-  const server = createReadApiServer({ lists, sources, host, port, clock, log });
+  const targets = (token: string): HintTarget | null => hints.get(token) ?? null;
+  const server = createReadApiServer({ lists, sources, hints: targets, host, port, clock, log });
   return {
     name: 'mirror',
     async start() {

@@ -32,7 +32,11 @@ export interface Lists {
 
 /** The built-in lists, and others that a configuration adds. */
 export function createLists(further: readonly ListDescriptor[]): Lists {
-  const all: readonly ListDescriptor[] = [...BUILT_IN, ...further];
+  return listsFrom([...BUILT_IN, ...further]);
+}
+
+/** Exactly these lists. */
+export function listsFrom(all: readonly ListDescriptor[]): Lists {
   const byName = new Map(all.map((list) => [list.name, list]));
   const byObject = new Map(all.map((list) => [list.object, list]));
   return {

@@ -48,7 +48,7 @@ export function responder({ sources, protocol, layers }: RespondOptions): Answer
   };
 }
 
-function bearerOf(authorization: string | undefined): string | null {
+export function bearerOf(authorization: string | undefined): string | null {
   return authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length).trim() : null;
 }
 

@@ -1,6 +1,7 @@
 /** The read API as an HTTP server. It does not know where records come from: a `Source` answers. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
+import { receiveHints, type HintTargets } from '../hints/receive-hints.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from './answer.js';
@@ -22,6 +23,8 @@ export interface ReadApiServerOptions {
   host?: string;
   /** 0 takes any free port. @defaultValue 0 */
   port?: number;
+  /** Takes hints at `POST /hints/<workspace>`. @defaultValue no hints are taken */
+  hints?: HintTargets;
   clock?: Clock;
   log?: Log;
 }
@@ -37,7 +40,7 @@ export interface ReadApiServer {
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
   const { sources, protocol = () => DEFAULT_PROTOCOL, layers = [], clock = systemClock, log = silentLog } = options;
-  const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0 } = options;
+  const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0, hints } = options;
   const closing = new AbortController();
   const respond = responder({ sources, protocol, layers });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
@@ -50,6 +53,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
     }
   };
   const app = buildApp(lists, closing.signal, answer);
+  if (hints !== undefined) receiveHints(app, { targets: hints, log });
   let listening: Promise<string> | undefined;
   return {
     respond,

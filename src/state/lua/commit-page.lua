@@ -19,9 +19,10 @@
   written, because every record would appear new. The baseline and the digests are deleted; the next sweep is a baseline without
   events ("quiet").
   When the sweep completes, the walk is deleted except for quarantined records.
+  Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
   KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk · 6 lease · 7 due · 8 members
-  ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes)
+  ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
        6 n · n × (key, digest, packed record, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
@@ -76,9 +77,9 @@ for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
   else redis.call('ZADD', KEYS[7], ARGV[i + 1], ARGV[i]) end
 end
 
-if ARGV[4] == '' then
+if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[4], 'checkpoint', ARGV[3])
-else
+elseif ARGV[4] ~= '' then
   redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
   redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
   redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')

@@ -1,0 +1,81 @@
+/**
+ * `POST /hints/<workspace>`: takes hints and answers at once. The token is the workspace's, as a bearer token or, because the vendor's
+ * webhooks send no headers of ours, as the parameter `token`.
+ */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ListName, Lists } from '../../crm/lists/lists.js';
+import { messageOf } from '../../errors.js';
+import type { Log } from '../../runtime/log.js';
+import { bearerOf } from '../read-api/respond.js';
+import { parseHint } from './parse-hint.js';
+
+/** What takes the hints of one workspace. */
+export interface HintTarget {
+  workspace: string;
+  /** The lists that are polled. */
+  lists: Lists;
+  add: (list: ListName, ids: readonly string[]) => Promise<void>;
+}
+
+/** The target that a token belongs to; null for an unknown token. */
+export type HintTargets = (token: string) => HintTarget | null;
+
+/** The vendor's webhooks carry a field's contents before and after. */
+const MOST_BYTES = 262_144;
+
+export function receiveHints(app: FastifyInstance, { targets, log }: { targets: HintTargets; log: Log }): void {
+  // A scope of its own, because the rest of the server discards bodies.
+  void app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MOST_BYTES }, (_request, body, parsed) => {
+      parsed(null, body);
+    });
+    scope.setErrorHandler((error: FastifyError, _request, reply) => {
+      const status = error.statusCode ?? 500;
+      if (status >= 500) log.error({ error: messageOf(error) }, 'hint failed');
+      return refuse(reply, status, status === 413 ? `hint: expected at most ${MOST_BYTES} bytes.` : undefined);
+    });
+    scope.post('/hints/:workspace', (request, reply) => take(request, reply, targets));
+    done();
+  });
+}
+
+async function take(request: FastifyRequest, reply: FastifyReply, targets: HintTargets): Promise<FastifyReply> {
+  const target = targetOf(request, targets);
+  if (target === null) return refuse(reply, 401);
+  const hint = parseHint(typeof request.body === 'string' ? request.body : '', target.lists);
+  if (hint.outcome === 'refused') return refuse(reply, hint.status, hint.reason);
+  if (hint.outcome === 'nothing') return accept(reply, 200, { queued: 0, reason: hint.reason });
+  let queued = 0;
+  for (const [list, ids] of hint.named) {
+    await target.add(list, ids);
+    queued += ids.length;
+  }
+  return accept(reply, 202, { queued });
+}
+
+/** The same answer for an unknown workspace and a wrong token. */
+function targetOf({ headers, params, query }: FastifyRequest, targets: HintTargets): HintTarget | null {
+  const { workspace } = params as { workspace: string };
+  const { token: parameter } = query as { token?: unknown };
+  const token = bearerOf(headers.authorization) ?? (typeof parameter === 'string' ? parameter : null);
+  const target = token === null ? null : targets(token);
+  return target?.workspace === workspace ? target : null;
+}
+
+function accept(reply: FastifyReply, status: number, data: object): FastifyReply {
+  return reply.code(status).send({ success: true, data });
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  413: 'Payload Too Large',
+  500: 'Internal Server Error',
+};
+
+function refuse(reply: FastifyReply, status: number, reason?: string): FastifyReply {
+  const message = MESSAGES[status] ?? 'Bad Request';
+  return reply.code(status).send({ success: false, message, ...(reason !== undefined && { reason }) });
+}

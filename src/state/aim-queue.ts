@@ -1,0 +1,28 @@
+/** The queue of named records: a sorted set per list, by the time at which a record was named. */
+import type { AimQueue } from '../sweep/shortcuts/store.js';
+import type { WorkspaceRedis } from './keys.js';
+
+/** More would be fetched too late to be of use: the walk is faster then. */
+const MOST_QUEUED = 1_000;
+const LIFE_MS = 3_600_000;
+
+export function createAimQueue({ redis, keys, workspace }: WorkspaceRedis): AimQueue {
+  return {
+    async add(list, ids, atMs) {
+      // The last ones are kept where there are too many.
+      const kept = ids.slice(-MOST_QUEUED);
+      if (kept.length === 0) return;
+      const key = keys.aimed(workspace, list);
+      const queued = redis.multi().zadd(key, 'GT', ...kept.flatMap((id) => [atMs, id]));
+      await queued
+        .zremrangebyrank(key, 0, -MOST_QUEUED - 1)
+        .pexpire(key, LIFE_MS)
+        .exec();
+    },
+    async take(list, count) {
+      const taken = await redis.zpopmax(keys.aimed(workspace, list), count);
+      const ids = taken.filter((_text, index) => index % 2 === 0);
+      return ids.map((id, index) => ({ id, atMs: Number(taken[2 * index + 1]) }));
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * What shortcuts keep in Redis. Their records and events are committed by the script of a page (lua/commit-page.lua), with neither
+ * checkpoint nor summary. A record that a shortcut created is marked in the members of the last complete sweep (`u <key>`) until the
+ * next walk begins.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { ListName } from '../crm/lists/lists.js';
+import { UNCONFIRMED } from '../detect/removal.js';
+import type { CommitResult, FencingToken } from '../sweep/store.js';
+import type { ShortcutCommit, ShortcutStore } from '../sweep/shortcuts/store.js';
+import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
+import {
+  changeArguments,
+  recordArguments,
+  run,
+  schemaChanges,
+  timerArguments,
+  MEMBERS,
+  WALK,
+  type FieldChange,
+} from './commit.js';
+import type { WorkspaceRedis } from './keys.js';
+import { memberField, readMembers, readMembersOf } from './membership.js';
+import { readJson } from './stored.js';
+import { pageField } from './stored-pages.js';
+
+const CREATED = 'u ';
+/** Changes of fields by one script. More would block Redis for too long. */
+const CHANGES_PER_STEP = 1_000;
+
+export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
+  return {
+    membersOf: (list, pages) => readMembersOf(scope, list, pages),
+    createdByShortcuts: (list) => readCreated(scope, list),
+    commitShortcut: (list, commit) => commitShortcut(scope, list, commit),
+    beginWalk: (list, token) => beginWalk(scope, list, token),
+    trust: (list) => readTrust(scope, list),
+    async saveTrust(list, trust) {
+      await scope.redis.hset(scope.keys.sweep(scope.workspace, list), 'trust', JSON.stringify(trust));
+    },
+  };
+}
+
+async function commitShortcut(
+  scope: WorkspaceRedis,
+  list: ListName,
+  { token, writes, schema, created, forget }: ShortcutCommit,
+): Promise<CommitResult> {
+  const changes = [
+    ...created.map((key): FieldChange => [MEMBERS, 'set', CREATED + key, '']),
+    ...(forget === null ? [] : forgetPage(forget)),
+    ...schemaChanges(schema),
+  ];
+  return await commitWith(scope, list, {
+    token,
+    records: recordArguments(writes),
+    changes,
+    timers: timerArguments(writes),
+  });
+}
+
+/** The walk under way may have read the page already, and may recognise it in the next sweep. */
+function forgetPage(page: number): FieldChange[] {
+  return [MEMBERS, WALK].map((hash): FieldChange => [hash, 'del', pageField(page), '']);
+}
+
+interface Step {
+  token: FencingToken;
+  records?: ReturnType<typeof recordArguments>;
+  changes: readonly FieldChange[];
+  timers?: ReturnType<typeof timerArguments>;
+}
+
+async function commitWith(
+  scope: WorkspaceRedis,
+  list: ListName,
+  { token, records = [0], changes, timers = [0] }: Step,
+): Promise<CommitResult> {
+  // Neither a checkpoint nor a summary, and no events about the list.
+  const head = [token, randomUUID(), '', '', ''];
+  return await run(scope, list, [...head, ...records, 0, ...changeArguments(changes), ...timers]);
+}
+
+async function readCreated({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[]> {
+  const names = await redis.hkeys(keys.members(workspace, list));
+  return names.filter((name) => name.startsWith(CREATED)).map((name) => name.slice(CREATED.length));
+}
+
+/** The ids come first and their marks go last, so that a crash in between repeats ids and loses none. */
+async function beginWalk(scope: WorkspaceRedis, list: ListName, token: FencingToken): Promise<CommitResult> {
+  const created = await readCreated(scope, list);
+  let result: CommitResult = { outcome: 'committed', events: 0 };
+  if (created.length === 0) return result;
+  const before = (await readMembers(scope, list, UNCONFIRMED)) ?? [];
+  const [field, packed] = memberField(UNCONFIRMED, [...new Set([...before, ...created])]);
+  const changes: FieldChange[] = [
+    [MEMBERS, 'set', field, packed],
+    ...created.map((key): FieldChange => [MEMBERS, 'del', CREATED + key, '']),
+  ];
+  for (let at = 0; at < changes.length && result.outcome === 'committed'; at += CHANGES_PER_STEP)
+    result = await commitWith(scope, list, { token, changes: changes.slice(at, at + CHANGES_PER_STEP) });
+  return result;
+}
+
+const count = z.number().nonnegative();
+const trust: z.ZodType<Trust> = z.object({
+  used: count,
+  useful: count,
+  wrong: count,
+  recent: z.object({ good: count, wrong: count }),
+  demotions: count,
+  pausedUntil: count,
+});
+const trustOfList: z.ZodType<TrustOfList> = z.object({ last: trust, first: trust, aimed: trust });
+
+export async function readTrust(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+): Promise<TrustOfList | null> {
+  const key = keys.sweep(workspace, list);
+  const json = await redis.hget(key, 'trust');
+  if (json === null) return null;
+  const remedy = `HDEL ${key} trust removes it; the list's shortcuts are then tried again from the beginning.`;
+  return readJson(trustOfList, json, { key, field: 'trust', what: 'how far shortcuts are trusted', remedy });
+}

@@ -1,0 +1,68 @@
+/**
+ * Queues the records that committed events name: a new activity, memo, todo or history row shows that a person, an organization or a
+ * deal changed too. The queue is only a hint, so nothing waits for it, and a crash before it is written loses nothing but time.
+ */
+import { referencesIn, type Reference } from '../../crm/references.js';
+import type { ListName, Lists } from '../../crm/lists/lists.js';
+import { messageOf } from '../../errors.js';
+import type { ChangeEvent } from '../../events/types.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Log } from '../../runtime/log.js';
+import type { CommitResult, RecordWrite, SweepStore } from '../store.js';
+import type { AimQueue, ShortcutStore } from './store.js';
+
+export interface AimOptions {
+  workspace: string;
+  queue: Pick<AimQueue, 'add'>;
+  /** The lists that are polled. */
+  lists: Lists;
+  clock: Clock;
+  log: Log;
+}
+
+/** The records of each list that events name, except the records that the events are about. */
+export function namedIn(events: readonly ChangeEvent[], lists: Lists): Map<ListName, string[]> {
+  const named = new Map<ListName, Set<string>>();
+  for (const { list, id } of events.flatMap((event) => referencesOf(event, lists)))
+    named.set(list, (named.get(list) ?? new Set()).add(id));
+  return new Map([...named].map(([list, ids]) => [list, [...ids]]));
+}
+
+const VERBS = new Set(['created', 'updated', 'deleted']);
+
+function referencesOf({ type, subject, data }: ChangeEvent, lists: Lists): Reference[] {
+  if (!VERBS.has(type.split('.')[2] ?? '')) return [];
+  // A link that was removed has changed the record at its other end.
+  const records = [data.after, data.before].filter((record) => record !== null);
+  return records.flatMap((record) => referencesIn(record, lists)).filter(({ id }) => id !== subject);
+}
+
+/** The store, with the named records queued after every commit. */
+export function withAiming<Store extends SweepStore & Pick<ShortcutStore, 'commitShortcut'>>(
+  store: Store,
+  options: AimOptions,
+): Store {
+  const committed = async (commit: { writes: readonly RecordWrite[] }, committing: Promise<CommitResult>) => {
+    const result = await committing;
+    if (result.outcome === 'committed' && result.events > 0) void queueNamed(commit.writes, options);
+    return result;
+  };
+  return {
+    ...store,
+    commitPage: (list, commit) => committed(commit, store.commitPage(list, commit)),
+    commitRemovals: (list, commit) => committed(commit, store.commitRemovals(list, commit)),
+    commitShortcut: (list, commit) => committed(commit, store.commitShortcut(list, commit)),
+  };
+}
+
+async function queueNamed(
+  writes: readonly RecordWrite[],
+  { workspace, queue, lists, clock, log }: AimOptions,
+): Promise<void> {
+  const events = writes.flatMap(({ event }) => (event === null ? [] : [event]));
+  try {
+    for (const [list, ids] of namedIn(events, lists)) await queue.add(list, ids, clock.now());
+  } catch (error) {
+    log.debug({ workspace, error: messageOf(error) }, 'named records not queued: the next sweep reads them');
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Where each record of a list stood in the last complete sweep: id → page, in about 12 bytes per record. Ids are kept as 32-bit
+ * hashes. Two ids with the same hash give two candidate pages, so an answer may name a page too many and never one too few.
+ */
+const EMPTY = 0;
+/** Above this load, a lookup passes too many filled slots. */
+const MOST_FILLED = 0.7;
+const FEWEST_SLOTS = 64;
+
+export class PageIndex {
+  #hashes = new Uint32Array(FEWEST_SLOTS);
+  /** Page numbers, from 1. */
+  #pages = new Uint32Array(FEWEST_SLOTS);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(id: string, page: number): void {
+    if (this.#size + 1 > MOST_FILLED * this.#hashes.length) this.#grow();
+    this.#insert(hashOf(id), page);
+    this.#size += 1;
+  }
+
+  /** The pages that may have held the record; empty for an id that no page held. */
+  pagesOf(id: string): number[] {
+    const hash = hashOf(id);
+    const slots = this.#hashes.length;
+    const pages: number[] = [];
+    for (let at = hash % slots; this.#pages[at] !== EMPTY; at = (at + 1) % slots) {
+      const page = this.#pages[at] ?? EMPTY;
+      if (this.#hashes[at] === hash && !pages.includes(page)) pages.push(page);
+    }
+    return pages;
+  }
+
+  #insert(hash: number, page: number): void {
+    const slots = this.#hashes.length;
+    let at = hash % slots;
+    while (this.#pages[at] !== EMPTY) at = (at + 1) % slots;
+    this.#hashes[at] = hash;
+    this.#pages[at] = page;
+  }
+
+  #grow(): void {
+    const [hashes, pages] = [this.#hashes, this.#pages];
+    this.#hashes = new Uint32Array(2 * hashes.length);
+    this.#pages = new Uint32Array(2 * pages.length);
+    pages.forEach((page, at) => {
+      if (page !== EMPTY) this.#insert(hashes[at] ?? 0, page);
+    });
+  }
+}
+
+/** FNV-1a over the UTF-16 units. Ids are not secret, and a chosen collision costs one request. */
+function hashOf(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at++) {
+    hash ^= id.charCodeAt(at);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return hash >>> 0;
+}

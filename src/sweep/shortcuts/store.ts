@@ -1,0 +1,48 @@
+/** The port for what shortcuts read and write besides a sweep's own state. `state` implements it on Redis. */
+import type { ListName } from '../../crm/lists/lists.js';
+import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
+import type { CommitResult, FencingToken, RecordWrite } from '../store.js';
+import type { TrustOfList } from './trust.js';
+
+export interface ShortcutCommit {
+  token: FencingToken;
+  writes: readonly RecordWrite[];
+  schema: SchemaDelta;
+  /** Records that had no stored record, or a deleted one. */
+  created: readonly string[];
+  /**
+   * The page of the last complete sweep whose records are rewritten. It can no longer be recognised by its bytes: they may be as they
+   * were while its stored records are not. Null: only created records are written.
+   */
+  forget: number | null;
+}
+
+export interface ShortcutStore {
+  /** The members of pages of the last complete sweep; null where there is no such page. */
+  membersOf(list: ListName, pages: readonly number[]): Promise<(string[] | null)[]>;
+  /** Ids that shortcuts created since the last walk began. */
+  createdByShortcuts(list: ListName): Promise<string[]>;
+  commitShortcut(list: ListName, commit: ShortcutCommit): Promise<CommitResult>;
+  /**
+   * To be called when a walk begins at the first page, before its first request. Ids that shortcuts created become UNCONFIRMED
+   * (detect/removal.ts): this walk is the first that must show them.
+   */
+  beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
+  /** Null where none is stored. */
+  trust(list: ListName): Promise<TrustOfList | null>;
+  saveTrust(list: ListName, trust: TrustOfList): Promise<void>;
+}
+
+/** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
+export interface AimQueue {
+  /** Adds ids, or moves them to the front. The oldest are dropped where there are too many. */
+  add(list: ListName, ids: readonly string[], atMs: number): Promise<void>;
+  /** Takes the most recent ids out of the queue. */
+  take(list: ListName, count: number): Promise<Aimed[]>;
+}
+
+export interface Aimed {
+  id: string;
+  /** When it was named, ms since the epoch. */
+  atMs: number;
+}

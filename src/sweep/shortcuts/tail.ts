@@ -1,0 +1,112 @@
+/**
+ * Polls the ends at which a list may grow. Which end that is, is learned: both are tried, and an end that yields nothing while
+ * walks find new records elsewhere is demoted (trust.ts). Holds no I/O: it says which page is due, and is given what the page showed.
+ */
+import type { StoredPage } from '../store.js';
+
+export type EndName = 'last' | 'first';
+
+/** Where the next poll of an end reads. */
+export interface TailPosition {
+  end: EndName;
+  page: number;
+  cursor: string | null;
+  /** Behind a page that overlapped with the known records. */
+  follows: boolean;
+}
+
+/** What a poll showed; null when the page was dropped or could not be read. */
+export type TailAnswer = { records: number; created: number; overlaps: boolean; nextCursor: string | null } | null;
+
+/** `lost`: the end is not where it was expected; it waits for the next complete sweep. */
+export type TailOutcome = 'created' | 'nothing new' | 'lost';
+
+/** An end is polled every second while records appear, and less often the longer none has: a fraction of the pause adds little delay. */
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 6_000;
+const SHARE_OF_PAUSE = 1 / 15;
+/** The pause that is assumed at first: a poll every 2 s. */
+const FIRST_PAUSE_MS = 30_000;
+/** Records that are named and not known ask for a poll at once, but not more often than this. */
+const LEAST_BETWEEN_MS = 1_000;
+/** A chain of full pages without a new record is not the end of the list. */
+const MOST_FOLLOWED = 3;
+
+interface End {
+  position: Omit<TailPosition, 'end'> | null;
+  polledMs: number;
+  dueMs: number;
+  createdMs: number;
+  /** Pages followed in a row without a new record. */
+  followed: number;
+}
+
+export class Tail {
+  readonly #ends = new Map<EndName, End>();
+
+  /**
+   * @param lastPage the last page of the last complete sweep; null when its cursor is not known
+   * @param pages how many pages that sweep had
+   */
+  anchor({ pages, lastPage }: { pages: number; lastPage: Pick<StoredPage, 'cursor'> | null }, nowMs: number): void {
+    const isOnePage = pages <= 1;
+    const last = isOnePage ? { page: 1, cursor: null, follows: false } : positionOf(pages, lastPage);
+    this.#place('last', last, nowMs);
+    this.#place('first', isOnePage ? null : { page: 1, cursor: null, follows: false }, nowMs);
+  }
+
+  /** The end that has been due for longest. */
+  next(nowMs: number, isUsed: (end: EndName) => boolean): TailPosition | null {
+    const due = [...this.#ends].filter(([name, { dueMs }]) => dueMs <= nowMs && isUsed(name));
+    due.sort(([, one], [, other]) => one.dueMs - other.dueMs);
+    for (const [end, { position }] of due) if (position !== null) return { end, ...position };
+    return null;
+  }
+
+  /** When the next end is due; Infinity when none is polled. */
+  dueMs(isUsed: (end: EndName) => boolean): number {
+    const used = [...this.#ends].filter(([name, { position }]) => position !== null && isUsed(name));
+    return Math.min(...used.map(([, { dueMs }]) => dueMs));
+  }
+
+  /** Records that are not known are named: they may just have been created. */
+  hurry(nowMs: number): void {
+    for (const end of this.#ends.values())
+      end.dueMs = Math.min(end.dueMs, Math.max(nowMs, end.polledMs + LEAST_BETWEEN_MS));
+  }
+
+  done({ end: name, page, follows }: TailPosition, answer: TailAnswer, nowMs: number): TailOutcome {
+    const end = this.#ends.get(name);
+    if (end === undefined) return 'nothing new';
+    end.polledMs = nowMs;
+    const hasCreated = answer !== null && answer.created > 0;
+    if (hasCreated) end.createdMs = nowMs;
+    end.dueMs = nowMs + intervalMs(end, nowMs);
+    if (answer === null || name === 'first') return hasCreated ? 'created' : 'nothing new';
+    end.followed = hasCreated ? 0 : end.followed;
+    const { nextCursor, overlaps, records } = answer;
+    if (nextCursor === null || records === 0) return hasCreated ? 'created' : 'nothing new';
+    end.followed += hasCreated ? 0 : 1;
+    if (end.followed > MOST_FOLLOWED) {
+      end.position = null;
+      return 'lost';
+    }
+    end.position = { page: page + 1, cursor: nextCursor, follows: overlaps || follows };
+    end.dueMs = nowMs;
+    return hasCreated ? 'created' : 'nothing new';
+  }
+
+  #place(name: EndName, position: End['position'], nowMs: number): void {
+    const before = this.#ends.get(name);
+    const { polledMs = -Infinity, dueMs = nowMs, createdMs = nowMs - FIRST_PAUSE_MS } = before ?? {};
+    this.#ends.set(name, { position, polledMs, dueMs, createdMs, followed: 0 });
+  }
+}
+
+function positionOf(page: number, known: Pick<StoredPage, 'cursor'> | null): End['position'] {
+  return known === null ? null : { page, cursor: known.cursor, follows: false };
+}
+
+function intervalMs({ createdMs }: End, nowMs: number): number {
+  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, Math.round(SHARE_OF_PAUSE * (nowMs - createdMs))));
+}

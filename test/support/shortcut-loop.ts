@@ -1,0 +1,104 @@
+/** Runs the shortcuts of a list as the loop that holds its lease does, without a walk, on a clock that the test moves. */
+import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
+import { compileRules } from '../../src/detect/rules.js';
+import type { Clock } from '../../src/runtime/clock.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { createAimQueue } from '../../src/state/aim-queue.js';
+import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { sweepList } from '../../src/sweep/run-sweep.js';
+import { withAiming } from '../../src/sweep/shortcuts/aim-commits.js';
+import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
+import type { AimQueue, ShortcutStore } from '../../src/sweep/shortcuts/store.js';
+import { takeShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
+import type { ListedApi } from './listed.js';
+import type { TestRedis } from './redis.js';
+
+export interface ShortcutLoop {
+  queue: AimQueue;
+  store: ShortcutStore;
+  /** A complete sweep that begins as a walk with shortcuts does; tells the shortcuts what it found. */
+  walk: () => Promise<void>;
+  /** Lets time pass, in steps of 100 ms, with a shortcut whenever one is due. */
+  pass: (ms: number) => Promise<void>;
+  /** `created x` … in the order of the log. */
+  lines: () => Promise<string[]>;
+  /** Another process takes the lease. */
+  restart: () => Promise<void>;
+  now: () => number;
+}
+
+export async function shortcutLoop(
+  redis: TestRedis,
+  apis: Partial<Record<BuiltInList, ListedApi>>,
+  list: BuiltInList,
+): Promise<ShortcutLoop> {
+  const api = apis[list];
+  if (api === undefined) throw new Error(`no API for "${list}"`);
+  let nowMs = Date.UTC(2026, 2, 2);
+  const clock: Clock = { now: () => nowMs, sleep: () => Promise.resolve() };
+  const scope = { redis: redis.redis, keys: redis.keys, workspace: 'acme' };
+  const queue = createAimQueue(scope);
+  const stored = {
+    ...createSweepStore(redis.redis, redis.keys, 'acme'),
+    ...createShortcutStore(scope),
+  };
+  const aiming = { workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog };
+  const store = withAiming(stored, aiming);
+  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue };
+  const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
+  let shortcuts = createShortcuts(deps);
+
+  const leased = async (use: (token: string) => Promise<void>): Promise<void> => {
+    const lease = await store.acquire(list, 60_000);
+    if (lease.outcome === 'held') throw new Error(`held by ${lease.holder}`);
+    await use(lease.token);
+    await store.release(list, lease.token);
+  };
+  const begin = async (): Promise<void> => {
+    const { state } = await store.load(list);
+    await shortcuts.begin(state, nowMs);
+  };
+  await begin();
+  return {
+    queue,
+    store,
+    now: () => nowMs,
+    async walk() {
+      nowMs += 60_000;
+      await leased(async (token) => void (await store.beginWalk(list, token)));
+      const telling: typeof store = {
+        ...store,
+        async commitPage(name, commit) {
+          const result = await store.commitPage(name, commit);
+          const events = commit.writes.flatMap(({ event }) => (event === null ? [] : [event]));
+          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, events }, nowMs);
+          return result;
+        },
+      };
+      const result = await sweepList({ ...deps, store: telling }, options);
+      if (result.outcome === 'held') throw new Error('held');
+      await begin();
+    },
+    async pass(ms) {
+      await leased(async (token) => {
+        for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
+          const { state, checkpoint } = await store.load(list);
+          await takeShortcut(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
+        }
+      });
+    },
+    async lines() {
+      const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+      return entries.map(([, [, json = '']]) => {
+        const { type, subject } = JSON.parse(json) as { type: string; subject: string };
+        return `${type.split('.')[2] ?? ''} ${subject}`;
+      });
+    },
+    async restart() {
+      await shortcuts.end();
+      shortcuts = createShortcuts(deps);
+      await begin();
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import type { UncheckedRecord } from '../../../src/crm/record.js';
+import { isTrusted } from '../../../src/sweep/shortcuts/trust.js';
+import { listedApi, type ListedApi } from '../../support/listed.js';
+import { useRedis } from '../../support/redis.js';
+import { shortcutLoop, type ShortcutLoop } from '../../support/shortcut-loop.js';
+
+const at = (second: number): string => new Date(Date.UTC(2026, 2, 2, 1, 0, second)).toISOString();
+const person = (id: string, more: object = {}): UncheckedRecord => ({
+  ...{ id, 이름: id, 등급: 'B', '수정 날짜': at(0) },
+  ...more,
+});
+const people = (count: number): UncheckedRecord[] => Array.from({ length: count }, (_, index) => person(`p${index}`));
+const edit = (api: ListedApi, id: string, second = 5): void => {
+  api.records = api.records.map((one) => (one['id'] === id ? { ...one, 등급: 'A', '수정 날짜': at(second) } : one));
+};
+/** The pages requested since the last call. */
+const asked = (api: ListedApi): (string | null)[] => api.asked.splice(0);
+
+describe('shortcuts: the tail of a list', () => {
+  const redis = useRedis();
+
+  it('finds a record added at the end, for one request a poll', async () => {
+    const api = listedApi(people(10), 4);
+    const { walk, pass, lines } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    asked(api);
+    await pass(2_000);
+    api.records = [...api.records, person('late')];
+    await pass(2_500);
+    expect(await lines()).toEqual(['created late']);
+    expect(asked(api).length).toBeLessThan(8);
+  });
+
+  it('follows the end over several pages between two walks', async () => {
+    const api = listedApi(people(10), 4);
+    const { walk, pass, lines } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    for (let n = 0; n < 9; n++) {
+      api.records = [...api.records, person(`new${n}`)];
+      await pass(2_500);
+    }
+    expect(await lines()).toEqual(Array.from({ length: 9 }, (_, n) => `created new${n}`));
+  });
+
+  it('stops polling the end at which nothing appears, while records appear at the other', async () => {
+    const api = listedApi(people(10), 4);
+    const { walk, pass, store, now } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    for (let n = 0; n < 12; n++) {
+      api.records = [...api.records, person(`new${n}`)];
+      await pass(2_500);
+    }
+    await pass(6_000);
+    const trust = await store.trust('people');
+    if (trust === null) throw new Error('not saved');
+    expect([isTrusted(trust.last, now()), isTrusted(trust.first, now())]).toEqual([true, false]);
+    asked(api);
+    await pass(5_000);
+    expect(asked(api)).not.toContain(null);
+  });
+
+  it('stops polling both ends of a list that grows in the middle, and walks find the records', async () => {
+    const api = listedApi(people(12), 2);
+    const { walk, pass, store, lines } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    for (let n = 0; n < 9; n++) {
+      api.records = [...api.records.slice(0, 6), person(`new${n}`), ...api.records.slice(6)];
+      await pass(500);
+      await walk();
+    }
+    await pass(6_000);
+    expect(await store.trust('people')).toMatchObject({ last: { demotions: 1 }, first: { demotions: 1 } });
+    expect(await lines()).toEqual(Array.from({ length: 9 }, (_, n) => `created new${n}`));
+  });
+
+  it('keeps what it has learned when another process takes the lease', async () => {
+    const api = listedApi(people(10), 4);
+    const { walk, pass, restart } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    for (let n = 0; n < 12; n++) {
+      api.records = [...api.records, person(`new${n}`)];
+      await pass(2_500);
+    }
+    await restart();
+    asked(api);
+    await pass(4_000);
+    expect(asked(api)).not.toContain(null);
+  });
+});
+
+describe('shortcuts: an aimed fetch', () => {
+  const redis = useRedis();
+  /** One page of the middle is fetched; the ends are polled all the time. */
+  const isMiddle = (cursor: string | null): boolean => cursor !== null && cursor !== '0' && cursor !== '18';
+  const opened = async (): Promise<{ api: ListedApi; loop: ShortcutLoop }> => {
+    const api = listedApi(people(20), 2);
+    const loop = await shortcutLoop(redis, { people: api }, 'people');
+    await loop.walk();
+    asked(api);
+    return { api, loop };
+  };
+
+  it('reads the page of a record that was named, once for all named records on it', async () => {
+    const { api, loop } = await opened();
+    edit(api, 'p6');
+    await loop.queue.add('people', ['p6', 'p7'], loop.now());
+    await loop.pass(1_000);
+    expect(asked(api).filter(isMiddle)).toEqual(['6']);
+    expect(await loop.lines()).toEqual(['updated p6']);
+  });
+
+  it('follows from an event of another list: a new memo names a person', async () => {
+    const { api, loop } = await opened();
+    const memos = listedApi([{ id: 'm0' }]);
+    const memoLoop = await shortcutLoop(redis, { memo: memos }, 'memo');
+    await memoLoop.walk();
+    edit(api, 'p9');
+    memos.records = [...memos.records, { id: 'm1', peopleId: 'p9' }];
+    await memoLoop.pass(3_000);
+    await loop.pass(3_000);
+    expect(await loop.lines()).toEqual(['created m1', 'updated p9']);
+  });
+
+  it('is withdrawn while pages no longer hold their records, and walks still find every change', async () => {
+    const { api, loop } = await opened();
+    // Another order at every request of a middle page: the cursors mean something else.
+    api.before = (cursor) =>
+      isMiddle(cursor)
+        ? { list: 'people', records: [person('p0'), person('p1')], nextCursor: null, bytes: 0 }
+        : undefined;
+    for (let n = 4; n < 16; n++) {
+      await loop.queue.add('people', [`p${n}`], loop.now());
+      await loop.pass(1_200);
+    }
+    await loop.pass(6_000);
+    const trust = await loop.store.trust('people');
+    expect(trust?.aimed).toMatchObject({ useful: 0, demotions: 1 });
+    asked(api);
+    await loop.queue.add('people', ['p9'], loop.now());
+    await loop.pass(2_000);
+    expect(asked(api).filter(isMiddle)).toEqual([]);
+    api.before = () => undefined;
+    edit(api, 'p9');
+    await loop.walk();
+    expect(await loop.lines()).toEqual(['updated p9']);
+  });
+
+  it('looks for a record that is not known at the ends, and a flood of such names costs no page each', async () => {
+    const { api, loop } = await opened();
+    await loop.pass(30_000);
+    asked(api);
+    await loop.queue.add(
+      'people',
+      Array.from({ length: 900 }, (_, n) => `nobody${n}`),
+      loop.now(),
+    );
+    api.records = [...api.records, person('late')];
+    await loop.pass(1_200);
+    expect(await loop.lines()).toEqual(['created late']);
+    await loop.pass(20_000);
+    // Both ends, at most once a second each.
+    expect(asked(api).length).toBeLessThanOrEqual(46);
+    expect(asked(api).filter(isMiddle)).toEqual([]);
+  });
+
+  it('serves the names queued by another process, most recent first', async () => {
+    const { api, loop } = await opened();
+    await loop.queue.add('people', ['p4'], loop.now() - 2_000);
+    await loop.queue.add('people', ['p12'], loop.now() - 1_000);
+    await loop.pass(1_500);
+    expect(asked(api).filter(isMiddle)).toEqual(['12', '4']);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { Tail, type TailAnswer, type TailPosition } from '../../../src/sweep/shortcuts/tail.js';
+
+const all = (): boolean => true;
+const nothing = { records: 2, created: 0, overlaps: true, nextCursor: null } satisfies TailAnswer;
+
+function anchored(pages = 5): Tail {
+  const tail = new Tail();
+  tail.anchor({ pages, lastPage: { cursor: `c${pages}` } }, 0);
+  return tail;
+}
+/** The next position of one end. */
+const nextOf = (tail: Tail, end: 'last' | 'first', nowMs: number): TailPosition | null =>
+  tail.next(nowMs, (name) => name === end);
+
+describe('tail: polling the ends of a list', () => {
+  it('tries both ends, each every two seconds at first', () => {
+    const tail = anchored();
+    expect(nextOf(tail, 'last', 0)).toEqual({ end: 'last', page: 5, cursor: 'c5', follows: false });
+    expect(nextOf(tail, 'first', 0)).toEqual({ end: 'first', page: 1, cursor: null, follows: false });
+    for (const end of ['last', 'first'] as const) tail.done({ end, page: 1, cursor: null, follows: false }, nothing, 0);
+    expect(tail.next(1_999, all)).toBeNull();
+    expect(tail.next(2_000, all)?.end).toBe('last');
+  });
+
+  it('polls every second while records appear, and every six when none has for long', () => {
+    const tail = anchored();
+    const poll = nextOf(tail, 'last', 0);
+    if (poll === null) throw new Error('not due');
+    tail.done(poll, { ...nothing, created: 1 }, 10_000);
+    const due = (): number => tail.dueMs((name) => name === 'last');
+    expect(due()).toBe(11_000);
+    tail.done(poll, nothing, 70_000);
+    expect(due()).toBe(74_000);
+    tail.done(poll, nothing, 500_000);
+    expect(due()).toBe(506_000);
+  });
+
+  it('follows the end as its page fills, at once', () => {
+    const tail = anchored();
+    const poll = nextOf(tail, 'last', 0);
+    if (poll === null) throw new Error('not due');
+    tail.done(poll, { records: 50, created: 20, overlaps: true, nextCursor: 'c6' }, 0);
+    expect(nextOf(tail, 'last', 0)).toEqual({ end: 'last', page: 6, cursor: 'c6', follows: true });
+  });
+
+  it('gives up an end whose cursor leads through known pages, until the next complete sweep', () => {
+    const tail = anchored();
+    const outcomes = Array.from({ length: 4 }, (_, n) => {
+      const poll = nextOf(tail, 'last', 0);
+      if (poll === null) throw new Error('not due');
+      return tail.done(poll, { records: 50, created: 0, overlaps: true, nextCursor: `d${n}` }, 0);
+    });
+    expect(outcomes).toEqual(['nothing new', 'nothing new', 'nothing new', 'lost']);
+    expect(nextOf(tail, 'last', 60_000)).toBeNull();
+    tail.anchor({ pages: 6, lastPage: { cursor: 'c6' } }, 60_000);
+    expect(nextOf(tail, 'last', 60_000)).toMatchObject({ page: 6 });
+  });
+
+  it('has one end in a list of one page, and none where the last page is not known', () => {
+    const one = new Tail();
+    one.anchor({ pages: 1, lastPage: null }, 0);
+    expect([nextOf(one, 'last', 0)?.page, nextOf(one, 'first', 0)]).toEqual([1, null]);
+    const unknown = new Tail();
+    unknown.anchor({ pages: 9, lastPage: null }, 0);
+    expect([nextOf(unknown, 'last', 0), nextOf(unknown, 'first', 0)?.page]).toEqual([null, 1]);
+  });
+
+  it('is polled earlier for an unknown record, but not more than once a second', () => {
+    const tail = anchored();
+    tail.done({ end: 'last', page: 5, cursor: 'c5', follows: false }, nothing, 100_000);
+    tail.hurry(100_100);
+    expect([nextOf(tail, 'last', 100_999), nextOf(tail, 'last', 101_000)?.page]).toEqual([null, 5]);
+  });
+});
