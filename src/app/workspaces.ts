@@ -23,6 +23,7 @@ import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
 import { withAiming } from '../sweep/shortcuts/aim-commits.js';
+import { createShortcuts, type Shortcuts } from '../sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
 import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
@@ -38,6 +39,8 @@ export interface Workspace {
   store: Store;
   /** Records that events or hints name, to be fetched out of turn. */
   aims: AimQueue;
+  /** Of the lists that are polled. */
+  shortcuts: ReadonlyMap<ListName, Shortcuts>;
   sweepDeps: SweepDeps;
   schedule: ScheduleStore;
   failures: FailureLog;
@@ -158,6 +161,9 @@ function openWorkspace(
     api,
     store,
     aims,
+    shortcuts: new Map(
+      enabledLists(config).map((list) => [list, createShortcuts({ workspace: name, list, store, queue: aims, log })]),
+    ),
     sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,

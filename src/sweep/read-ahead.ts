@@ -38,6 +38,8 @@ export interface ReadAhead {
   read(wanted: PageToRead): Promise<ReadPage>;
   /** The walk goes on here: the page is requested now, while the one before is still classified. */
   expect(next: PageToRead): void;
+  /** A shortcut has written records of the page: it is recognised no longer, and an answer that was requested before is older. */
+  forget(page: number): void;
   /** Drops the requests under way. */
   close(): void;
 }
@@ -103,6 +105,11 @@ export function createReadAhead({ fetch, stored, most }: ReadAheadOptions): Read
       dropAll();
       const found = chunk.pages[page - chunk.from] ?? null;
       request({ page, cursor }, found);
+    },
+    forget(page) {
+      requests.get(page)?.drop.abort(new Error('A shortcut has read the page since.'));
+      requests.delete(page);
+      if (chunk.pages[page - chunk.from] !== undefined) chunk.pages[page - chunk.from] = null;
     },
     close: dropAll,
   };

@@ -25,6 +25,9 @@ import { checkSource } from './source.js';
 import { restoreMemory, startWalk, type SweepMemory, type WalkStart } from './start-sweep.js';
 import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepCounts, SweepSummary } from './store.js';
 import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
+import { beginShortcuts, noteFound, readShortcut, type RunOptions } from './walk-shortcuts.js';
+
+export type { RunOptions } from './walk-shortcuts.js';
 
 /** Pages requested ahead. On one connection each, they hide the latency of the API; more would only wait for the budget. */
 const PAGES_AHEAD = 8;
@@ -42,7 +45,7 @@ export type SweepResult =
  *   CF_LEASE_LOST when another process took over, CF_SOURCE_CHANGED when the list has a baseline of another source,
  *   CF_STATE_LOST when the list's records are gone from Redis
  */
-export async function sweepList(deps: SweepDeps, options: SweepOptions): Promise<SweepResult> {
+export async function sweepList(deps: SweepDeps, options: RunOptions): Promise<SweepResult> {
   const { store, clock } = deps;
   const { list } = options;
   const lease = await store.acquire(list, LEASE_MS);
@@ -53,12 +56,13 @@ export async function sweepList(deps: SweepDeps, options: SweepOptions): Promise
     const summary = await walk(deps, { ...options, signal }, lease.token);
     return { outcome: 'complete', summary };
   } finally {
+    await options.shortcuts?.reader.end();
     await keeper.stop();
     await store.release(list, lease.token);
   }
 }
 
-async function walk(deps: SweepDeps, options: SweepOptions, token: FencingToken): Promise<SweepSummary> {
+async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): Promise<SweepSummary> {
   const { store, log, workspace } = deps;
   const { list } = options;
   let stored = await store.load(list);
@@ -81,12 +85,13 @@ type Walked =
 
 async function walkOnce(
   deps: SweepDeps,
-  options: SweepOptions,
+  options: RunOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<Walked> {
   const { store, api } = deps;
   const { list, signal, pagesAhead: most = PAGES_AHEAD } = options;
   const { checkpoint: started, visited } = await startWalk(deps, list, { token, stored, start });
+  await beginShortcuts(deps, options, { token, stored, started });
   const memory = await restoreMemory(store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
@@ -110,7 +115,7 @@ async function walkOnce(
 
 async function walkPages(
   deps: SweepDeps,
-  options: SweepOptions,
+  options: RunOptions,
   { stored, checkpoint: started, ...walk }: Position & { stored: StoredSweep },
 ): Promise<Walked> {
   const { store, clock } = deps;
@@ -119,6 +124,7 @@ async function walkPages(
   let checkpoint = started;
   let committedMs = clock.now();
   while (checkpoint.finishing !== true) {
+    checkpoint = await readShortcut(deps, options, { ...walk, checkpoint, stored });
     const taken = await takePage(deps, options, { ...walk, checkpoint });
     const { counts } = checkpoint;
     if (taken.outcome === 'walk again') return { ...taken, counts };
@@ -143,6 +149,7 @@ async function walkPages(
       expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
+    if (taken.outcome === 'classified') noteFound(deps, options, { page: checkpoint.pages, changes: taken.changes });
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
     if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };

@@ -90,7 +90,7 @@ describe('hint: POST /hints/<workspace>', () => {
     headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` },
   ) => {
     const answer = await fetch(url, { method: 'POST', body, headers });
-    return { status: answer.status, body: (await answer.json()) };
+    return { status: answer.status, body: await answer.json() };
   };
 
   it('queues the named records, the last first', async () => {

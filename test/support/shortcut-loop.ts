@@ -66,7 +66,9 @@ export async function shortcutLoop(
     now: () => nowMs,
     async walk() {
       nowMs += 60_000;
-      await leased(async (token) => void (await store.beginWalk(list, token)));
+      await leased(async (token) => {
+        await store.beginWalk(list, token);
+      });
       const telling: typeof store = {
         ...store,
         async commitPage(name, commit) {

@@ -4,7 +4,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
 import type { SweepProgress } from '../../sweep/options.js';
-import { sweepList, type SweepResult } from '../../sweep/run-sweep.js';
+import { sweepList, type RunOptions, type SweepResult } from '../../sweep/run-sweep.js';
 import { nextSweepMs } from '../../sweep/schedule.js';
 import type { SweepSummary } from '../../sweep/store.js';
 import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';
@@ -73,7 +73,9 @@ async function sweepDue(
   const where = { workspace: workspace.name, list };
   workspace.alive.set(list, alive);
   try {
-    const result = await sweepOnce(context, workspace, { list, signal, onProgress: alive });
+    const reader = workspace.shortcuts.get(list);
+    const shortcuts = reader === undefined ? undefined : { reader, store: workspace.store };
+    const result = await sweepOnce(context, workspace, { list, signal, onProgress: alive, shortcuts });
     if (result.outcome === 'held') {
       log.debug(where, 'list is being swept by another process');
       return result.expiresInMs;
@@ -117,7 +119,7 @@ function listsToSweep(
   return wanted.filter((list) => workspace.lists.has(list));
 }
 
-type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & { list: ListName };
+type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & Pick<RunOptions, 'list' | 'shortcuts'>;
 
 /** Waits for a sweep of the list by another process, then sweeps it: that sweep may have begun before the caller's change. */
 async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<ListSweep> {
@@ -145,7 +147,7 @@ async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: One
 async function sweepOnce(
   { guard, watch, clock, log }: AppContext,
   workspace: Workspace,
-  { list, signal, onProgress }: OneSweep,
+  { list, signal, onProgress, shortcuts }: OneSweep,
 ): Promise<SweepResult> {
   const refusal = watch.refusal();
   if (refusal !== null) throw refusal;
@@ -162,6 +164,7 @@ async function sweepOnce(
     ...(lostAt === null ? { baseline } : { baseline: 'quiet', epoch: id }),
     signal: signal === undefined ? watch.evicting : AbortSignal.any([watch.evicting, signal]),
     onProgress,
+    shortcuts,
   });
   if (result.outcome === 'complete') {
     await failures.succeeded(list);
