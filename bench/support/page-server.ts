@@ -1,42 +1,125 @@
 /**
- * A read API in a process of its own that costs next to nothing: one list, pages serialised beforehand, cursors that are
- * page numbers. `POST /change?share=0.01` alters that share of the records, spread evenly over the list.
+ * A read API in a process of its own that costs next to nothing: the list `people`, its pages serialised beforehand, no limit.
+ * A cursor is the id of the last record of a page, and stays valid. Commands come over the channel to the parent process.
  */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../src/runtime/clock.js';
+import type { ChangeCommand, PageServerCommand, PageServerReply } from './pages.js';
+import { SlidingWindow, tooManyRequests } from '../../src/sandbox/faults/rate-limit.js';
+import { DEFAULT_BEHAVIOUR, type LimitRules } from '../../src/sandbox/faults/behaviour.js';
 import { person } from './person.js';
 
 const PAGE = 50;
+const NO_LIMIT: LimitRules = { ...DEFAULT_BEHAVIOUR, limitRequests: 0 };
+const LIST_PATH = '/v2/people';
 const count = Number(process.argv[2] ?? 10_000);
+const generations = new Uint32Array(count);
+const pageCount = Math.max(1, Math.ceil(count / PAGE));
+const paths = Array.from({ length: pageCount }, (_, page) =>
+  page === 0 ? LIST_PATH : `${LIST_PATH}?cursor=${person(page * PAGE - 1).id}`,
+);
+const numbers = new Map(paths.map((path, page) => [path, page]));
+const bodies = Array.from({ length: pageCount }, (_, page) => bodyOf(page));
+
 let generation = 0;
+let latencyMs = 0;
+let limits = NO_LIMIT;
+let window = new SlidingWindow();
+let [inFlight, peak, requests, refused] = [0, 0, 0, 0];
 
-const records = Array.from({ length: count }, (_, index) => person(index));
-const pages = (): Buffer[] =>
-  Array.from({ length: Math.ceil(count / PAGE) }, (_, page) => {
-    const nextCursor = (page + 1) * PAGE < count ? String(page + 1) : null;
-    const peopleList = records.slice(page * PAGE, (page + 1) * PAGE);
-    return Buffer.from(JSON.stringify({ success: true, data: { peopleList, nextCursor } }));
-  });
-let served = pages();
+function bodyOf(page: number): Buffer {
+  const end = Math.min(count, (page + 1) * PAGE);
+  const peopleList = [];
+  for (let index = page * PAGE; index < end; index += 1) peopleList.push(person(index, generations[index]));
+  const nextCursor = end < count ? (peopleList.at(-1)?.id ?? null) : null;
+  return Buffer.from(JSON.stringify({ success: true, data: { peopleList, nextCursor } }));
+}
 
-function change(share: number): void {
+/** Returns how many records and pages it has changed. */
+function change({ where, share }: ChangeCommand): { records: number; pages: number } {
   generation += 1;
-  const every = Math.round(1 / share);
-  records.forEach((record, index) => {
-    if (index % every === 0) record['이름'] = `가상인 ${index} (${generation})`;
-  });
-  served = pages();
+  const chosen = where === 'few pages' ? inFewPages(share) : where === 'all' ? everything() : atRandom(share);
+  const changed = new Set<number>();
+  for (const index of chosen) {
+    generations[index] = generation;
+    changed.add(Math.floor(index / PAGE));
+  }
+  for (const page of changed) bodies[page] = bodyOf(page);
+  return { records: chosen.size, pages: changed.size };
+}
+
+function everything(): Set<number> {
+  return new Set(Array.from({ length: count }, (_, index) => index));
+}
+
+/** All records of pages that follow each other, from another one each time. */
+function inFewPages(share: number): Set<number> {
+  const first = (generation * 7_919) % pageCount;
+  const wanted = Math.round(count * share);
+  return new Set(Array.from({ length: wanted }, (_, nth) => (first * PAGE + nth) % count));
+}
+
+function atRandom(share: number): Set<number> {
+  const chosen = new Set<number>();
+  const wanted = Math.round(count * share);
+  while (chosen.size < wanted) chosen.add(Math.floor(Math.random() * count));
+  return chosen;
+}
+
+function answer(path: string, response: ServerResponse): void {
+  const body = bodies[numbers.get(path) ?? -1];
+  inFlight -= 1;
+  if (body === undefined) return void response.writeHead(400, { 'content-length': 0 }).end();
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length });
+  response.end(body);
 }
 
 const server = createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/change') {
-    change(Number(searchParams.get('share')));
-    return void response.end();
-  }
-  response.setHeader('content-type', 'application/json');
-  response.end(served[Number(searchParams.get('cursor') ?? 0)]);
+  requests += 1;
+  inFlight += 1;
+  peak = Math.max(peak, inFlight);
+  const waitMs = window.take(systemClock.now(), limits);
+  if (waitMs > 0) refuse(waitMs, response);
+  else if (latencyMs === 0) answer(request.url ?? '', response);
+  else void systemClock.sleep(latencyMs).then(() => answer(request.url ?? '', response));
 });
+
+function refuse(waitMs: number, response: ServerResponse): void {
+  inFlight -= 1;
+  refused += 1;
+  const { body, headers } = tooManyRequests(waitMs, 'reason');
+  response.writeHead(429, { ...headers, 'content-length': body.length }).end(body);
+}
+
+function carriedOut(command: PageServerCommand): PageServerReply {
+  switch (command.do) {
+    case 'change':
+      return change(command);
+    case 'latency':
+      latencyMs = command.ms;
+      return {};
+    case 'reset':
+      [peak, requests, refused] = [inFlight, 0, 0];
+      return {};
+    case 'limit':
+      limits = {
+        ...NO_LIMIT,
+        limitRequests: command.requests,
+        limitWindowMs: command.perMs,
+        foreignPerSecond: command.foreignPerSecond,
+      };
+      window = new SlidingWindow();
+      return {};
+    case 'stats':
+      return { peak, requests, refused };
+  }
+}
+
+process.on('message', (command: PageServerCommand) => process.send?.(carriedOut(command)));
+process.on('disconnect', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  const { port } = server.address() as AddressInfo;
+  const bytes = bodies.reduce((sum, body) => sum + body.length, 0);
+  process.send?.({ url: `http://127.0.0.1:${port}`, paths, bytes } satisfies PageServerReply);
 });

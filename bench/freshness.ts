@@ -1,0 +1,36 @@
+/** How late changes are noticed while a workspace lives, compared with a walk of all lists without end in the same budget. */
+import { atMost, type Bench } from './support/bench.js';
+import { readWorld, type World } from './support/lived-workspace.js';
+import { rounded } from './support/turns.js';
+
+export const freshness: Bench = {
+  name: 'freshness',
+  does: 'the delay of changes in a living workspace, compared with a plain walk in the same budget',
+  records: [],
+  run: async ({ more }) => {
+    const world: World = {
+      scale: Number(more['scale'] ?? 0.1),
+      budget: { requests: 80, perSeconds: 10 },
+      latencyMs: 200,
+      rate: Number(more['rate'] ?? 2),
+      walks: Number(more['walks'] ?? 4),
+    };
+    const walk = await readWorld(world, 'walk');
+    const ours = await readWorld(world, 'changefeed');
+    return {
+      median: ours.named.p50,
+      unit: 'seconds, p50 of named records',
+      ratios: {
+        'named p50 in plain walks': rounded(ours.named.p50 / ours.walkSeconds, 3),
+        'created p95, seconds': ours.created.p95,
+        'slowest against the slowest of the walk': rounded(ours.all.max / walk.all.max),
+      },
+      goals: {
+        'named p50 in plain walks': atMost(1 / 20),
+        'created p95, seconds': atMost(5),
+        'slowest against the slowest of the walk': atMost(1.1),
+      },
+      facts: { ...world, ours, walk },
+    };
+  },
+};

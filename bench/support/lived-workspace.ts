@@ -1,0 +1,224 @@
+/**
+ * A workspace of the sandbox that changes while it is read within a budget, and how late a reader notices each change. Two readers: a whole
+ * Changefeed, and a walk of all lists in turns without end.
+ *
+ * Sizes are scaled, budget and latency are not: a list takes proportionally less time, and so does the plain walk (W) that delays are
+ * compared with. Pauses of seconds, such as the interval of a tail, are not scaled, so the comparison is strict.
+ */
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import type { MutationLine } from '../../src/sandbox/journal/lines.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { readPage, type Target } from '../../test/support/read-api.js';
+import { openFeed } from './feed.js';
+import { withRedis } from './stage.js';
+import { quantile, rounded } from './turns.js';
+
+export interface World {
+  /** Of the full size: 100,000 people, 20,000 organizations, 50,000 todos, 200,000 history rows. */
+  scale: number;
+  budget: { requests: number; perSeconds: number };
+  latencyMs: number;
+  /** Mutations per second. */
+  rate: number;
+  /** How many plain walks long the workspace is read. */
+  walks: number;
+}
+
+/** When a reader noticed a change of a record. */
+interface Noticed {
+  list: string;
+  id: string;
+  at: number;
+}
+
+export interface Delays {
+  count: number;
+  /** Seconds. */
+  p50: number;
+  p95: number;
+  p99: number;
+  max: number;
+}
+
+export interface Freshness {
+  /** People and organizations that a new or changed activity, memo, todo or history row names. */
+  named: Delays;
+  /** New rows of activity, history, memo and todo. */
+  created: Delays;
+  all: Delays;
+  /** Changes that were not noticed until the end, of those that were older than one and a half plain walks. */
+  unnoticed: number;
+  requestsPerMinute: number;
+}
+
+export interface ReadWorld extends Freshness {
+  /** A plain walk of all lists in the budget, in seconds. */
+  walkSeconds: number;
+}
+
+const GROWING: ReadonlySet<string> = new Set(['activity', 'history', 'memo', 'todo']);
+const PAGE = 50;
+
+type Reader = (world: World, sandbox: Sandbox, run: Run) => Promise<Noticed[]>;
+
+interface Run {
+  target: Target;
+  /** To be called when the first reading is complete; resolves when the time is over. */
+  live: () => Promise<void>;
+  isOver: () => boolean;
+}
+
+export async function readWorld(world: World, reader: 'changefeed' | 'walk'): Promise<ReadWorld> {
+  const sandbox = createSandbox({ ...sizesOf(world), limit: null, latencyMs: world.latencyMs, journalKeep: 5_000_000 });
+  const { url, token } = await sandbox.start();
+  const walkSeconds = (pagesOf(sandbox) * world.budget.perSeconds) / world.budget.requests;
+  let [startedAt, requests, over] = [0, 0, false];
+  const live = async (): Promise<void> => {
+    [startedAt, requests] = [systemClock.now(), sandbox.requests];
+    sandbox.rate = world.rate;
+    await systemClock.sleep(walkSeconds * world.walks * 1_000);
+    sandbox.rate = 0;
+    over = true;
+  };
+  try {
+    const run: Run = { target: { url, token }, live, isOver: () => over };
+    const noticed = await READERS[reader](world, sandbox, run);
+    const minutes = (systemClock.now() - startedAt) / 60_000;
+    const freshness = freshnessOf(sandbox, noticed, systemClock.now() - walkSeconds * 1_500);
+    const requestsPerMinute = Math.round((sandbox.requests - requests) / minutes);
+    return { walkSeconds: rounded(walkSeconds, 1), ...freshness, requestsPerMinute };
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+function sizesOf({
+  scale,
+}: World): Record<'people' | 'organizations' | 'memos' | 'todos' | 'history' | 'activity', number> {
+  const size = (records: number): number => Math.max(50, Math.round(records * scale));
+  return {
+    people: size(100_000),
+    organizations: size(20_000),
+    memos: size(5_000),
+    todos: size(50_000),
+    history: size(200_000),
+    activity: size(5_000),
+  };
+}
+
+function pagesOf(sandbox: Sandbox): number {
+  return LIST_NAMES.reduce((sum, list) => sum + Math.max(1, Math.ceil(sandbox.world.order(list).length / PAGE)), 0);
+}
+
+const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
+  changefeed: async ({ budget }, _sandbox, { target, live }) =>
+    await withRedis(async (_redis, redisUrl) => {
+      const workspaces = [{ name: 'bench', baseUrl: target.url, token: target.token }];
+      const feed = await openFeed({ redisUrl, workspaces, budget });
+      try {
+        await feed.sweep();
+        await feed.start(['poll']);
+        await live();
+        const noticed: Noticed[] = [];
+        for await (const { event } of feed.tail({ from: '0', follow: false })) {
+          const list = LIST_OF_OBJECT[event.type.split('.')[1] ?? ''];
+          if (list !== undefined && /\.(created|updated|deleted)$/.test(event.type))
+            noticed.push({ list, id: event.subject, at: Date.parse(event.data.observedAt) });
+        }
+        return noticed;
+      } finally {
+        await feed.stop();
+      }
+    }),
+  walk: async ({ budget }, _sandbox, { target, live, isOver }) => {
+    const texts = new Map<string, string>();
+    const noticed: Noticed[] = [];
+    const pace = paced(budget);
+    const walkAll = async (compare: boolean): Promise<void> => {
+      for (const list of LIST_NAMES)
+        for await (const page of walked(target, list, { pace, isOver })) {
+          for (const record of page) {
+            const [key, text] = [`${list} ${record.id}`, JSON.stringify(record)];
+            if (compare && texts.get(key) !== text) noticed.push({ list, id: record.id, at: systemClock.now() });
+            texts.set(key, text);
+          }
+        }
+    };
+    await walkAll(false);
+    const living = live();
+    while (!isOver()) await walkAll(true);
+    await living;
+    return noticed;
+  },
+};
+
+async function* walked(
+  target: Target,
+  list: BuiltInList,
+  { pace, isOver }: { pace: () => Promise<void>; isOver: () => boolean },
+): AsyncGenerator<{ id: string }[]> {
+  let cursor: string | null = null;
+  do {
+    if (isOver()) return;
+    await pace();
+    const page: Awaited<ReturnType<typeof readPage>> = await readPage(target, list, cursor);
+    yield page.records;
+    cursor = page.nextCursor ?? null;
+  } while (cursor !== null);
+}
+
+/** Evenly spaced, so that the walk uses the whole budget as long as answers are faster than its pace. */
+function paced({ requests, perSeconds }: World['budget']): () => Promise<void> {
+  let next = systemClock.now();
+  return async () => {
+    await systemClock.sleep(Math.max(0, next - systemClock.now()));
+    next = Math.max(next, systemClock.now() - 1_000) + (perSeconds * 1_000) / requests;
+  };
+}
+
+const LIST_OF_OBJECT: Readonly<Record<string, BuiltInList>> = {
+  person: 'people',
+  organization: 'organization',
+  memo: 'memo',
+  todo: 'todo',
+  deal_history: 'history',
+  person_activity: 'activity',
+};
+
+function freshnessOf(
+  sandbox: Sandbox,
+  noticed: readonly Noticed[],
+  mustBeNoticedBefore: number,
+): Omit<Freshness, 'requestsPerMinute'> {
+  const lines = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
+  const naming = new Set(lines.filter(({ list }) => GROWING.has(list)).map(({ mutation }) => mutation));
+  const times = new Map<string, Noticed[]>();
+  for (const one of noticed) {
+    const key = `${one.list} ${one.id}`;
+    times.set(key, [...(times.get(key) ?? []), one]);
+  }
+  const delays = { named: [] as number[], created: [] as number[], all: [] as number[] };
+  let unnoticed = 0;
+  for (const line of lines) {
+    // Removals need two complete sweeps, which is another question.
+    if (line.after === null) continue;
+    const at = Date.parse(line.at);
+    const seen = times.get(`${line.list} ${line.id}`)?.find((one) => one.at >= at);
+    if (seen === undefined) {
+      if (at < mustBeNoticedBefore) unnoticed += 1;
+      continue;
+    }
+    const seconds = (seen.at - at) / 1_000;
+    delays.all.push(seconds);
+    if (line.before === null && GROWING.has(line.list)) delays.created.push(seconds);
+    if (!GROWING.has(line.list) && naming.has(line.mutation)) delays.named.push(seconds);
+  }
+  return { named: delaysOf(delays.named), created: delaysOf(delays.created), all: delaysOf(delays.all), unnoticed };
+}
+
+function delaysOf(seconds: readonly number[]): Delays {
+  const at = (share: number): number => rounded(quantile(seconds, share), 1);
+  return { count: seconds.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+}

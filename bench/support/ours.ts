@@ -1,0 +1,45 @@
+/** One complete sweep of `people` by Changefeed, without a request limit. */
+import type { Redis } from 'ioredis';
+import type { Budget } from '../../src/api/budget.js';
+import { createReadApi } from '../../src/api/client.js';
+import type { ReadApi } from '../../src/api/read-api.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { Keys } from '../../src/state/keys.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { sweepList, type SweepResult } from '../../src/sweep/run-sweep.js';
+import type { Contestant } from './turns.js';
+
+export interface OursOptions {
+  url: string;
+  redis: Redis;
+  /** False: digests only. @defaultValue true */
+  images?: boolean;
+  /** @defaultValue 'bench' */
+  workspace?: string;
+}
+
+export interface Ours extends Contestant {
+  readonly close: () => Promise<void>;
+  readonly sweepResult: () => Promise<SweepResult>;
+}
+
+export const unlimited: Budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
+
+export function ours({ url, redis, images = true, workspace = 'bench' }: OursOptions): Ours {
+  const api: ReadApi = createReadApi({ workspace, baseUrl: url, token: 'bench', budget: unlimited });
+  const store = createSweepStore(redis, new Keys('bench'), workspace);
+  const deps = { workspace, api, store, clock: systemClock, log: silentLog };
+  const rules = compileRules('people');
+  const sweepResult = (): Promise<SweepResult> => sweepList(deps, { list: 'people', rules, baseline: 'quiet', images });
+  return {
+    name: 'ours',
+    sweepResult,
+    sweep: async () => {
+      const result = await sweepResult();
+      return result.outcome === 'complete' ? result.summary.counts.seen : 0;
+    },
+    close: () => api.close(),
+  };
+}
