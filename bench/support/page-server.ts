@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { ChangeCommand, PageServerCommand, PageServerReply } from './pages.js';
 import { SlidingWindow, tooManyRequests } from '../../src/sandbox/faults/rate-limit.js';
-import { DEFAULT_BEHAVIOUR, type LimitRules } from '../../src/sandbox/faults/behaviour.js';
+import { DEFAULT_BEHAVIOUR, type Behaviour } from '../../src/sandbox/faults/behaviour.js';
 import { person } from './person.js';
 
 const PAGE = 50;
-const NO_LIMIT: LimitRules = { ...DEFAULT_BEHAVIOUR, limitRequests: 0 };
+const NO_LIMIT: Behaviour = { ...DEFAULT_BEHAVIOUR, limitRequests: 0 };
 const LIST_PATH = '/v2/people';
 const count = Number(process.argv[2] ?? 10_000);
 const generations = new Uint32Array(count);

@@ -1,14 +1,17 @@
 /** The sandbox: a synthetic workspace that changes over time, served through the read API, with faults on request. */
 import type { SandboxListName } from './world/lists.js';
+import type { CrmRecord } from '../crm/record.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../server/read-api/server.js';
+import { misnamed } from './faults/misnamed.js';
 import { rendered, RENDERING_RULES } from './faults/rendering.js';
 import type { Behaviour } from './faults/behaviour.js';
 import { FaultSchedule, faultLayer } from './faults/schedule.js';
 import { rateLimited, SlidingWindow } from './faults/rate-limit.js';
 import { Switches } from './faults/switches.js';
+import { validated } from './faults/validators.js';
 import { createControlServer, type ControlServer } from './control/server.js';
 import { openJournalFile, type JournalFile } from './journal/file.js';
 import { Journal } from './journal/journal.js';
@@ -157,6 +160,7 @@ export class Sandbox {
       this.#slowed,
       faultLayer(this.#schedule, behaviour),
       rateLimited(new SlidingWindow(), behaviour, now),
+      validated(behaviour, now),
     ];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
     const { lists } = this.world;
@@ -198,12 +202,17 @@ export class Sandbox {
     if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
   };
 
+  #rendered(list: SandboxListName, record: CrmRecord): CrmRecord {
+    const { behaviour, world } = this;
+    return misnamed(list, rendered(list, record, behaviour), { world, ...behaviour });
+  }
+
   #openJournal(keep: number): Journal {
     const file = this.#file;
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
-      render: (list, record) => (record === null ? null : rendered(list, record, this.behaviour)),
+      render: (list, record) => (record === null ? null : this.#rendered(list, record)),
       ...(file !== null && { write: (line) => file.write(line) }),
     });
     this.world.listen({

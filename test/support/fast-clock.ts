@@ -9,3 +9,13 @@ export function fastClock(factor: number): Clock {
     sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
   };
 }
+
+/** The same clock, which can also be put forward. Waits that are under way are not cut short. */
+export function skippingClock(clock: Clock): Clock & { skip(ms: number): void } {
+  let skippedMs = 0;
+  return {
+    now: () => clock.now() + skippedMs,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    skip: (ms) => (skippedMs += ms),
+  };
+}

@@ -1,6 +1,6 @@
 /**
  * Runs the detector against every profile of the sandbox and prints the table of scores (`npm run verify:profiles`).
- * Exits 1 when a sound profile is not perfect.   Options: --seed N, --rounds N, --only name,name, --with fault,fault,
+ * Exits 1 when a profile misses what it expects: a sound one is perfect, one that only hides changes reports nothing wrong.   Options: --seed N, --rounds N, --only name,name, --with fault,fault,
  * --verbose (what was missed, and what invented), --crossed
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import { crossed } from './crossed.js';
-import { isPerfect, runProfile } from './run-profile.js';
+import { fulfils, runProfile } from './run-profile.js';
 
 const { values } = parseArgs({
   options: {
@@ -37,13 +37,13 @@ await redis.close();
 await rm(stateDir, { recursive: true, force: true });
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** One profile after the other. @returns how many sound ones were not perfect */
+/** One profile after the other. @returns how many missed what they expect */
 async function one(): Promise<number> {
   process.stdout.write(
-    '| profile | sound | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',
+    '| profile | expects | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',
   );
   let failed = 0;
-  for (const { name, sound } of PROFILES.filter(({ name }) => only?.includes(name) ?? true)) {
+  for (const { name, expects } of PROFILES.filter(({ name }) => only?.includes(name) ?? true)) {
     const result = await runProfile({
       profile: name,
       faults: values.with?.split(',') ?? [],
@@ -54,11 +54,11 @@ async function one(): Promise<number> {
       prefix: `verify-${name}`,
     });
     const { score } = result;
-    if (sound && !isPerfect(result)) failed += 1;
+    if (!fulfils(result, expects)) failed += 1;
     const { p50, p99, max } = score.delay;
     const cells = [
       name,
-      sound ? 'yes' : 'no',
+      expects,
       `${result.complete} / ${result.incomplete}`,
       score.expected,
       percent(score.recall),

@@ -58,13 +58,25 @@ const switches = z.strictObject({
   end: z.enum(['null', 'missing', 'empty-text', 'empty-page']).default('null'),
   /** The kind of cursor. `last-id`: the id of the page's last record; the next page begins after it. */
   cursor: z.enum(['last-id', 'offset', 'expiring', 'snapshot', 'single-use']).default('last-id'),
-  /** The lifetime of an expiring cursor or a snapshot; ms. */
+  /** The lifetime of an expiring cursor or a snapshot, and when `keptCursors` begins; ms. */
   cursorLifetimeMs: count.default(60_000),
   /** The answer to an unknown or used cursor. `refuse`: 400. */
   badCursor: z.enum(['refuse', 'refuse-empty', 'first-page', 'empty-page']).default('refuse'),
   /** Whether a last-id cursor is still valid when its record is gone. */
   cursorOfGoneRecord: z.enum(['good', 'bad']).default('good'),
+  /**
+   * What a last-id cursor means when its lifetime has passed since it was given out last. `old-snapshot`: its page as it was
+   * then. `shifted`: the page begins one record later. `reassigned`: at some other record. A walk is not affected, because it uses each
+   * cursor at once.
+   */
+  keptCursors: z.enum(['good', 'old-snapshot', 'shifted', 'reassigned']).default('good'),
   order: z.enum([...ORDER_NAMES, 'shuffled']).default('creation'),
+  /** After this time, the next walk has another order: `creation`, `newest-first`, `id`; 0 for never; ms. */
+  orderChangesMs: count.default(0),
+  /** New rows of people activity appear this much later; ms. */
+  activityLateMs: count.default(0),
+  /** ETag and Last-Modified, with 304. `etag-by-stamp`: the ETag covers only ids and change stamps. */
+  validators: z.enum(['none', 'etag', 'last-modified', 'both', 'etag-by-stamp']).default('none'),
   /** How many records of the previous page are repeated. */
   overlap: count.default(0),
 
@@ -86,6 +98,8 @@ const switches = z.strictObject({
   drift: z.enum(['none', 'added', 'removed', 'reshaped']).default('none'),
   /** Whether older history rows lack `source`, as in real answers. */
   historySource: z.enum(['present', 'older-absent']).default('present'),
+  /** Whether rows of people activity name the right person. */
+  activityNames: z.enum(['right', 'wrong']).default('right'),
 
   /** Requests per sliding window; 0 for no limit. */
   limitRequests: count.default(100),

@@ -2,17 +2,40 @@
  * All faults of the sandbox. A fault is `sound` if a complete walk without a refused request shows every record that existed
  * throughout the walk exactly once. Under an unsound fault, a correct client can miss records or get them twice without
  * any sign of it.
+ *
+ * What a detector must reach follows: `perfect` under a sound fault. Under a fault that only hides changes for a while, `not wrong`:
+ * everything that it reports is true, but some of it may come later or not at all. Otherwise `anything`.
  */
 import type { Behaviour, ScheduledFault, Schedule } from './behaviour.js';
 
 export interface Fault {
   readonly does: string;
   readonly sound: boolean;
+  readonly expects: Expectation;
   readonly behaviour: Partial<Behaviour>;
 }
 
-const sound = (does: string, behaviour: Partial<Behaviour>): Fault => ({ does, sound: true, behaviour });
-const unsound = (does: string, behaviour: Partial<Behaviour>): Fault => ({ does, sound: false, behaviour });
+/** What a correct detector reaches under a fault. */
+export type Expectation = 'perfect' | 'not wrong' | 'anything';
+
+const sound = (does: string, behaviour: Partial<Behaviour>): Fault => ({
+  does,
+  sound: true,
+  expects: 'perfect',
+  behaviour,
+});
+const hiding = (does: string, behaviour: Partial<Behaviour>): Fault => ({
+  does,
+  sound: false,
+  expects: 'not wrong',
+  behaviour,
+});
+const unsound = (does: string, behaviour: Partial<Behaviour>): Fault => ({
+  does,
+  sound: false,
+  expects: 'anything',
+  behaviour,
+});
 const now = (fault: ScheduledFault, schedule: Schedule): Partial<Behaviour> => ({ schedules: { [fault]: schedule } });
 
 // Often enough to occur in a short run, seldom enough for one of three attempts to succeed. The numbers have no common
@@ -52,6 +75,35 @@ const PAGING = {
     'Sometimes a page has its own cursor as nextCursor: a walk that follows it never ends.',
     now('repeated-cursor', SOMETIMES),
   ),
+} as const satisfies Record<string, Fault>;
+
+/** Behaviour that misleads a client which trusts what a kept cursor, an order, a feed or a validator meant before. */
+const SHORTCUTS = {
+  'kept-cursor-old': sound('A cursor that is used ten minutes after it was given out gets its page as it was then.', {
+    keptCursors: 'old-snapshot',
+    cursorLifetimeMs: 600_000,
+  }),
+  'kept-cursor-shifts': sound('A cursor that is used ten minutes after it was given out skips a record.', {
+    keptCursors: 'shifted',
+    cursorLifetimeMs: 600_000,
+  }),
+  'kept-cursor-turns': sound('A cursor works for an hour after it was given out, and then leads to another place.', {
+    keptCursors: 'reassigned',
+    cursorLifetimeMs: 3_600_000,
+  }),
+  'order-newest-first': sound('Lists begin with the newest record, so they grow at the start.', {
+    order: 'newest-first',
+  }),
+  'order-changes': sound('Every thirty seconds, the next walk of a list has another order.', {
+    orderChangesMs: 30_000,
+  }),
+  'activity-late': sound('New rows of people activity appear two minutes late.', { activityLateMs: 120_000 }),
+  'activity-lies': sound('Rows of people activity name another person.', { activityNames: 'wrong' }),
+  etag: sound('Pages have an ETag, and an unchanged page gets 304.', { validators: 'etag' }),
+  'last-modified': sound('Pages have Last-Modified, and an unchanged page gets 304.', { validators: 'last-modified' }),
+  'etag-by-stamp': hiding('The ETag covers only ids and change stamps: a changed counter gets 304.', {
+    validators: 'etag-by-stamp',
+  }),
 } as const satisfies Record<string, Fault>;
 
 const CHANGE = {
@@ -139,7 +191,7 @@ const RECORDS = {
   'source-older-absent': sound('Older history rows have no source.', { historySource: 'older-absent' }),
 } as const satisfies Record<string, Fault>;
 
-export const FAULTS = { ...PAGING, ...CHANGE, ...LIMITS, ...ANSWERS, ...RECORDS };
+export const FAULTS = { ...PAGING, ...SHORTCUTS, ...CHANGE, ...LIMITS, ...ANSWERS, ...RECORDS };
 export type FaultName = keyof typeof FAULTS;
 
 export function isFaultName(name: string): name is FaultName {

@@ -1,7 +1,7 @@
 /** Named combinations of faults. Each single fault is also a profile, under its own name. */
 import { ChangefeedError } from '../../errors.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour.js';
-import { FAULTS, isFaultName, type FaultName } from './faults.js';
+import { FAULTS, isFaultName, type Expectation, type FaultName } from './faults.js';
 
 export interface Profile {
   readonly name: string;
@@ -9,6 +9,8 @@ export interface Profile {
   readonly faults: readonly FaultName[];
   /** True if all its faults are sound. */
   readonly sound: boolean;
+  /** What a correct detector reaches: the least that any of its faults allows. */
+  readonly expects: Expectation;
 }
 
 const COMBINED = {
@@ -51,6 +53,10 @@ const COMBINED = {
     does: 'Cursors expire during the sweep and then lead to the first page.',
     faults: ['cursor-expiring', 'bad-cursor-first-page', 'slow', 'page-size-7'],
   },
+  treacherous: {
+    does: 'Everything that a client could learn about cursors, orders and the activity feed is wrong after a while.',
+    faults: ['kept-cursor-shifts', 'order-changes', 'activity-late', 'activity-lies', 'churn', 'page-size-7'],
+  },
   lagging: {
     does: 'Some answers are out of date while the workspace changes.',
     faults: ['churn', 'stale-replica'],
@@ -88,5 +94,7 @@ export function composed(faults: Iterable<FaultName>, given: Partial<Behaviour>)
 }
 
 function profileOf(name: string, does: string, faults: readonly FaultName[]): Profile {
-  return { name, does, faults, sound: faults.every((fault) => FAULTS[fault].sound) };
+  const expectations = new Set<Expectation>(faults.map((fault) => FAULTS[fault].expects));
+  const expects = (['anything', 'not wrong'] as const).find((one) => expectations.has(one)) ?? 'perfect';
+  return { name, does, faults, sound: faults.every((fault) => FAULTS[fault].sound), expects };
 }

@@ -2,7 +2,7 @@
 import type { SandboxListName } from './lists.js';
 
 /** `shuffled` is not among them: paging makes a new order for each request. */
-export const ORDER_NAMES = ['creation', 'id', 'last-change'] as const;
+export const ORDER_NAMES = ['creation', 'newest-first', 'id', 'last-change'] as const;
 export type OrderName = (typeof ORDER_NAMES)[number];
 
 /** Negative when the first row comes before the second; never 0 for two different rows. */
@@ -108,6 +108,7 @@ export class Orders {
 
   #build(list: SandboxListName, name: OrderName): Order {
     const rows = this.get(list, 'creation').slice(0, Infinity);
+    if (name === 'newest-first') return new Order(rows.reverse(), (a, b) => b - a);
     if (name === 'id') {
       const ids = new Map(rows.map((row) => [row, this.#keys.idOf(list, row)]));
       rows.sort((a, b) => byText(ids.get(a) ?? '', ids.get(b) ?? ''));

@@ -11,6 +11,9 @@ export interface ReadRequest {
   readonly parameters: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
+  /** Validators of a page that the client has already. */
+  readonly ifNoneMatch?: string | undefined;
+  readonly ifModifiedSince?: string | undefined;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
 }

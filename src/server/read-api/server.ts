@@ -107,6 +107,8 @@ function readRequestOf(request: FastifyRequest, list: string | null, signal: Abo
     parameters: parametersOf(request.query),
     authorization: headers.authorization,
     contentType: headers['content-type'],
+    ifNoneMatch: headers['if-none-match'],
+    ifModifiedSince: headers['if-modified-since'],
     signal,
   };
 }

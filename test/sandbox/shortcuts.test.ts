@@ -1,0 +1,202 @@
+/** Behaviour of the sandbox that defeats shortcuts: kept cursors, learned orders, the activity feed, validators. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.js';
+import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
+import { PROFILES } from '../../src/sandbox/faults/profiles.js';
+import type { SandboxOptions } from '../../src/sandbox/options.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { get, readPage, walk, type Fields, type Target } from '../support/read-api.js';
+
+const open: Sandbox[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
+});
+
+interface Served {
+  sandbox: Sandbox;
+  target: Target;
+  /** Lets the sandbox's time pass. */
+  pass: (ms: number) => void;
+}
+
+const START = Date.parse('2026-03-01T09:00:00.000Z');
+
+async function served(behaviour: Partial<Behaviour>, options: SandboxOptions = {}): Promise<Served> {
+  let now = START;
+  const clock = { ...systemClock, now: () => now };
+  const sandbox = createSandbox({
+    people: 30,
+    limit: null,
+    clock,
+    ...options,
+    behaviour: { pageSize: 10, cursorLifetimeMs: 10_000, ...behaviour },
+  });
+  open.push(sandbox);
+  return { sandbox, target: await sandbox.start(), pass: (ms) => (now += ms) };
+}
+
+const idsOf = (records: readonly Fields[]): string[] => records.map(({ id }) => id);
+
+describe('sandbox kept cursors', () => {
+  async function kept(keptCursors: Behaviour['keptCursors']): Promise<Served & { all: string[]; cursor: string }> {
+    const parts = await served({ keptCursors });
+    const all = idsOf(await walk(parts.target, 'people'));
+    return { ...parts, all, cursor: all[9] ?? '' };
+  }
+
+  test.each(['old-snapshot', 'shifted', 'reassigned'] as const)(
+    'a cursor that was just given out works under "%s"',
+    async (how) => {
+      const { target, all, cursor, sandbox } = await kept(how);
+      sandbox.life.editPerson(all[12], { position: '고문' });
+      const { records } = await readPage(target, 'people', cursor);
+      expect(idsOf(records)).toEqual(all.slice(10, 20));
+      expect(records[2]?.['포지션']).toBe('고문');
+    },
+  );
+
+  test('an old cursor shows its page as it was when it was given out, and so do the cursors behind it', async () => {
+    const { target, all, cursor, sandbox, pass } = await kept('old-snapshot');
+    const before = await readPage(target, 'people', cursor);
+    sandbox.life.editPerson(all[12], { position: '고문' });
+    sandbox.life.delete('people', all[15]);
+    sandbox.life.editPerson(all[22], { position: '고문' });
+    pass(10_001);
+    const old = await readPage(target, 'people', cursor);
+    expect(old).toEqual(before);
+    expect((await readPage(target, 'people', old.nextCursor)).records[2]?.['포지션']).not.toBe('고문');
+    const fresh = await walk(target, 'people');
+    expect(fresh.filter((record) => record['포지션'] === '고문').map(({ id }) => id)).toEqual([all[12], all[22]]);
+    expect(idsOf(fresh)).not.toContain(all[15]);
+  });
+
+  test('an old cursor does not make a change visible in the journal; the next walk does', async () => {
+    const { target, all, cursor, sandbox, pass } = await kept('old-snapshot');
+    sandbox.life.editPerson(all[12], { position: '고문' });
+    pass(10_001);
+    await readPage(target, 'people', cursor);
+    const edits = sandbox.journal.lines().filter((line) => line.line === 'mutation');
+    expect(edits).toMatchObject([{ visibleAt: null }]);
+    await walk(target, 'people');
+    expect(edits).toMatchObject([{ visibleAt: expect.any(String) as string }]);
+  });
+
+  test('an old cursor skips a record, or leads to another place', async () => {
+    const shifted = await kept('shifted');
+    shifted.pass(10_001);
+    const late = await readPage(shifted.target, 'people', shifted.cursor);
+    expect(idsOf(late.records)).toEqual(shifted.all.slice(11, 21));
+    const turned = await kept('reassigned');
+    turned.pass(10_001);
+    const elsewhere = await readPage(turned.target, 'people', turned.cursor);
+    expect(idsOf(elsewhere.records)[0]).not.toBe(turned.all[10]);
+    expect(idsOf(await walk(turned.target, 'people'))).toEqual(turned.all);
+  });
+});
+
+describe('sandbox orders', () => {
+  test('with "newest-first" a new record is the first', async () => {
+    const { sandbox, target } = await served({ order: 'newest-first' });
+    const before = idsOf(await walk(target, 'people'));
+    const id = sandbox.life.createPerson();
+    expect(idsOf(await walk(target, 'people'))).toEqual([id, ...before]);
+  });
+
+  test('the order changes between walks, never within one', async () => {
+    const { target, pass } = await served({ orderChangesMs: 30_000 });
+    const creation = idsOf(await walk(target, 'people'));
+    const first = await readPage(target, 'people');
+    pass(30_000);
+    const second = await readPage(target, 'people', first.nextCursor);
+    expect(idsOf(second.records)).toEqual(creation.slice(10, 20));
+    expect(idsOf(await walk(target, 'people'))).toEqual(creation.toReversed());
+    pass(30_000);
+    expect(idsOf(await walk(target, 'people'))).toEqual(creation.toSorted());
+    pass(30_000);
+    expect(idsOf(await walk(target, 'people'))).toEqual(creation);
+  });
+});
+
+describe('sandbox activity feed', () => {
+  test('new rows appear late, and then at their place', async () => {
+    const { sandbox, target, pass } = await served({ activityLateMs: 120_000 });
+    const before = idsOf(await walk(target, 'activity'));
+    sandbox.life.addActivity();
+    pass(119_999);
+    expect(idsOf(await walk(target, 'activity'))).toEqual(before);
+    pass(1);
+    const after = idsOf(await walk(target, 'activity'));
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.length).toBeGreaterThan(before.length);
+  });
+
+  test('a lying feed names other people, the same in every answer and in the journal', async () => {
+    const { sandbox, target } = await served({});
+    const right = await walk(target, 'activity');
+    sandbox.behave({ activityNames: 'wrong' });
+    const wrong = await walk(target, 'activity');
+    expect(wrong).toEqual(await walk(target, 'activity'));
+    const differ = wrong.filter((row, nth) => row['peopleId'] !== right[nth]?.['peopleId']);
+    expect(differ.length).toBeGreaterThan(right.length * 0.8);
+    const people = new Set(idsOf(await walk(target, 'people')));
+    expect(wrong.every((row) => people.has(String(row['peopleId'])))).toBe(true);
+    sandbox.life.addActivity();
+    const newest = (await walk(target, 'activity')).at(-1);
+    const journalled = sandbox.journal.lines().findLast((line) => line.line === 'mutation' && line.list === 'activity');
+    expect(journalled).toMatchObject({ after: { peopleId: newest?.['peopleId'] } });
+  });
+});
+
+describe('sandbox validators', () => {
+  const conditional = async (target: Target, headers: Record<string, string>): Promise<number> =>
+    (await get(target, 'v2/people', headers)).status;
+
+  test('no validator by default', async () => {
+    const { headers } = await get((await served({})).target, 'v2/people');
+    expect([headers.get('etag'), headers.get('last-modified')]).toEqual([null, null]);
+  });
+
+  test('an unchanged page with its ETag gets 304 without a body, a changed one 200', async () => {
+    const { sandbox, target } = await served({ validators: 'etag' });
+    const first = await get(target, 'v2/people');
+    const etag = first.headers.get('etag') ?? '';
+    const same = await get(target, 'v2/people', { 'If-None-Match': `"other", W/${etag}` });
+    expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', etag]);
+    sandbox.life.editPerson((await readPage(target, 'people')).records[3]?.id, { position: '고문' });
+    expect(await conditional(target, { 'If-None-Match': etag })).toBe(200);
+  });
+
+  test('two changes within a second have different Last-Modified', async () => {
+    const { sandbox, target } = await served({ validators: 'last-modified' });
+    const id = (await readPage(target, 'people')).records[3]?.id;
+    sandbox.life.editPerson(id, { position: '고문' });
+    const modified = (await get(target, 'v2/people')).headers.get('last-modified') ?? '';
+    expect(await conditional(target, { 'If-Modified-Since': modified })).toBe(304);
+    sandbox.life.editPerson(id, { position: '사원' });
+    expect(await conditional(target, { 'If-Modified-Since': modified })).toBe(200);
+  });
+
+  test('an ETag of stamps keeps silent about a counter, and the journal does not count that as shown', async () => {
+    const { sandbox, target } = await served({ validators: 'etag-by-stamp' });
+    const first = await get(target, 'v2/people');
+    const { id } = (await readPage(target, 'people')).records[3] ?? {};
+    sandbox.life.createMemo({ person: sandbox.world.indexOf('people', id ?? '') });
+    expect(await conditional(target, { 'If-None-Match': first.headers.get('etag') ?? '' })).toBe(304);
+    const lines = (): unknown[] =>
+      sandbox.journal.lines().filter((line) => line.line === 'mutation' && line.list === 'people');
+    expect(lines()).toMatchObject([{ visibleAt: null }]);
+    await get(target, 'v2/people');
+    expect(lines()).toMatchObject([{ visibleAt: expect.any(String) as string }]);
+  });
+});
+
+test('sandbox profiles: a fault that only hides changes expects a detector that is not wrong', () => {
+  const expected = (name: string): unknown => PROFILES.find((profile) => profile.name === name)?.expects;
+  expect(['calm', 'treacherous', 'etag-by-stamp', 'order-shuffled', 'sliding'].map(expected)).toEqual([
+    'perfect',
+    'perfect',
+    'not wrong',
+    'anything',
+    'anything',
+  ]);
+});
