@@ -19,6 +19,8 @@ export type {
   Replayed,
   FieldRules,
   Inspector,
+  ProbeCall,
+  ProbeReport,
   ListSchema,
   RecordStory,
   Role,

@@ -44,7 +44,8 @@ export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosCall, TodosReport, WorkspaceTodos } from '../todos/report.js';
 export type { HintOptions } from './hints.js';
-export type { Inspector, FieldRules, ListSchema, RecordStory, RulesPreview } from './inspector.js';
+export type { Inspector, FieldRules, ListSchema, ProbeCall, RecordStory, RulesPreview } from './inspector.js';
+export type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 export type { Reloaded } from './reload.js';
 export type { ListSweep, SweepCall } from './roles/poll.js';
 

@@ -4,9 +4,12 @@ import { compileRules, type FieldRules, type Rules } from '../detect/rules.js';
 import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
 import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
+import { createRawApi } from '../api/raw-answers.js';
+import { probeLists, type ProbeReport } from '../probe/probe.js';
+import { systemClock } from '../runtime/clock.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
 import type { SweepStore } from '../sweep/store.js';
-import { listIn, type Workspaces } from './workspaces.js';
+import { enabledLists, listIn, type Workspaces } from './workspaces.js';
 
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
@@ -27,7 +30,23 @@ export interface Inspector {
    * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
    */
   resync(list: ListName, workspace?: string): Promise<void>;
+  /**
+   * Asks the API what the interface leaves open: paging, order, fields, latency. Reads only, within the workspace's budget. The report
+   * holds no contents of records.
+   */
+  probe(call?: ProbeCall): Promise<ProbeReport>;
 }
+
+export interface ProbeCall {
+  /** @defaultValue all lists that are polled */
+  lists?: readonly ListName[];
+  /** The most requests in total. @defaultValue 40 */
+  requests?: number;
+  workspace?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+const PROBE_REQUESTS = 40;
 
 /** How many of the newest events of the log a preview reads. */
 const PREVIEWED_EVENTS = 10_000;
@@ -53,7 +72,20 @@ export function createInspector(workspaces: Workspaces): Inspector {
     acceptRemovals: async (list, workspace) => await choose(list, workspace).store.acceptRemovals(list),
     acceptCreations: async (list, workspace) => await choose(list, workspace).store.acceptCreations(list),
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
+    probe: async ({ lists = [], requests = PROBE_REQUESTS, workspace: name, signal } = {}) => {
+      const workspace = workspaces.choose(name);
+      const { baseUrl, token } = workspace.config;
+      const names = lists.length > 0 ? lists : enabledLists(workspace.config);
+      const asked = names.map((list) => listIn(workspace, list).descriptor);
+      const { budget } = workspace;
+      const api = createRawApi({ workspace: workspace.name, baseUrl, token, budget, clock: systemClock });
+      try {
+        return await probeLists({ api, lists: asked, requests, signal });
+      } finally {
+        await api.close();
+      }
+    },
   };
 }
 
-export type { FieldRules, ListSchema, RecordStory, RulesPreview };
+export type { FieldRules, ListSchema, ProbeReport, RecordStory, RulesPreview };

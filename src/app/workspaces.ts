@@ -2,6 +2,7 @@
  * The workspaces of the configuration as this process uses them: for each, the client of its API, its stores, and the compiled rules of
  * its lists. The roles read a workspace from here each time they use it, so that a reload takes effect by replacing it.
  */
+import type { Budget } from '../api/budget.js';
 import { createReadApi } from '../api/client.js';
 import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
@@ -41,6 +42,8 @@ export interface Workspace {
   aims: AimQueue;
   /** Of the lists that are polled. */
   shortcuts: ReadonlyMap<ListName, Shortcuts>;
+  /** Shared by all processes. */
+  budget: Budget;
   sweepDeps: SweepDeps;
   schedule: ScheduleStore;
   failures: FailureLog;
@@ -133,12 +136,13 @@ function openWorkspace(
   const schedule = createScheduleStore(redis, keys, name);
   const failures = createFailureLog({ workspace: name, schedule, log, clock });
   const alive: Workspace['alive'] = new Map();
+  const budget = createBudget({ redis, keys, workspace: name, limits, clock });
   const api = createReadApi({
     workspace: name,
     baseUrl,
     token,
     lists: Object.values(lists).map(({ descriptor }) => descriptor),
-    budget: createBudget({ redis, keys, workspace: name, limits, clock }),
+    budget,
     log,
     clock,
     observe(tried) {
@@ -159,6 +163,7 @@ function openWorkspace(
     name,
     config,
     api,
+    budget,
     store,
     aims,
     shortcuts: new Map(

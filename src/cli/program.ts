@@ -9,6 +9,7 @@ import { disable } from './commands/disable.js';
 import { enable } from './commands/enable.js';
 import { explain } from './commands/explain.js';
 import { forget } from './commands/forget.js';
+import { probe } from './commands/probe.js';
 import { replay } from './commands/replay.js';
 import { resync } from './commands/resync.js';
 import { rules } from './commands/rules.js';
@@ -28,7 +29,7 @@ const COMMANDS = [
   ...[start, sweep],
   ...[tail, status, todos],
   ...[dead, replay, disable, enable, webhook],
-  ...[explain, schema, rules, acceptRemovals, acceptCreations, resync, forget],
+  ...[probe, explain, schema, rules, acceptRemovals, acceptCreations, resync, forget],
   ...[demo, sandbox, verify],
 ];
 

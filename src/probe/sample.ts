@@ -1,0 +1,79 @@
+/** One question to a live API and its answer, read leniently: a probe must also describe what the client would refuse. Pure. */
+import type { RawAnswer } from '../api/raw-answers.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import type { UncheckedRecord } from '../crm/record.js';
+
+/**
+ * `page`: the first page, or the page behind the last one. `again`: the second page once more, after all others. `conditional`: the first
+ * page with the validators of its answer. `bad cursor`: a cursor that no server can have given out.
+ */
+export type Question = 'page' | 'again' | 'conditional' | 'bad cursor';
+
+/** How `nextCursor` was sent. */
+export type CursorForm = 'text' | 'null' | 'missing' | 'empty text' | 'other';
+
+export interface SamplePage {
+  readonly records: readonly UncheckedRecord[];
+  readonly cursorForm: CursorForm;
+  /** Null unless it is a text that can be sent back. */
+  readonly nextCursor: string | null;
+}
+
+export interface Sample {
+  readonly question: Question;
+  /** Null for the first page. */
+  readonly cursor: string | null;
+  readonly answer: RawAnswer;
+  /** Null when the answer is not a page. */
+  readonly page: SamplePage | null;
+}
+
+export function sampleOf(
+  list: ListDescriptor,
+  { question, cursor, answer }: Pick<Sample, 'question' | 'cursor' | 'answer'>,
+): Sample {
+  return { question, cursor, answer, page: answer.status === 200 ? pageOf(list, answer.text) : null };
+}
+
+/** The pages of the walk, in order. */
+export function walkedPages(samples: readonly Sample[]): (Sample & { page: SamplePage })[] {
+  return samples.filter((one): one is Sample & { page: SamplePage } => one.question === 'page' && one.page !== null);
+}
+
+function pageOf({ key }: ListDescriptor, text: string): SamplePage | null {
+  const body = parsed(text);
+  if (!isObject(body) || body['success'] === false || !isObject(body['data'])) return null;
+  const { data } = body;
+  const named = key === null ? undefined : data[key];
+  const arrays = Array.isArray(named) ? [named] : Object.values(data).filter(Array.isArray);
+  const records = arrays.length === 1 ? arrays[0] : undefined;
+  if (records?.every(isObject) !== true) return null;
+  const source = Object.hasOwn(data, 'nextCursor') ? data : body;
+  const cursorForm = formOf(source);
+  const cursor = source['nextCursor'];
+  return { records, cursorForm, nextCursor: cursorForm === 'text' && typeof cursor === 'string' ? cursor : null };
+}
+
+function formOf(source: Readonly<Record<string, unknown>>): CursorForm {
+  if (!Object.hasOwn(source, 'nextCursor')) return 'missing';
+  const cursor = source['nextCursor'];
+  if (cursor === null) return 'null';
+  if (cursor === '') return 'empty text';
+  return typeof cursor === 'string' ? 'text' : 'other';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function idsOf({ records }: SamplePage): string[] {
+  return records.map((record) => JSON.stringify(record['id'] ?? record));
+}
