@@ -94,7 +94,7 @@ export { createLog } from './observability/log.js';
 export type { Log } from './runtime/log.js';
 
 // The client of the read API alone.
-export type { Budget, BudgetLimits } from './api/budget.js';
+export type { Budget, BudgetLimits, BudgetRequest, RequestKind } from './api/budget.js';
 export { createReadApi } from './api/client.js';
 export type { ReadApiOptions } from './api/client.js';
 export type { Page, ReadApi } from './api/read-api.js';

@@ -1,13 +1,81 @@
+/** The request budget of a workspace: what the client asks of it, and what the processes of a workspace share in Redis. */
+import type { ListName } from '../crm/lists/lists.js';
+
 /** How many requests a workspace may make: at most `requests` in any window of `perSeconds`. */
 export interface BudgetLimits {
   requests: number;
   perSeconds: number;
 }
 
-/** The request budget that all processes of a workspace share. `state` implements it in Redis. */
+/**
+ * What a request is for. `walk`: the next page of a sweep. `tail`: the growing end of a list. `aimed`: a page that holds a record
+ * that is said to have changed. `probe`: a question about the API itself.
+ */
+export type RequestKind = 'walk' | 'tail' | 'aimed' | 'probe';
+
+export interface BudgetRequest {
+  list: ListName;
+  kind: RequestKind;
+  signal?: AbortSignal | undefined;
+}
+
+/** The request budget as the client sees it. */
 export interface Budget {
   /** Waits until one request is allowed, or rejects with the signal's reason. */
-  take(signal?: AbortSignal): Promise<void>;
+  take(request: BudgetRequest): Promise<void>;
+  /** The request has its answer, or has failed. Called once after `take`, with the same object. */
+  answered?(request: BudgetRequest): void;
   /** After a 429: no process of the workspace may send a request for `ms`. A longer pause that is already set stays. */
   pause(ms: number): Promise<void>;
+}
+
+/** What a list's walks cost and find; decides its part of the requests. */
+export interface WalkLoad {
+  /** Requests of one complete sweep. */
+  pages: number;
+  /** Changes found by the last sweep, per second. */
+  changesPerSecond: number;
+}
+
+/** The last 429, as all processes of the workspace know it. */
+export interface Refusal {
+  /** Differs from that of every other refusal. */
+  id: string;
+  /** Requests that were accepted in the window before it. */
+  level: number;
+  agoMs: number;
+}
+
+/** A granted request that reached the server later than others. */
+export interface LateRequest {
+  id: string;
+  byMs: number;
+}
+
+export interface WindowAsk {
+  /** Requests that wait. */
+  wanted: number;
+  /** Most requests in any window. */
+  allowed: number;
+  /** Most requests at once; the others are spaced evenly. */
+  burst: number;
+  /** The length of the window, with its margin. */
+  windowMs: number;
+  /** The last refusal that `allowed` takes into account; null when there was none. */
+  refusal: string | null;
+  /** These stay in the window for longer. */
+  late: readonly LateRequest[];
+}
+
+export type WindowAnswer =
+  /** A request for each of `ids` may be sent now, the next one in `waitMs`. */
+  | { outcome: 'granted'; ids: readonly string[]; waitMs: number }
+  /** Nothing is granted: another refusal is the last one, or (null) it is forgotten. */
+  | { outcome: 'other refusal'; refusal: Refusal | null };
+
+/** The sliding window of granted requests that all processes of a workspace share. `state` implements it in Redis. */
+export interface BudgetWindow {
+  take(ask: WindowAsk): Promise<WindowAnswer>;
+  /** After a 429: records the refusal, and nothing is granted for `pauseMs`. A refusal of the last `recentMs` counts for the level too. */
+  refused(refusal: { pauseMs: number; recentMs: number }): Promise<void>;
 }

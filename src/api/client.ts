@@ -65,9 +65,12 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
     bodyTimeout: timeoutMs,
   });
   const fetchPage = createStack(options, { address, token, pool });
-  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { cursor, page, signal, knownDigest }) => {
+  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
+    list,
+    { cursor, page, kind = 'walk', signal, knownDigest },
+  ) => {
     signal?.throwIfAborted();
-    return await fetchPage({ list, cursor, page, attempt: 1, signal, knownDigest });
+    return await fetchPage({ list, cursor, kind, page, attempt: 1, signal, knownDigest });
   };
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, { ...options, knownDigest: undefined })),

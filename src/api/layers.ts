@@ -1,10 +1,12 @@
 /** The client is a stack of layers around one try. Each layer adds one behaviour and does not know the others. */
 import type { ListName } from '../crm/lists/lists.js';
+import type { RequestKind } from './budget.js';
 import type { FetchedPage } from './read-api.js';
 
 export interface PageRequest {
   readonly list: ListName;
   readonly cursor: string | null;
+  readonly kind: RequestKind;
   /** Number of the page within its walk, from 1. */
   readonly page: number;
   /** 1 for the first try of this page. */

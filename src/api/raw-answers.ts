@@ -3,12 +3,12 @@
  * workspace's budget; none is repeated. Sweeps use `client.ts`.
  */
 import { Pool } from 'undici';
-import type { ListRef } from '../crm/lists/lists.js';
+import { nameOf, type ListRef } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { checkToken, parseBaseUrl } from './address.js';
 import { ACCEPT_ENCODING, readBody, textOf } from './body.js';
-import type { Budget } from './budget.js';
+import type { Budget, BudgetRequest } from './budget.js';
 import { withDeadline } from './deadline.js';
 import { createRedactor } from './redact.js';
 import { hintMs, requiredWaitMs } from './wait.js';
@@ -80,11 +80,14 @@ export function createRawApi({ workspace, baseUrl, token: given, budget, clock }
 
   return {
     async ask(request) {
-      await budget.take(request.signal);
+      const asked: BudgetRequest = { list: nameOf(request.list), kind: 'probe', signal: request.signal };
+      await budget.take(asked);
       const [askedAt, started] = [clock.now(), performance.now()];
       const received = await withDeadline({ timeoutMs: TIMEOUT_MS, outer: request.signal }, (signal) =>
         send(request, signal),
-      ).catch((error: unknown) => unanswered(error, request.signal));
+      )
+        .catch((error: unknown) => unanswered(error, request.signal))
+        .finally(() => budget.answered?.(asked));
       const words = isSuccess(received.status) ? '' : wordsOf(received.text, redact);
       if (received.status === 429) await budget.pause(pauseMs(received, askedAt));
       return { ...received, words, askedAt, ms: performance.now() - started };

@@ -1,4 +1,5 @@
 import { ChangefeedError } from '../errors.js';
+import type { RequestKind } from './budget.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { ListName } from '../crm/lists/lists.js';
 
@@ -41,6 +42,8 @@ export interface FetchOptions {
   cursor: string | null;
   /** Number of the page within the sweep, from 1; used in messages. */
   page: number;
+  /** What the request is for: decides when the budget grants it. @defaultValue 'walk' */
+  kind?: RequestKind;
   signal?: AbortSignal | undefined;
 }
 

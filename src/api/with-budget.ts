@@ -6,7 +6,7 @@ import { failedTry, requiredWaitMs } from './wait.js';
 
 export function withBudget(budget: Budget): Layer {
   return (next) => async (request) => {
-    await budget.take(request.signal);
+    await budget.take(request);
     try {
       return await next(request);
     } catch (error) {
@@ -14,6 +14,8 @@ export function withBudget(budget: Budget): Layer {
         await budget.pause(requiredWaitMs(failedTry(error, request.attempt)) ?? 0);
       }
       throw error;
+    } finally {
+      budget.answered?.(request);
     }
   };
 }

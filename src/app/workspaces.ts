@@ -2,10 +2,10 @@
  * The workspaces of the configuration as this process uses them: for each, the client of its API, its stores, and the compiled rules of
  * its lists. The roles read a workspace from here each time they use it, so that a reload takes effect by replacing it.
  */
-import type { Budget } from '../api/budget.js';
 import { createReadApi } from '../api/client.js';
 import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
+import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
 import { ChangefeedError } from '../errors.js';
@@ -15,7 +15,7 @@ import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue } from '../state/aim-queue.js';
-import { createBudget } from '../state/budget.js';
+import { createBudgetWindow } from '../state/budget.js';
 import { createShortcutStore } from '../state/commit-shortcut.js';
 import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore } from '../state/sweep-store.js';
@@ -43,7 +43,7 @@ export interface Workspace {
   /** Of the lists that are polled. */
   shortcuts: ReadonlyMap<ListName, Shortcuts>;
   /** Shared by all processes. */
-  budget: Budget;
+  budget: SharedBudget;
   sweepDeps: SweepDeps;
   schedule: ScheduleStore;
   failures: FailureLog;
@@ -136,7 +136,7 @@ function openWorkspace(
   const schedule = createScheduleStore(redis, keys, name);
   const failures = createFailureLog({ workspace: name, schedule, log, clock });
   const alive: Workspace['alive'] = new Map();
-  const budget = createBudget({ redis, keys, workspace: name, limits, clock });
+  const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
     workspace: name,
     baseUrl,

@@ -1,47 +1,65 @@
-/** The request budget of a workspace, as a token bucket in Redis that all processes share. */
+/** The sliding window of a workspace's granted requests, in Redis, shared by all processes. */
 import type { Redis } from 'ioredis';
-import type { Budget, BudgetLimits } from '../api/budget.js';
-import type { Clock } from '../runtime/clock.js';
+import type { BudgetWindow, Refusal, WindowAnswer } from '../api/budget.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 
 const takeBudget = loadScript('take-budget');
 const pauseBudget = loadScript('pause-budget');
 
-export interface RedisBudgetOptions {
+export interface BudgetWindowOptions {
   redis: Redis;
   keys: Keys;
   workspace: string;
-  limits: BudgetLimits;
-  clock: Clock;
 }
 
-export function createBudget({ redis, keys, workspace, limits, clock }: RedisBudgetOptions): Budget {
-  const { priceMs, burstMs } = bucketOf(limits);
-  const bucket = [keys.budget(workspace), keys.budgetPause(workspace)];
+/** The TTL of the keys: longer than anything that depends on them, and so that twenty windows do not end their clock. */
+const LEAST_TTL_MS = 1_200_000;
+const TTL_WINDOWS = 40;
+/** Refusals of this time have one cause: an answer of a usual API takes less, and a retry at least 200 ms. */
+const ONE_REFUSAL_MS = 1_000;
+
+export function createBudgetWindow({ redis, keys, workspace }: BudgetWindowOptions): BudgetWindow {
+  const used = [keys.budget(workspace), keys.budgetWindow(workspace), keys.budgetPause(workspace)];
   return {
-    async take(signal) {
-      for (;;) {
-        signal?.throwIfAborted();
-        const [word, ms] = words(takeBudget, await takeBudget.run(redis, bucket, [priceMs, burstMs]));
-        if (word === 'granted') return;
-        if (word !== 'wait') throw unexpectedAnswer(takeBudget, word);
-        await clock.sleep(Number(ms), signal);
-      }
+    async take({ wanted, allowed, burst, windowMs, refusal, late }) {
+      const ttlMs = Math.max(LEAST_TTL_MS, TTL_WINDOWS * windowMs);
+      const moved = late.flatMap(({ id, byMs }) => [id, byMs]);
+      const args = [wanted, allowed, burst, windowMs, refusal ?? '', ttlMs, ...moved];
+      return answerOf(words(takeBudget, await takeBudget.run(redis, used, args)));
     },
-    async pause(ms) {
-      await pauseBudget.run(redis, [keys.budgetPause(workspace)], [Math.max(1, Math.ceil(ms))]);
+    async refused({ pauseMs, recentMs }) {
+      const args = [Math.max(1, Math.ceil(pauseMs)), ONE_REFUSAL_MS, recentMs];
+      await pauseBudget.run(redis, [keys.budget(workspace), keys.budgetPause(workspace)], args);
     },
   };
 }
 
-/**
- * The size of a token bucket with which no window of `perSeconds` contains more than `requests`: a full bucket plus what is added
- * during the window. (A bucket as large as the limit would allow twice the limit within one window.) A tenth of the limit may
- * be spent at once: enough for all lists to start together, while 9 of 10 requests are evenly spaced.
- */
-export function bucketOf({ requests, perSeconds }: BudgetLimits): { priceMs: number; burstMs: number } {
-  const burst = Math.max(1, Math.ceil(requests / 10));
-  const priceMs = (perSeconds * 1_000) / (requests - burst + 1);
-  return { priceMs, burstMs: burst * priceMs };
+function answerOf([word, first = '', second = '', third = '']: readonly string[]): WindowAnswer {
+  if (word === 'granted') {
+    const ids = Array.from({ length: Number(first) }, (_, nth) => String(Number(third) + nth));
+    return { outcome: 'granted', ids, waitMs: Number(second) };
+  }
+  if (word === 'none') return { outcome: 'other refusal', refusal: null };
+  if (word !== 'other') throw unexpectedAnswer(takeBudget, word ?? 'nothing');
+  return { outcome: 'other refusal', refusal: { id: first, level: Number(second), agoMs: Number(third) } };
+}
+
+/** The last 429 of a workspace, and how long requests are paused after it, for the status. */
+export async function readLastRefusal({
+  redis,
+  keys,
+  workspace,
+}: BudgetWindowOptions): Promise<{ refusal: Refusal | null; pausedMs: number }> {
+  const budget = keys.budget(workspace);
+  const [fields, left, pausedMs] = await Promise.all([
+    redis.hmget(budget, 'ends', 'refusal', 'level'),
+    redis.pttl(budget),
+    redis.pttl(keys.budgetPause(workspace)),
+  ]);
+  const [ends = null, id = null, level = null] = fields;
+  const paused = { pausedMs: Math.max(0, pausedMs) };
+  if (ends === null || id === null || left <= 0) return { refusal: null, ...paused };
+  const agoMs = Math.max(0, Number(ends) - left - Number(id));
+  return { refusal: { id, level: Number(level), agoMs }, ...paused };
 }

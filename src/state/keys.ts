@@ -33,8 +33,15 @@ export class Keys {
   offsets = (workspace: string): string => this.#workspace(workspace, 'offsets');
   /** hash subscription → ms: since when no dispatcher has had it in its configuration. */
   unconfigured = (workspace: string): string => this.#workspace(workspace, 'unconfigured');
-  /** string with TTL: how far ahead of the clock the request budget is spent. */
+  /**
+   * hash with TTL, which is the clock of the request budget: `ends` is the time at which it expires.
+   * - `last`: of the last call; `used`: requests in the window then; `count`: requests ever granted
+   * - `free`: when the next request is due by even spacing
+   * - `refusal`: of the last 429; `level`: requests in the window before it
+   */
   budget = (workspace: string): string => this.#workspace(workspace, 'budget');
+  /** sorted set with TTL, score: time: the requests granted within the window, by number. */
+  budgetWindow = (workspace: string): string => this.#workspace(workspace, 'budget:window');
   /** string with TTL: the pause after a 429. */
   budgetPause = (workspace: string): string => this.#workspace(workspace, 'budget:pause');
   /** sorted set, score ms: `<kind> <key>` of every todo for which an event is due at that time. */

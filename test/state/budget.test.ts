@@ -1,55 +1,170 @@
 import { describe, expect, it } from 'vitest';
-import { bucketOf, createBudget } from '../../src/state/budget.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import type { BudgetLimits, WindowAnswer, WindowAsk } from '../../src/api/budget.js';
+import { createSharedBudget, type SharedBudget } from '../../src/api/shared-budget.js';
+import { isAborted, systemClock } from '../../src/runtime/clock.js';
+import { createBudgetWindow } from '../../src/state/budget.js';
+import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
+
+const WALK = { list: 'people', kind: 'walk' } as const;
+
+/** The most requests in any stretch of this length, by the clock of Redis. A fullest one ends with a request. */
+function fullest(grants: ReadonlyMap<string, number>, ms: number): number {
+  const times = [...grants.values()].sort((one, other) => one - other);
+  const requestsUntil = (end: number): number => times.filter((at) => at > end - ms && at <= end).length;
+  return Math.max(0, ...times.map(requestsUntil));
+}
 
 describe('the request budget', () => {
   const redis = useRedis();
-  const limits = { requests: 20, perSeconds: 1 };
-  const budget = () =>
-    createBudget({ redis: redis.connect(), keys: redis.keys, workspace: 'acme', limits, clock: systemClock });
+  const window = () => createBudgetWindow({ redis: redis.connect(), keys: redis.keys, workspace: 'acme' });
+  const budget = (limits: BudgetLimits) => createSharedBudget({ window: window(), limits, clock: systemClock });
 
-  it('budget: several processes together stay within the limit', async () => {
-    const processes = [budget(), budget(), budget()];
-    const takeTen = async (one: ReturnType<typeof budget>): Promise<void> => {
-      for (let i = 0; i < 10; i++) await one.take();
-    };
-    const started = performance.now();
-    await Promise.all(processes.map(takeTen));
+  /** Adds the requests in the window to the grants: workspace and number → time. */
+  async function record(grants: Map<string, number>, workspace = 'acme'): Promise<void> {
+    const entries = await redis.redis.zrange(redis.keys.budgetWindow(workspace), '0', '-1', 'WITHSCORES');
+    for (let at = 0; at < entries.length; at += 2) grants.set(`${workspace} ${entries[at]}`, Number(entries[at + 1]));
+  }
 
-    // A lower bound holds on a slow machine too: 30 requests at 20 per second, 2 of them at once.
-    const { priceMs, burstMs } = bucketOf(limits);
-    expect(performance.now() - started).toBeGreaterThan(30 * priceMs - burstMs - 10);
+  /** Never stops asking until the signal aborts. */
+  async function takeForever(own: SharedBudget, stop: AbortSignal): Promise<void> {
+    while (!isAborted(stop)) await own.take({ ...WALK, signal: AbortSignal.any([stop]) });
+  }
+
+  it('budget: no window has more requests than allowed, and nearly all are used, by several processes', async () => {
+    const limits = { requests: 100, perSeconds: 3 };
+    const grants = new Map<string, number>();
+    const stop = new AbortController();
+    const takers = Array.from({ length: 4 }, () => budget(limits)).flatMap((own) =>
+      Array.from({ length: 10 }, () => takeForever(own, stop.signal)),
+    );
+    // Two whole windows in a row.
+    await eventually(async () => {
+      await record(grants);
+      expect(fullest(grants, 6_000)).toBeGreaterThanOrEqual(0.98 * 200);
+    });
+    stop.abort();
+    await Promise.allSettled(takers);
+    expect(fullest(grants, 3_000)).toBeLessThanOrEqual(100);
+  });
+
+  it('budget: without the shared window they exceed it (control)', async () => {
+    const limits = { requests: 10, perSeconds: 1 };
+    const grants = new Map<string, number>();
+    for (const workspace of ['one', 'other']) {
+      const alone = createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace });
+      const own = createSharedBudget({ window: alone, limits, clock: systemClock });
+      await Promise.all(Array.from({ length: 10 }, () => own.take(WALK)));
+      await record(grants, workspace);
+    }
+    expect(fullest(grants, 1_000)).toBeGreaterThan(10);
+  });
+
+  it('budget: one of many waiting requests of a process asks for all', async () => {
+    const inner = window();
+    const asks: WindowAsk[] = [];
+    const counting = { ...inner, take: (ask: WindowAsk) => (asks.push(ask), inner.take(ask)) };
+    const own = createSharedBudget({ window: counting, limits: { requests: 20, perSeconds: 1 }, clock: systemClock });
+    await Promise.all(Array.from({ length: 40 }, () => own.take(WALK)));
+    // Two at once, then one by one, and a few more because timers are not exact. Each waiting for itself would ask 800 times.
+    expect(asks.length).toBeLessThan(100);
+    expect(Math.max(...asks.map(({ wanted }) => wanted))).toBeGreaterThanOrEqual(38);
+  });
+
+  it('budget: a request that stops waiting takes nothing and does not hold up the others', async () => {
+    const own = budget({ requests: 1, perSeconds: 1 });
+    await own.take(WALK);
+    const impatient = own.take({ ...WALK, signal: AbortSignal.timeout(50) });
+    const patient = own.take(WALK);
+    await expect(impatient).rejects.toThrow(/timeout/i);
+    await expect(patient).resolves.toBeUndefined();
   });
 
   it('budget: after a 429 all processes pause for the longest wait announced', async () => {
-    const [one, other] = [budget(), budget()];
+    const limits = { requests: 20, perSeconds: 1 };
+    const [one, other] = [budget(limits), budget(limits)];
     await one.pause(60_000);
     await one.pause(10);
-    const impatient = AbortSignal.timeout(100);
-    await expect(other.take(impatient)).rejects.toThrow();
+    await expect(other.take({ ...WALK, signal: AbortSignal.timeout(100) })).rejects.toThrow();
     expect(await redis.redis.pttl(redis.keys.budgetPause('acme'))).toBeGreaterThan(50_000);
   });
 
   it('budget: a pause of one workspace does not pause another', async () => {
-    await budget().pause(60_000);
-    const elsewhere = { redis: redis.redis, keys: redis.keys, workspace: 'other', limits, clock: systemClock };
-    await expect(createBudget(elsewhere).take(AbortSignal.timeout(5_000))).resolves.toBeUndefined();
+    const limits = { requests: 20, perSeconds: 1 };
+    await budget(limits).pause(60_000);
+    const elsewhere = createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace: 'other' });
+    const own = createSharedBudget({ window: elsewhere, limits, clock: systemClock });
+    await expect(own.take({ ...WALK, signal: AbortSignal.timeout(5_000) })).resolves.toBeUndefined();
   });
-});
 
-describe('the bucket', () => {
-  it.each([
-    { requests: 80, perSeconds: 10 },
-    { requests: 100, perSeconds: 10 },
-    { requests: 1, perSeconds: 1 },
-    { requests: 3, perSeconds: 60 },
-    { requests: 100_000, perSeconds: 10 },
-  ])('budget: $requests requests per $perSeconds s are not exceeded in any window', ({ requests, perSeconds }) => {
-    const { priceMs, burstMs } = bucketOf({ requests, perSeconds });
-    const burst = Math.round(burstMs / priceMs);
-    const flowingIn = Math.ceil((perSeconds * 1_000) / priceMs - 1e-6) - 1;
-    expect(burst).toBeGreaterThanOrEqual(1);
-    expect(burst + flowingIn).toBeLessThanOrEqual(requests);
+  it('budget: a failure of Redis is that of every waiting request, and the next ones ask again', async () => {
+    const inner = window();
+    const failures = [new Error('Redis is away')];
+    const take = (ask: WindowAsk): Promise<WindowAnswer> => {
+      const failure = failures.pop();
+      return failure === undefined ? inner.take(ask) : Promise.reject(failure);
+    };
+    const own = createSharedBudget({
+      window: { ...inner, take },
+      limits: { requests: 20, perSeconds: 1 },
+      clock: systemClock,
+    });
+    const results = await Promise.allSettled([own.take(WALK), own.take(WALK)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(own.take(WALK)).resolves.toBeUndefined();
+  });
+
+  const ask: WindowAsk = { wanted: 5, allowed: 5, burst: 5, windowMs: 60_000, refusal: null, late: [] };
+
+  it('budget: after a refusal only those get requests who know it; refusals of one moment count once', async () => {
+    const [one, other] = [window(), window()];
+    expect(await one.take({ ...ask, wanted: 4 })).toEqual({ outcome: 'granted', ids: ['1', '2', '3', '4'], waitMs: 0 });
+    await one.refused({ pauseMs: 1, recentMs: 60_000 });
+    await other.refused({ pauseMs: 1, recentMs: 60_000 });
+    const answer = await other.take(ask);
+    expect(answer).toMatchObject({ outcome: 'other refusal', refusal: { level: 3 } });
+    const known = answer.outcome === 'other refusal' ? (answer.refusal?.id ?? '') : '';
+    const granted = await eventuallyGranted(() => one.take({ ...ask, refusal: known }));
+    expect(granted).toMatchObject({ ids: ['5'] });
+  });
+
+  /** After the pause of a millisecond. */
+  async function eventuallyGranted(take: () => Promise<WindowAnswer>): Promise<WindowAnswer> {
+    for (;;) {
+      const answer = await take();
+      if (answer.outcome !== 'granted' || answer.ids.length > 0) return answer;
+    }
+  }
+
+  it('budget: a late request stays in the window for longer', async () => {
+    const own = window();
+    const short = { ...ask, wanted: 1, allowed: 1, burst: 1, windowMs: 1_000 };
+    await own.take(short);
+    const { redis: connection, keys } = redis;
+    const sent = Number(await connection.zscore(keys.budgetWindow('acme'), '1'));
+    await eventually(async () => {
+      await own.take({ ...short, wanted: 0 });
+      expect(Number(await connection.hget(keys.budget('acme'), 'last')) - sent).toBeGreaterThanOrEqual(200);
+    });
+    await own.take({ ...short, wanted: 0, late: [{ id: '1', byMs: 200 }] });
+    expect(Number(await connection.zscore(keys.budgetWindow('acme'), '1')) - sent).toBe(200);
+  });
+
+  it('budget: the keys expire when it is not used', async () => {
+    await window().take(ask);
+    const { redis: connection, keys } = redis;
+    expect(await connection.pttl(keys.budget('acme'))).toBeGreaterThan(0);
+    expect(await connection.pttl(keys.budgetWindow('acme'))).toBeGreaterThan(0);
+  });
+
+  it('budget: when the clock of Redis steps back, the budget goes on', async () => {
+    const own = window();
+    const { redis: connection, keys } = redis;
+    await own.take({ ...ask, windowMs: 300, burst: 1 });
+    // A step back by a minute makes every TTL a minute longer.
+    const ttl = await connection.pttl(keys.budget('acme'));
+    await connection.pexpire(keys.budget('acme'), ttl + 60_000);
+    const next = await own.take({ ...ask, wanted: 1, windowMs: 300, burst: 1 });
+    expect(next.outcome === 'granted' && next.waitMs).toBeLessThanOrEqual(301);
   });
 });

@@ -1,18 +1,64 @@
---[[ take-budget: takes one request from a workspace's budget, or says how long to wait.
-  Atomic because: two processes that read the same remaining budget would both spend it.
-  The budget is a debt in ms, kept as the TTL of a key: the server's clock drains it, no process's clock is used, and an unused
-  budget needs no key. The value is the fraction of a millisecond that a TTL cannot hold.
-  KEYS 1 budget · 2 pause    ARGV 1 ms per request · 2 largest debt in ms (the burst)
-  RETURN {"granted"} · {"wait", ms}    Cost O(1). ]]
-local pause = redis.call('PTTL', KEYS[2])
-if pause > 0 then return { 'wait', pause } end
-local debt = 0
-local life = redis.call('PTTL', KEYS[1])
-if life > 0 then debt = math.max(0, life - tonumber(redis.call('GET', KEYS[1]) or '0')) end
-local after = debt + tonumber(ARGV[1])
-local excess = after - tonumber(ARGV[2])
--- Tolerance: the burst is a multiple of the price, and sums of fractions are not exact.
-if excess > 0.001 then return { 'wait', math.ceil(excess) } end
-local px = math.ceil(after)
-redis.call('SET', KEYS[1], tostring(px - after), 'PX', px)
-return { 'granted' }
+--[[ take-budget: takes requests from a workspace's budget, as many as no window has too many of, and says when the next one is free.
+  Atomic because: two processes that read the same free requests would both send them.
+  The clock is the TTL of the budget: now = `ends` - PTTL. So times are those of one clock, the server's, whatever the clocks of the
+  processes say, as with TIME; but a budget that is not used for a while needs no key, and a step of the server's clock can be seen: back,
+  time would be before the last call, and goes on from there; forward, it ages the window, as it ages any key.
+  A time stored from TIME would be in the future after a step back, and block the budget for as long as the step was.
+  The window has the time of every request. A request leaves it 1 ms later, which covers the rounding of the TTL. One that reached the server
+  late is moved to a later time. After a refusal, only a process that knows of it gets requests: how many are allowed is computed there.
+  KEYS 1 budget · 2 window · 3 pause
+  ARGV 1 requests wanted · 2 requests allowed per window · 3 at once · 4 window ms · 5 refusal known or "" · 6 TTL ms
+    · n × (id of a late request, ms)
+  RETURN {"granted", requests, ms until the next, id of the first (the others follow)} · {"other", refusal, level, ms ago}
+    · {"none"} (no refusal)    Cost O(requests log window). Never calls TIME. ]]
+local wanted, allowed, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local window, ttl = tonumber(ARGV[4]), tonumber(ARGV[6])
+local left = redis.call('PTTL', KEYS[1])
+local stored = redis.call('HMGET', KEYS[1], 'ends', 'last', 'free', 'refusal', 'level', 'count')
+local ends, last, free = tonumber(stored[1] or ttl), tonumber(stored[2] or 0), tonumber(stored[3] or 0)
+local refusal, count = stored[4], tonumber(stored[6] or 0)
+
+local now = 0
+if left < 0 then
+  redis.call('DEL', KEYS[2])
+else
+  now = math.max(last, ends - left)
+  ends = now + left
+end
+
+for at = 7, #ARGV, 2 do
+  local sent = redis.call('ZSCORE', KEYS[2], ARGV[at])
+  if sent then redis.call('ZADD', KEYS[2], math.min(now, sent + ARGV[at + 1]), ARGV[at]) end
+end
+
+if (refusal or '') ~= ARGV[5] then
+  if not refusal then return { 'none' } end
+  return { 'other', refusal, stored[5], now - tonumber(refusal) }
+end
+
+local pause = redis.call('PTTL', KEYS[3])
+if pause > 0 then return { 'granted', 0, pause, 0 } end
+
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - window - 1)
+local used = redis.call('ZCARD', KEYS[2])
+
+-- Even spacing: `free` is when the next request would be due if none came early; a burst may be that many ahead.
+local price = window / allowed
+local early = (burst - 1) * price
+local due = math.max(free, now)
+local granted = math.max(0, math.min(wanted, allowed - used, math.floor((now + early - due) / price + 1.000001)))
+if granted > 0 then free = due + granted * price end
+for nth = 1, granted do redis.call('ZADD', KEYS[2], now, string.format('%d', count + nth)) end
+
+if left < ttl / 2 then ends = now + ttl end
+redis.call('HSET', KEYS[1], 'ends', string.format('%d', ends), 'last', string.format('%d', now),
+  'free', string.format('%.6f', free), 'count', string.format('%d', count + granted), 'used', used + granted)
+if ends == now + ttl then redis.call('PEXPIRE', KEYS[1], ttl) end
+if granted > 0 then redis.call('PEXPIRE', KEYS[2], 2 * window) end
+
+local wait = math.max(0, free - early - now)
+if used + granted >= allowed then
+  local oldest = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+  wait = math.max(wait, oldest and oldest + window + 1 - now or 0)
+end
+return { 'granted', granted, math.ceil(wait), count + 1 }

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createReadApi } from '../../../src/api/client.js';
 import type { ReadApi } from '../../../src/api/read-api.js';
+import { createSharedBudget } from '../../../src/api/shared-budget.js';
 import { systemClock } from '../../../src/runtime/clock.js';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js';
-import { createBudget } from '../../../src/state/budget.js';
+import { createBudgetWindow } from '../../../src/state/budget.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -27,7 +28,7 @@ describe('budget: many processes', () => {
   });
 
   /** Many processes at once, each requesting its first pages. */
-  async function everybodyAsks(bucketOf: (process: number) => string) {
+  async function everybodyAsks(workspaceOf: (process: number) => string) {
     const sandbox = createSandbox({ people: 5, limit: LIMIT });
     const { url, token } = await sandbox.start();
     const answers: number[] = [];
@@ -38,10 +39,8 @@ describe('budget: many processes', () => {
         baseUrl: url,
         token,
         attempts: 1,
-        budget: createBudget({
-          redis: redis.redis,
-          keys: redis.keys,
-          workspace: bucketOf(nth),
+        budget: createSharedBudget({
+          window: createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace: workspaceOf(nth) }),
           limits: BUDGET,
           clock: systemClock,
         }),

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RequestKind, WalkLoad } from '../../src/api/budget.js';
+import { createFairQueue, walkWeights, type FairQueue } from '../../src/api/fair-queue.js';
+
+interface Asked {
+  list: string;
+  kind: RequestKind;
+}
+
+/** Queues in which each of these always has one request that waits. Returns what the next `grants` requests were. */
+function granted(queue: FairQueue<Asked>, waiting: readonly Asked[], grants: number): Asked[] {
+  for (const asked of waiting) queue.add(asked, asked);
+  return Array.from({ length: grants }, () => {
+    const next = queue.next();
+    if (next === undefined) throw new Error('Nothing was waiting.');
+    queue.add(next, next);
+    return next;
+  });
+}
+
+const countOf = (all: readonly Asked[], wanted: Partial<Asked>): number =>
+  all.filter(({ list, kind }) => (wanted.list ?? list) === list && (wanted.kind ?? kind) === kind).length;
+const walk = (list: string): Asked => ({ list, kind: 'walk' });
+
+const loads = fc.uniqueArray(
+  fc.record({
+    list: fc.string({ minLength: 1, maxLength: 8 }),
+    pages: fc.integer({ min: 1, max: 5_000 }),
+    changesPerSecond: fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 100, noNaN: true })),
+  }),
+  { selector: ({ list }) => list, minLength: 1, maxLength: 8 },
+);
+
+describe('budget: sharing between lists', () => {
+  it('budget: a list gets the part of the requests that its weight says, whatever the weights', () => {
+    fc.assert(
+      fc.property(loads, (lists) => {
+        const queue = createFairQueue<Asked>();
+        for (const { list, ...load } of lists) queue.weigh(list, load);
+        const weights = walkWeights(new Map(lists.map(({ list, ...load }) => [list, load])));
+        const got = granted(
+          queue,
+          lists.map(({ list }) => walk(list)),
+          2_000,
+        );
+        for (const [list, weight] of weights) {
+          const due = (2_000 * weight) / lists.length;
+          expect(Math.abs(countOf(got, { list }) - due)).toBeLessThanOrEqual(lists.length + 1);
+        }
+      }),
+    );
+  });
+
+  it('budget: no sweep takes longer than 4/3 of a sweep of all lists, whatever changes', () => {
+    fc.assert(
+      fc.property(loads, (lists) => {
+        const weights = walkWeights(new Map(lists.map(({ list, ...load }) => [list, load])));
+        const allPages = lists.reduce((sum, { pages }) => sum + pages, 0);
+        for (const { list, pages } of lists) {
+          // In requests of all lists together.
+          const sweep = (pages * lists.length) / (weights.get(list) ?? 0);
+          expect(sweep).toBeLessThanOrEqual((allPages * 4) / 3 + 1e-6);
+        }
+      }),
+    );
+  });
+
+  it('budget: with only pages as weights, a list that changes a lot is found later on average (control)', () => {
+    const quiet: WalkLoad = { pages: 1_000, changesPerSecond: 0 };
+    const busy: WalkLoad = { pages: 100, changesPerSecond: 5 };
+    const weights = walkWeights(
+      new Map([
+        ['quiet', quiet],
+        ['busy', busy],
+      ]),
+    );
+    // By pages alone: 2 × 100 / 1100 = 0.18. The sweeps of the busy list are then 2.5 times as fast.
+    expect(weights.get('busy')).toBeCloseTo(2 * (0.75 / 11 + 0.15) + 0.1);
+  });
+
+  it('budget: a list that was quiet gets no credit for that time', () => {
+    const queue = createFairQueue<Asked>();
+    const got = [...granted(queue, [walk('a')], 1_000), ...granted(queue, [walk('b')], 100)];
+    expect(Math.abs(countOf(got.slice(1_000), { list: 'b' }) - 50)).toBeLessThanOrEqual(1);
+  });
+
+  it('budget: a list asks for one page after the other and still gets its part', () => {
+    const queue = createFairQueue<Asked>();
+    queue.weigh('large', { pages: 900, changesPerSecond: 0 });
+    queue.weigh('small', { pages: 100, changesPerSecond: 0 });
+    const got = granted(queue, [walk('large'), walk('small')], 1_000);
+    // 0.75 + 0.15 by pages, and a tenth in equal parts.
+    expect(countOf(got, { list: 'small' })).toBeGreaterThanOrEqual(139);
+    expect(countOf(got, { list: 'small' })).toBeLessThanOrEqual(141);
+  });
+});
+
+describe('budget: urgent requests', () => {
+  const tails = ['history', 'memo'].map((list): Asked => ({ list, kind: 'tail' }));
+  const aimed: Asked = { list: 'people', kind: 'aimed' };
+
+  it('budget: come first, and get at most their share while walks wait', () => {
+    const got = granted(createFairQueue<Asked>(0.25), [walk('people'), walk('todo'), ...tails, aimed], 400);
+    expect(got[0]!.kind).toBe('tail');
+    expect(countOf(got, { kind: 'walk' })).toBeGreaterThanOrEqual(299);
+    expect(countOf(got, { kind: 'walk' })).toBeLessThanOrEqual(300);
+  });
+
+  it('budget: never more than the share in any run of requests', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(0.2, 0.25, 1 / 3, 0.5),
+        fc.array(fc.boolean(), { maxLength: 200 }),
+        (share, urgents) => {
+          const queue = createFairQueue<Asked>(share);
+          queue.add(walk('people'), walk('people'));
+          let urgent = 0;
+          urgents.forEach((arrives, at) => {
+            if (arrives) queue.add(aimed, aimed);
+            const next = queue.next()!;
+            if (next.kind === 'walk') queue.add(next, next);
+            else urgent += 1;
+            expect(urgent).toBeLessThanOrEqual(Math.ceil((at + 1) * share) + 1);
+          });
+        },
+      ),
+    );
+  });
+
+  it('budget: get everything while no walk waits', () => {
+    expect(countOf(granted(createFairQueue<Asked>(), [aimed], 50), { kind: 'aimed' })).toBe(50);
+  });
+
+  it('budget: a flood of aimed fetches does not hold up the tails', () => {
+    const queue = createFairQueue<Asked>();
+    for (let flood = 0; flood < 500; flood += 1) queue.add(aimed, aimed);
+    const got = granted(queue, tails, 300);
+    expect(countOf(got, { kind: 'tail', list: 'history' })).toBeGreaterThanOrEqual(99);
+  });
+
+  it('budget: one that no longer waits is skipped', () => {
+    const queue = createFairQueue<Asked>();
+    queue.add(aimed, aimed);
+    queue.add(walk('todo'), tails[0]!);
+    queue.remove(aimed);
+    expect([queue.size, queue.next(), queue.next(), queue.size]).toEqual([1, tails[0], undefined, 0]);
+  });
+});

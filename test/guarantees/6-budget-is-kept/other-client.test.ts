@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Budget } from '../../../src/api/budget.js';
+import { createReadApi } from '../../../src/api/client.js';
+import type { ReadApi } from '../../../src/api/read-api.js';
+import { createSharedBudget } from '../../../src/api/shared-budget.js';
+import { isAborted, systemClock } from '../../../src/runtime/clock.js';
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js';
+import { createBudgetWindow } from '../../../src/state/budget.js';
+import { eventually } from '../../support/eventually.js';
+import { useRedis } from '../../support/redis.js';
+
+/** As the known limit, with windows of a second in place of ten. */
+const LIMIT = { requests: 100, perMs: 1_000 };
+const BUDGET = { requests: 100, perSeconds: 1 };
+/** Half of the limit, by another client. */
+const FOREIGN_PER_SECOND = 50;
+
+describe('budget: another client of the API', () => {
+  const redis = useRedis();
+  const open: { sandbox: Sandbox; api: ReadApi }[] = [];
+  afterEach(async () => {
+    for (const { sandbox, api } of open.splice(0)) {
+      await api.close();
+      await sandbox.stop();
+    }
+  });
+
+  /** Asks for pages without end. Returns the status of every answer so far. */
+  async function askWithoutEnd(budget: Budget) {
+    const sandbox = createSandbox({ people: 5, limit: LIMIT });
+    sandbox.behave({ foreignPerSecond: FOREIGN_PER_SECOND });
+    const { url, token } = await sandbox.start();
+    const answers: number[] = [];
+    const api = createReadApi({
+      workspace: 'acme',
+      baseUrl: url,
+      token,
+      budget,
+      observe: ({ status }) => void answers.push(status ?? 0),
+    });
+    open.push({ sandbox, api });
+    const stop = new AbortController();
+    const askers = Array.from({ length: 8 }, async () => {
+      while (!isAborted(stop.signal))
+        await api.fetchPage('people', { cursor: null, page: 1, signal: AbortSignal.any([stop.signal]) });
+    });
+    const done = Promise.allSettled(askers);
+    return { answers, end: () => (stop.abort(), done) };
+  }
+
+  const refusedOf = (answers: readonly number[]): number => answers.filter((status) => status === 429).length;
+
+  it('budget: hardly any request is refused once the level is known', { timeout: 60_000 }, async () => {
+    const window = createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
+    const { answers, end } = await askWithoutEnd(createSharedBudget({ window, limits: BUDGET, clock: systemClock }));
+    await eventually(() => expect(refusedOf(answers)).toBeGreaterThan(0));
+    // From the first refusals until the level is known: some seconds.
+    await eventually(() => expect(refusedOf(answers.slice(-150))).toBe(0));
+    const from = answers.length;
+    await eventually(() => expect(answers.length - from).toBeGreaterThanOrEqual(500), { timeoutMs: 45_000 });
+    await end();
+    // On an exact clock 1. Windows of a second leave ten milliseconds for what the machine does to the times.
+    expect(refusedOf(answers.slice(from))).toBeLessThanOrEqual(10);
+  });
+
+  it('budget: without adapting, a large part of the requests is refused (control)', async () => {
+    const window = createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
+    const forgetful = createSharedBudget({
+      window: { ...window, refused: () => Promise.resolve() },
+      limits: BUDGET,
+      clock: systemClock,
+    });
+    const { answers, end } = await askWithoutEnd(forgetful);
+    await eventually(() => expect(answers.length).toBeGreaterThanOrEqual(300));
+    await end();
+    expect(refusedOf(answers.slice(100))).toBeGreaterThan(10);
+  });
+});
