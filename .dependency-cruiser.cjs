@@ -18,7 +18,7 @@ const mayImport = {
   dispatch: ['handlers', ...leaves],
   server: leaves,
   sandbox: ['server', ...leaves],
-  observability: ['dispatch', 'sweep', ...leaves],
+  observability: ['api', 'dispatch', 'sweep', ...leaves],
   // state implements the ports of the folders that need Redis; it imports their types only (a rule below).
   state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
   // The wiring knows every folder but the command line and the sandbox.
@@ -90,7 +90,7 @@ module.exports = {
       name: 'observability-imports-types-only',
       severity: 'error',
       from: { path: folder('observability') },
-      to: { path: ['dispatch', 'sweep'].map(folder), dependencyTypesNot: ['type-only'] },
+      to: { path: ['api', 'dispatch', 'sweep'].map(folder), dependencyTypesNot: ['type-only'] },
     },
     // What a user installs must find what it imports.
     {

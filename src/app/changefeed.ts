@@ -1,5 +1,6 @@
 /** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
 import { join } from 'node:path';
+import { allowanceAfter } from '../api/allowance.js';
 import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
@@ -11,7 +12,8 @@ import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
 import { createPresence } from '../observability/presence.js';
 import { problemsOf } from '../observability/problems.js';
-import type { ListStatus, Status, WorkspaceStatus } from '../observability/status.js';
+import { withSpending } from '../observability/budget-use.js';
+import type { ListStatus, Status, StoredWorkspace } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import { NAME } from '../schema-kit/fields.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
@@ -20,7 +22,7 @@ import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../runtime/stop-with-redis.js';
 import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
-import { readRedisStatus, readWorkspaceStatus } from '../state/status.js';
+import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
 import { createTraceStore } from '../state/traces.js';
 import { nextSweepMs } from '../sweep/schedule.js';
 import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } from '../todos/report.js';
@@ -167,7 +169,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     const parts = { poll, dispatch, handle, serve };
     // Handlers start first and sweeps last, so that an event that is found can be handled.
     const wanted = ROLES.toReversed().filter((role) => roles.includes(role));
-    const presence = reportsProblems ? [presenceOf(context, wanted, status)] : [];
+    const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
     logConfigWarnings(context.log, config, warningsFor(wanted));
     return createLifecycle([redisWatchPart(context), ...presence, ...wanted.map((role) => parts[role])]);
   };
@@ -210,7 +212,13 @@ function redisWatchPart({ watch }: AppContext): Part {
   return { name: 'watch of Redis', start: () => watch.start(), stop: () => Promise.resolve() };
 }
 
-function presenceOf(context: AppContext, roles: readonly Role[], status: () => Promise<Status>): Part {
+interface Presence {
+  workspaces: Workspaces;
+  roles: readonly Role[];
+  status: () => Promise<Status>;
+}
+
+function presenceOf(context: AppContext, { workspaces, roles, status }: Presence): Part {
   const { config, redis, keys, guard, watch } = context;
   return createPresence({
     ...context,
@@ -219,6 +227,8 @@ function presenceOf(context: AppContext, roles: readonly Role[], status: () => P
     registry: createProcessRegistry(redis, keys),
     notices: createNoticeStore(redis, keys),
     status,
+    spent: () =>
+      workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
     checkState: (workspace) => guard.check(workspace),
     ready: (signal) => watch.untilUsable(signal),
   });
@@ -232,14 +242,15 @@ function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
 
 async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
   const { config, redis, keys, clock } = context;
-  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs };
-  const [redisStatus, workspaceStatuses, subscriptions, processes] = await Promise.all([
+  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter };
+  const [redisStatus, stored, subscriptions, processes] = await Promise.all([
     readRedisStatus(redis, keys, config.redis),
     Promise.all(workspaces.all().map((workspace) => readWorkspace(view, workspace.config))),
     dispatch.statistics(),
     createProcessRegistry(redis, keys).list(),
   ]);
   const at = isoTime(view.nowMs);
+  const workspaceStatuses = stored.map((workspace) => withSpending(workspace, processes));
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
   return { ...facts, problems: problemsOf(facts) };
 }
@@ -248,12 +259,12 @@ async function readStatus(context: AppContext, workspaces: Workspaces, dispatch:
 async function readWorkspace(
   view: Parameters<typeof readWorkspaceStatus>[0],
   config: WorkspaceConfig,
-): Promise<WorkspaceStatus> {
+): Promise<StoredWorkspace> {
   const failed = (error: unknown): ChangefeedError => {
     if (error instanceof ChangefeedError && error.code === 'CF_STATE_UNREADABLE') return error;
     throw error;
   };
-  const read = (lists: Readonly<Record<string, ListConfig>>): Promise<WorkspaceStatus> =>
+  const read = (lists: Readonly<Record<string, ListConfig>>): Promise<StoredWorkspace> =>
     readWorkspaceStatus(view, { ...config, lists });
   const whole = await read(config.lists).catch(failed);
   if (!(whole instanceof ChangefeedError)) return whole;
@@ -265,7 +276,7 @@ async function readWorkspace(
 }
 
 function unreadableList(
-  { descriptor, enabled, intervalMs }: ListConfig,
+  { descriptor, enabled, intervalMs, idleMs }: ListConfig,
   error: ChangefeedError,
   at: string,
 ): ListStatus {
@@ -273,7 +284,10 @@ function unreadableList(
   return {
     list: descriptor.name,
     enabled,
+    scheduling: schedulingOf({ intervalMs, idleMs }),
     intervalMs,
+    idleMs,
+    freshness: null,
     baselineAt: null,
     lastSweep: null,
     failure: { code, message, page: null, since: at, at, attempts: 1, retryAt: at },

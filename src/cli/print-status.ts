@@ -1,4 +1,5 @@
 /** The status as a page for a terminal. */
+import { shares } from '../observability/budget-use.js';
 import { isError } from '../observability/problems.js';
 import type {
   ListStatus,
@@ -54,20 +55,23 @@ function processesText(processes: readonly ProcessStatus[], { nowMs, colours: { 
     .join('\n');
 }
 
-function workspaceText({ name, budget, logLength, lists }: WorkspaceStatus, page: Page): string {
+function workspaceText({ name, budget, advice, logLength, lists: all }: WorkspaceStatus, page: Page): string {
   const { bold, yellow } = page.colours;
   const paused = budget.pausedMs > 0 ? yellow(`, paused for ${formatDuration(budget.pausedMs)} after a 429`) : '';
-  const head = `${bold(`workspace ${name}`)}  budget ${count(budget.requests, 'request')} per ${budget.perSeconds} s${paused}  log ${count(logLength, 'event')}`;
-  const rows = lists.map((list) => [
+  const lowered = budget.allowed < budget.requests ? yellow(`, ${budget.allowed} allowed after a 429`) : '';
+  const head = `${bold(`workspace ${name}`)}  budget ${count(budget.requests, 'request')} per ${budget.perSeconds} s${lowered}${paused}  log ${count(logLength, 'event')}`;
+  const rows = all.map((list) => [
     list.list,
-    list.enabled ? `every ${formatDuration(list.intervalMs)}` : 'off',
+    scheduleText(list),
     String(list.records),
-    freshness(list, page),
+    freshnessText(list, page),
     lastSweepText(list, page),
     sweepingText(list, page.colours),
   ]);
-  const lines = table(['list', 'interval', 'records', 'fresh', 'last complete sweep', 'now'], rows, page.colours);
-  return [head, lines, ...lists.flatMap((list) => shortcutsText(list, page))].join('\n');
+  const lists = table(['list', 'swept', 'records', 'as of', 'last complete sweep', 'now'], rows, page.colours);
+  const use = budget.lastMinute.requests === 0 ? [] : [useText(budget)];
+  const used = all.flatMap((list) => shortcutsText(list, page));
+  return [head, lists, ...used, ...use, ...(advice === null ? [] : [`to halve the delay: ${advice}`])].join('\n');
 }
 
 const SHORTCUTS = { last: 'polls of the end', first: 'polls of the start', aimed: 'aimed fetches' } as const;
@@ -83,11 +87,29 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yell
   return parts.length === 0 ? [] : [`  shortcuts of ${list}: ${parts.join('; ')}`];
 }
 
-function freshness({ baselineAt, lastSweep, failure, late }: ListStatus, { nowMs, colours }: Page): string {
+function scheduleText({ enabled, scheduling, intervalMs, idleMs }: ListStatus): string {
+  if (!enabled) return 'off';
+  if (scheduling === 'fixed') return `every ${formatDuration(intervalMs ?? 0)}`;
+  return scheduling === 'idle' ? `automatic, idle ${formatDuration(idleMs ?? 0)}` : 'automatic';
+}
+
+/** `budget used in the last minute: 470 requests (98 %): walk 400, tail 70; people 61 %, todo 39 %` */
+function useText({ lastMinute: { requests, share, spent } }: WorkspaceStatus['budget']): string {
+  const kinds = shares(spent, requests, ({ kind }) => kind).map((one) => `${one.name} ${one.requests}`);
+  const lists = shares(spent, requests, ({ list }) => list).map((one) => `${one.name} ${percent(one.share)}`);
+  const parts = `${kinds.join(', ')}; ${lists.join(', ')}`;
+  return `budget used in the last minute: ${count(requests, 'request')} (${percent(share)}): ${parts}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function freshnessText({ baselineAt, freshness, failure, late }: ListStatus, { nowMs, colours }: Page): string {
   const age =
-    baselineAt === null || lastSweep === null
+    baselineAt === null || freshness === null
       ? colours.yellow('no baseline yet')
-      : `${formatDuration(nowMs - Date.parse(lastSweep.completedAt))} ago`;
+      : `${formatDuration(freshness.ageMs)} ago`;
   if (failure !== null)
     return `${age}, ${colours.red(`failing for ${formatDuration(nowMs - Date.parse(failure.since))}`)}`;
   return late ? `${age}, ${colours.red('late')}` : age;

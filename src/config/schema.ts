@@ -75,8 +75,10 @@ const fieldPatterns = z.array(fieldPattern, { error: `an array of ${FIELD_PATTER
 const listOptions = strictOptions({
   /** False: the list is not swept. @defaultValue true */
   enabled: yesOrNo.default(true),
-  /** Time from the start of one sweep to the start of the next. @defaultValue per list, from '2m' to '10m' */
+  /** Sweeps at fixed times: from the start of one sweep to the start of the next. @defaultValue automatic, see planner.md */
   interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
+  /** Automatic, but with at least this time from the start of one sweep to the start of the next: fewer requests. @defaultValue none */
+  idle: duration({ from: '1s', to: LONGEST_AGE }).optional(),
   /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */
   ignore: fieldPatterns.default([]),
   /** Field patterns: only changes of these fields make an event. @defaultValue all fields */
@@ -107,7 +109,7 @@ const listOptions = strictOptions({
   ...descriptorOptions,
 });
 
-/** Every list is present in the result, with its default interval where none is given. */
+/** Every list is present in the result. */
 const lists = z
   .record(z.string(), listOptions, { error: `an object whose keys are ${A_LIST}` })
   .transform((given, context) => {
@@ -119,6 +121,10 @@ const lists = z
       const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
       if ('problem' in read) refuse(read.problem, read.option === null ? [] : [read.option]);
       else if (named.has(read.name)) refuse(`the list "${read.name}" is named twice; keep one of them`);
+      else if (rest.interval !== undefined && rest.idle !== undefined)
+        refuse('found `interval` and `idle`; allowed: one of them, because with `interval` the times are fixed', [
+          'idle',
+        ]);
       else named.set(read.name, listConfig(read, rest));
     }
     return withEveryBuiltIn(named);
@@ -126,9 +132,9 @@ const lists = z
 
 function listConfig(
   descriptor: ListDescriptor,
-  { interval = descriptor.intervalMs, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
+  { interval, idle, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
 ): ListConfig {
-  return { descriptor, ...options, intervalMs: interval };
+  return { descriptor, ...options, intervalMs: interval ?? null, idleMs: idle ?? null };
 }
 
 function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
@@ -260,10 +266,13 @@ export type ConfigInput = z.input<typeof configSchema>;
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
-export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval' | keyof DescriptorOptions>> & {
+export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval' | 'idle' | keyof DescriptorOptions>> & {
   /** What the list is. */
   readonly descriptor: ListDescriptor;
-  readonly intervalMs: number;
+  /** Null: swept automatically. */
+  readonly intervalMs: number | null;
+  /** The floor of automatic sweeps; null: none. */
+  readonly idleMs: number | null;
 };
 
 /** By name; the built-in lists first. */

@@ -25,6 +25,8 @@ export interface PresenceDeps {
   registry: ProcessRegistry;
   notices: NoticeStore;
   status: () => Promise<Status>;
+  /** What this process's requests of the last minute were for. */
+  spent: () => ProcessStatus['spent'];
   /** Finds out whether the state of a workspace was lost, and creates it if it does not exist. */
   checkState: (workspace: string) => Promise<unknown>;
   /** Resolves when Redis can be used, or when the signal aborts. */
@@ -40,7 +42,7 @@ const BEAT_MS = 5_000;
 const LIFE_MS = 20_000;
 
 export function createPresence(deps: PresenceDeps): Part {
-  const { roles, workspaces, registry, checkState, ready, log, clock, loops } = deps;
+  const { roles, workspaces, registry, spent, checkState, ready, log, clock, loops } = deps;
   const stopping = new AbortController();
   const startedAt = isoTime(clock.now());
   const id = randomUUID();
@@ -50,7 +52,8 @@ export function createPresence(deps: PresenceDeps): Part {
     // Only a process that polls: another one must not create the state of a workspace that was just removed by `forget`.
     if (roles.includes('poll')) for (const workspace of workspaces) await checkState(workspace);
     const stalled = [...loops].map(([loop, since]) => ({ loop, since }));
-    await registry.beat({ id, pid: process.pid, host: hostname(), startedAt, roles, workspaces, stalled }, LIFE_MS);
+    const facts = { id, pid: process.pid, host: hostname(), startedAt, roles, workspaces, stalled, spent: spent() };
+    await registry.beat(facts, LIFE_MS);
     return BEAT_MS;
   };
   return {

@@ -1,4 +1,5 @@
 /** The status of a Changefeed as plain data. The `status` command prints it, and the problems are found in it. */
+import type { Spent } from '../api/spending.js';
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Notice, NoticeKind } from '../events/types.js';
@@ -7,7 +8,15 @@ import type { ListFailure } from '../sweep/schedule.js';
 export interface ListStatus {
   list: ListName;
   enabled: boolean;
-  intervalMs: number;
+  /** `automatic`: swept again as soon as a sweep has ended. `idle`: likewise, but at least `idleMs` apart. `fixed`: every `intervalMs`. */
+  scheduling: 'automatic' | 'idle' | 'fixed';
+  intervalMs: number | null;
+  idleMs: number | null;
+  /**
+   * How old the stored state may be: `ageMs` is the time since the last complete sweep read its first page, `sweepMs` how long that
+   * sweep took. Null before the first.
+   */
+  freshness: { ageMs: number; sweepMs: number } | null;
   /** ISO 8601; null until the first complete sweep. */
   baselineAt: string | null;
   lastSweep: {
@@ -84,9 +93,20 @@ export interface WorkspaceStatus {
     perSeconds: number;
     /** Time until requests are sent again after a 429, ms; 0 when there is no wait. */
     pausedMs: number;
+    /** Requests in any `perSeconds` that are allowed now: fewer than `requests` after a 429. */
+    allowed: number;
+    /** What all processes used in the last minute: `share` of what was configured, and the requests by list and kind, most first. */
+    lastMinute: { requests: number; share: number; spent: readonly Spent[] };
   };
+  /** What would halve the delay; null when nothing in the configuration would. */
+  advice: string | null;
   lists: ListStatus[];
 }
+
+/** A workspace as Redis shows it, without what its processes report. */
+export type StoredWorkspace = Omit<WorkspaceStatus, 'budget' | 'advice'> & {
+  budget: Omit<WorkspaceStatus['budget'], 'lastMinute'>;
+};
 
 export type { SubscriptionStatistics as SubscriptionStatus };
 
@@ -112,6 +132,8 @@ export interface ProcessStatus {
   workspaces: readonly string[];
   /** Loops that have made no progress for too long. `since` is ISO 8601. */
   stalled: readonly { loop: string; since: string }[];
+  /** What its requests of the last minute were for. */
+  spent: readonly (Spent & { workspace: string })[];
 }
 
 export interface Status {

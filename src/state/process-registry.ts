@@ -19,6 +19,14 @@ const processSchema: z.ZodType<StoredProcess> = z.object({
   roles: z.array(z.string()),
   workspaces: z.array(z.string()),
   stalled: z.array(z.object({ loop: z.string(), since: z.string().refine(isTime) })),
+  spent: z.array(
+    z.object({
+      workspace: z.string(),
+      list: z.string(),
+      kind: z.literal(['walk', 'tail', 'aimed', 'probe']),
+      requests: z.number(),
+    }),
+  ),
   token: z.string(),
 });
 

@@ -1,15 +1,17 @@
 /** Reads what `status` shows of Redis and of a workspace. Changes nothing. */
 import type { Redis } from 'ioredis';
+import type { allowanceAfter } from '../api/allowance.js';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { messageOf } from '../errors.js';
-import type { ListStatus, RedisStatus, ShortcutStatus, WorkspaceStatus } from '../observability/status.js';
+import type { ListStatus, RedisStatus, ShortcutStatus, StoredWorkspace } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../runtime/redis-conditions.js';
 import { classifyRedisError } from '../runtime/redis-errors.js';
-import type { nextSweepMs } from '../sweep/schedule.js';
+import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
 import type { SweepSummary } from '../sweep/store.js';
+import { readLastRefusal } from './budget.js';
 import type { Keys } from './keys.js';
 import { readTrust } from './commit-shortcut.js';
 import { readTimes } from './schedule.js';
@@ -19,8 +21,10 @@ import { loadSweep, readRows } from './sweep-store.js';
 export interface WatchedWorkspace {
   name: string;
   budget: BudgetLimits;
-  lists: Readonly<Record<ListName, { enabled: boolean; intervalMs: number }>>;
+  lists: Readonly<Record<ListName, WatchedList>>;
 }
+
+type WatchedList = Pace & { enabled: boolean };
 
 /** A due list is swept within this time: loops read the times every 2 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
@@ -32,17 +36,19 @@ interface View {
   nowMs: number;
   /** When a list is due. */
   nextMs: typeof nextSweepMs;
+  /** How many requests are allowed after a 429. */
+  allowance: typeof allowanceAfter;
 }
 
 export async function readWorkspaceStatus(
   view: Omit<View, 'workspace'>,
   { name, budget, lists }: WatchedWorkspace,
-): Promise<WorkspaceStatus> {
+): Promise<StoredWorkspace> {
   const { redis, keys } = view;
-  const [state, logLength, pausedMs, listStatuses] = await Promise.all([
+  const [state, logLength, { refusal, pausedMs }, listStatuses] = await Promise.all([
     readState(redis, keys, name),
     redis.xlen(keys.log(name)),
-    redis.pttl(keys.budgetPause(name)),
+    readLastRefusal({ redis, keys, workspace: name }),
     Promise.all(
       Object.entries(lists).map(([list, options]) =>
         readListStatus({ ...view, workspace: name }, { list, ...options }),
@@ -50,12 +56,21 @@ export async function readWorkspaceStatus(
     ),
   ]);
   const since = { stateSince: state?.since ?? null, stateLostAt: state?.lostAt ?? null };
-  return { name, ...since, logLength, budget: { ...budget, pausedMs: Math.max(0, pausedMs) }, lists: listStatuses };
+  const { requests: allowed } = view.allowance(budget, refusal);
+  return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
+}
+
+export function schedulingOf({
+  intervalMs,
+  idleMs,
+}: Pick<ListStatus, 'intervalMs' | 'idleMs'>): ListStatus['scheduling'] {
+  if (intervalMs !== null) return 'fixed';
+  return idleMs === null ? 'automatic' : 'idle';
 }
 
 async function readListStatus(
   view: View,
-  { list, enabled, intervalMs }: Pick<ListStatus, 'list' | 'enabled' | 'intervalMs'>,
+  { list, enabled, intervalMs, idleMs }: WatchedList & { list: ListName },
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
   const [identity, { checkpoint, state }, times, stored, rows, running, trust] = await Promise.all([
@@ -71,14 +86,17 @@ async function readListStatus(
   const dueMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(identity?.since ?? isoTime(nowMs))
-      : nextMs(times, { intervalMs, wakeMs: null, nowMs });
+      : nextMs(times, { intervalMs, idleMs, wakeMs: null, nowMs });
   return {
     list,
     failure: times.failure,
     dueAt: enabled ? isoTime(dueMs) : null,
     late: enabled && running === 0 && nowMs - dueMs > LATE_MS,
     enabled,
+    scheduling: schedulingOf({ intervalMs, idleMs }),
     intervalMs,
+    idleMs,
+    freshness: state.lastSweep === null ? null : freshness(state.lastSweep, nowMs),
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
     silence: state.lastSweep?.staleness ?? null,
@@ -105,6 +123,11 @@ function shortcutsStatus({ last, first, aimed }: TrustOfList, nowMs: number): No
     pausedUntil: pausedUntil > nowMs ? isoTime(pausedUntil) : null,
   });
   return { last: one(last), first: one(first), aimed: one(aimed) };
+}
+
+function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): NonNullable<ListStatus['freshness']> {
+  const startedMs = Date.parse(startedAt);
+  return { ageMs: Math.max(0, nowMs - startedMs), sweepMs: Date.parse(completedAt) - startedMs };
 }
 
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {

@@ -4,7 +4,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { failureAfter, type ScheduleStore } from './schedule.js';
+import { failureAfter, usualPeriodMs, type Pace, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {
   /**
@@ -18,7 +18,7 @@ export interface FailureLog {
    * A sweep failed. `quiet`: the caller reports it.
    * @throws `error`, when it is not about the list (for example, Redis does not answer)
    */
-  failed(list: ListName, attempt: { error: unknown; intervalMs: number; quiet?: boolean }): Promise<void>;
+  failed(list: ListName, attempt: { error: unknown; pace: Pace; quiet?: boolean }): Promise<void>;
 }
 
 export interface FailureLogDeps {
@@ -65,15 +65,15 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
       const forMs = clock.now() - Date.parse(failure.since);
       log.info({ workspace, list, attempts: failure.attempts, forMs }, 'sweeps of the list are complete again');
     },
-    async failed(list, { error, intervalMs, quiet = false }) {
+    async failed(list, { error, pace, quiet = false }) {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
       if (error.code === 'CF_LEASE_LOST') {
         log.warn({ workspace, list, code: error.code }, 'sweep was taken over by another process');
         return;
       }
       struggling.delete(list);
-      const { failure: before } = await schedule.times(list);
-      const attempt = { nowMs: clock.now(), intervalMs, random: Math.random() };
+      const { failure: before, lastSweep } = await schedule.times(list);
+      const attempt = { nowMs: clock.now(), periodMs: usualPeriodMs(pace, lastSweep), random: Math.random() };
       const failure = failureAfter(before, error, attempt);
       await schedule.noteFailure(list, failure);
       const { code, page, attempts, since, retryAt, message } = failure;

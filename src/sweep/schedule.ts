@@ -1,11 +1,14 @@
 /**
- * Decides when a list is swept next. Pure: the times are read from Redis before every decision. So no schedule can be lost, and a
- * changed interval takes effect at once.
+ * Decides when a list is swept next: at a fixed interval, or automatically, which is as soon as the last sweep has ended. Then the request
+ * budget decides how fast the sweeps are, and which list gets the next request. Pure: the times are read from Redis before every decision.
+ * So no schedule can be lost, and a changed interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
+import type { WalkLoad } from '../api/budget.js';
+import type { SweepSummary } from './store.js';
 
 /** Why the last attempts to sweep a list failed. Kept until a sweep of the list is complete. */
 export interface ListFailure {
@@ -25,9 +28,12 @@ export interface ListFailure {
   retryAt: string;
 }
 
+/** ISO 8601: start and end of a complete sweep. */
+export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt'>;
+
 export interface ListTimes {
-  /** ISO 8601: start and end of the last complete sweep; null before the first. */
-  lastSweep: { startedAt: string; completedAt: string } | null;
+  /** The last complete sweep; null before the first. */
+  lastSweep: (SweepTimes & Pick<SweepSummary, 'pages' | 'counts'>) | null;
   /** Null when the last attempt was complete. */
   failure: ListFailure | null;
 }
@@ -44,30 +50,71 @@ export interface ScheduleStore {
 const LONGEST_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
-export interface NextSweep {
-  /** From the start of one sweep to the start of the next. */
-  intervalMs: number;
+/** Of an automatic list, from the start of one sweep to the start of the next: a list of one page must not be asked for all the time. */
+const LEAST_PERIOD_MS = 1_000;
+/** The usual period of an automatic list before its first complete sweep. */
+const UNKNOWN_PERIOD_MS = 300_000;
+
+/** How a list is scheduled, as configured. */
+export interface Pace {
+  /** Fixed: from the start of one sweep to the start of the next. Null: automatic. */
+  intervalMs: number | null;
+  /** The shortest time from start to start of an automatic list; null: none but `LEAST_PERIOD_MS`. */
+  idleMs: number | null;
+}
+
+export interface NextSweep extends Pace {
   /** When something else needs a sweep, such as a due todo; null when nothing does. */
   wakeMs: number | null;
   nowMs: number;
 }
 
-/** Ms since the epoch. At most one interval from now, so that a wrong clock in another process delays no sweep for long. */
-export function nextSweepMs({ lastSweep, failure }: ListTimes, { intervalMs, wakeMs, nowMs }: NextSweep): number {
-  if (failure !== null) return Math.min(Date.parse(failure.retryAt), nowMs + Math.max(intervalMs, LONGEST_RETRY_MS));
+interface Past {
+  lastSweep: SweepTimes | null;
+  failure: ListFailure | null;
+}
+
+/** Ms since the epoch. At most one period from now, so that a wrong clock in another process delays no sweep for long. */
+export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pace }: NextSweep): number {
+  const leastMs = pace.intervalMs ?? Math.max(pace.idleMs ?? 0, LEAST_PERIOD_MS);
+  if (failure !== null) {
+    const longestMs = Math.max(usualPeriodMs(pace, lastSweep), LONGEST_RETRY_MS);
+    return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
+  }
   if (lastSweep === null) return nowMs;
-  return Math.min(Date.parse(lastSweep.startedAt) + intervalMs, wakeMs ?? Infinity, nowMs + intervalMs);
+  const startedMs = Date.parse(lastSweep.startedAt) + leastMs;
+  const dueMs = pace.intervalMs === null ? Math.max(startedMs, Date.parse(lastSweep.completedAt)) : startedMs;
+  return Math.min(dueMs, wakeMs ?? Infinity, nowMs + leastMs);
+}
+
+/** The usual time from the start of one sweep to the start of the next. */
+export function usualPeriodMs({ intervalMs, idleMs }: Pace, lastSweep: SweepTimes | null): number {
+  if (intervalMs !== null) return intervalMs;
+  const tookMs = lastSweep === null ? UNKNOWN_PERIOD_MS : durationMs(lastSweep);
+  return Math.max(tookMs, idleMs ?? 0, LEAST_PERIOD_MS);
+}
+
+function durationMs({ startedAt, completedAt }: SweepTimes): number {
+  return Date.parse(completedAt) - Date.parse(startedAt);
+}
+
+/** What the walks of a list cost and find, by its last sweep; null before the first. Decides its part of the budget. */
+export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pace): WalkLoad | null {
+  if (lastSweep === null) return null;
+  const { created, edited, refreshed, deleted } = lastSweep.counts;
+  const seconds = usualPeriodMs(pace, lastSweep) / 1_000;
+  return { pages: lastSweep.pages, changesPerSecond: (created + edited + refreshed + deleted) / seconds };
 }
 
 /** The failure of a list after one more failed attempt. */
 export function failureAfter(before: ListFailure | null, error: ChangefeedError, attempt: Attempt): ListFailure {
-  const { nowMs, intervalMs, random } = attempt;
+  const { nowMs, periodMs, random } = attempt;
   const cause = error.cause instanceof ChangefeedError ? error.cause : error;
   const attempts = (before?.attempts ?? 0) + 1;
   const at = isoTime(nowMs);
   const { page, resumes } = error.facts;
-  // An attempt that starts at the first page costs a whole sweep, so it may wait for a whole interval.
-  const maxDelayMs = resumes === false ? Math.max(LONGEST_RETRY_MS, intervalMs) : LONGEST_RETRY_MS;
+  // An attempt that starts at the first page costs a whole sweep, so it may wait for as long as one usually takes.
+  const maxDelayMs = resumes === false ? Math.max(LONGEST_RETRY_MS, periodMs) : LONGEST_RETRY_MS;
   return {
     code: cause.code,
     message: messageOf(cause),
@@ -81,7 +128,8 @@ export function failureAfter(before: ListFailure | null, error: ChangefeedError,
 
 export interface Attempt {
   nowMs: number;
-  intervalMs: number;
+  /** The usual time from the start of one sweep to the start of the next. */
+  periodMs: number;
   /** A number in [0, 1). */
   random: number;
 }

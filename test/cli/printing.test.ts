@@ -142,7 +142,10 @@ describe('status tables', () => {
   it('status tables: a list without a baseline is distinguished from one without changes', () => {
     const list = {
       enabled: true,
-      intervalMs: 120_000,
+      scheduling: 'automatic' as const,
+      intervalMs: null,
+      idleMs: null,
+      freshness: null,
       sweeping: null,
       silence: null,
       shortcuts: null,
@@ -162,7 +165,21 @@ describe('status tables', () => {
           stateSince: '2026-01-01T00:00:00.000Z',
           stateLostAt: null,
           logLength: 1,
-          budget: { requests: 80, perSeconds: 10, pausedMs: 8_000 },
+          budget: {
+            requests: 80,
+            perSeconds: 10,
+            pausedMs: 8_000,
+            allowed: 45,
+            lastMinute: {
+              requests: 240,
+              share: 0.5,
+              spent: [
+                { list: 'people', kind: 'walk', requests: 180 },
+                { list: 'todo', kind: 'tail', requests: 60 },
+              ],
+            },
+          },
+          advice: 'remove lists.todo.interval (2 min): the budget is not used up',
           lists: [
             {
               ...list,
@@ -180,6 +197,9 @@ describe('status tables', () => {
               ...list,
               list: 'todo',
               records: 3,
+              scheduling: 'fixed',
+              intervalMs: 120_000,
+              freshness: { ageMs: 31_000, sweepMs: 900 },
               baselineAt: '2026-01-01T00:00:00.000Z',
               lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts, muted: {} },
             },
@@ -196,17 +216,20 @@ describe('status tables', () => {
           roles: ['poll'],
           workspaces: ['acme'],
           stalled: [],
+          spent: [],
         },
       ],
       problems: [],
     };
     expect(statusText(status, noColours)).toBe(
       [
-        'workspace acme  budget 80 requests per 10 s, paused for 8 s after a 429  log 1 event',
-        'list    interval     records  fresh            last complete sweep                    now',
-        'people  every 2 min  0        no baseline yet  —',
-        'todo    every 2 min  3        30 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
+        'workspace acme  budget 80 requests per 10 s, 45 allowed after a 429, paused for 8 s after a 429  log 1 event',
+        'list    swept        records  as of            last complete sweep                    now',
+        'people  automatic    0        no baseline yet  —',
+        'todo    every 2 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
         '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
+        'budget used in the last minute: 240 requests (50 %): walk 180, tail 60; people 75 %, todo 25 %',
+        'to halve the delay: remove lists.todo.interval (2 min): the budget is not used up',
         '',
         'no subscriptions: events go to the log only',
         '',

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BUDGET } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
@@ -36,7 +35,8 @@ describe('configuration: defaults', () => {
     expect(config.workspaces[0]!.lists.todo).toEqual({
       descriptor: descriptorOf('todo'),
       enabled: true,
-      intervalMs: 120_000,
+      intervalMs: null,
+      idleMs: null,
       ignore: [],
       only: undefined,
       refreshed: [],
@@ -48,12 +48,6 @@ describe('configuration: defaults', () => {
       touch: false,
       collapse: true,
     });
-  });
-
-  it('configuration: the default intervals stay within the default budget in a large workspace', () => {
-    const pages = { people: 200, organization: 60, memo: 200, todo: 200, history: 1_000, activity: 1_000 };
-    const perSecond = LIST_NAMES.reduce((sum, list) => sum + pages[list] / (descriptorOf(list).intervalMs / 1_000), 0);
-    expect(perSecond).toBeLessThan(DEFAULT_BUDGET.requests / DEFAULT_BUDGET.perSeconds);
   });
 });
 
@@ -67,7 +61,7 @@ describe('configuration: given values', () => {
           budget: { requests: 20, perSeconds: 5 },
           timeZone: 'Europe/Berlin',
           lists: {
-            'people/activity': { enabled: false },
+            'people/activity': { enabled: false, idle: '90s' },
             todo: { interval: '45s', ignore: ['최근*'], only: ['완료'], refreshed: ['등급'], baseline: 'emit' },
           },
         },
@@ -85,8 +79,15 @@ describe('configuration: given values', () => {
           budget: { requests: 20, perSeconds: 5 },
           timeZone: 'Europe/Berlin',
           lists: {
-            activity: { enabled: false, intervalMs: 600_000 },
-            todo: { intervalMs: 45_000, ignore: ['최근*'], only: ['완료'], refreshed: ['등급'], baseline: 'emit' },
+            activity: { enabled: false, intervalMs: null, idleMs: 90_000 },
+            todo: {
+              intervalMs: 45_000,
+              idleMs: null,
+              ignore: ['최근*'],
+              only: ['완료'],
+              refreshed: ['등급'],
+              baseline: 'emit',
+            },
           },
         },
         { name: 'other' },
@@ -181,6 +182,11 @@ describe('configuration: an invalid value is reported with its path, what was fo
       /lists\.people\.interval: found the number 30; allowed: a duration in quotes/,
     ],
     ['interval', withList({ interval: '5 minutes' }), 'lists.people.interval: found "5 minutes"; allowed: a duration'],
+    [
+      'idle',
+      withList({ interval: '1m', idle: '30s' }),
+      'lists.people.idle: found `interval` and `idle`; allowed: one of them, because with `interval` the times are fixed',
+    ],
     ['interval', withList({ interval: '10ms' }), `lists.people.interval: found "10ms"; allowed: a duration`],
     ['ignore', withList({ ignore: '최근*' }), 'lists.people.ignore: found "최근*"; allowed: an array of field names'],
     ['ignore', withList({ ignore: [''] }), 'lists.people.ignore[0]: found an empty string; allowed: a field name'],

@@ -8,7 +8,10 @@ const EARLIER = '2026-03-01T09:00:00.000Z';
 const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   list: 'people',
   enabled: true,
+  scheduling: 'fixed',
   intervalMs: 3_000,
+  idleMs: null,
+  freshness: null,
   failure: null,
   dueAt: AT,
   late: false,
@@ -54,6 +57,7 @@ const process = (roles: readonly string[], more: object = {}): Status['processes
   roles,
   workspaces: ['acme'],
   stalled: [],
+  spent: [],
   ...more,
 });
 const HEALTHY_REDIS = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
@@ -66,8 +70,9 @@ const found = (more: {
   redis?: Status['redis'];
 }) => {
   const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
-  const budget = { requests: 80, perSeconds: 10, pausedMs: 0 };
-  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, lists };
+  const lastMinute = { requests: 0, share: 0, spent: [] };
+  const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, lastMinute };
+  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, advice: null, lists };
   const problems = problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });
   return problems.map(({ severity, kind, subject }) => `${severity} ${kind} ${subject}`);
 };

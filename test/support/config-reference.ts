@@ -6,7 +6,6 @@ import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { LOG_LEVELS } from '../../src/observability/log.js';
-import { formatDuration } from '../../src/runtime/duration.js';
 import { optionDocs, type OptionDoc } from './option-docs.js';
 
 type Json = Record<string, unknown>;
@@ -47,7 +46,7 @@ export const SECTIONS: readonly Section[] = [
   { title: '`workspaces[]`', file: 'config/schema.ts', name: 'workspaceOptions', around: workspace },
   {
     title: '`workspaces[].budget`',
-    text: 'One budget per workspace, shared by all processes. Its burst is a tenth of the limit, and no window ever holds more than the limit.',
+    text: 'One budget per workspace, shared by all processes. No window ever holds more than the limit; a tenth of it may be sent at once. While the API refuses requests, less is used: see [planner.md](planner.md).',
     file: 'config/schema.ts',
     name: 'budgetOptions',
     around: (budget) => workspace({ budget }),
@@ -244,12 +243,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function listsText(): string {
-  const rows = LIST_NAMES.map((list) => [
-    `\`${list}\``,
-    `\`${descriptorOf(list).path.slice('v2/'.length)}\``,
-    formatDuration(descriptorOf(list).intervalMs),
-  ]);
-  return `The lists, with the default time from the start of one sweep to the start of the next. In a large workspace (10,000 people, 50,000 history entries) all of them together then stay within the budget.\n\n${table(['list', 'path', 'default interval'], rows)}`;
+  const rows = LIST_NAMES.map((list) => [`\`${list}\``, `\`${descriptorOf(list).path.slice('v2/'.length)}\``]);
+  return `Without \`interval\`, a list is swept all the time, as fast as the budget allows; [planner.md](planner.md) says how the lists share it.\n\n${table(['list', 'path'], rows)}`;
 }
 
 const HEAD = `# Configuration

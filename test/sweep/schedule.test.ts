@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { ChangefeedError } from '../../src/errors.js';
-import { failureAfter, nextSweepMs, type ListFailure } from '../../src/sweep/schedule.js';
+import { noCounts } from '../../src/sweep/counts.js';
+import {
+  failureAfter,
+  nextSweepMs,
+  usualPeriodMs,
+  walkLoadOf,
+  type ListFailure,
+  type Pace,
+} from '../../src/sweep/schedule.js';
 
 const NOW = Date.parse('2026-03-01T09:00:00.000Z');
 const at = (offsetMs: number): string => new Date(NOW + offsetMs).toISOString();
 const swept = (startedAgoMs: number) => ({ startedAt: at(-startedAgoMs), completedAt: at(-startedAgoMs + 1_000) });
+
+const FIXED: Pace = { intervalMs: 60_000, idleMs: null };
+const AUTOMATIC: Pace = { intervalMs: null, idleMs: null };
 
 const failure = (more: Partial<ListFailure> = {}): ListFailure => ({
   code: 'CF_UNAVAILABLE',
@@ -17,7 +28,7 @@ const failure = (more: Partial<ListFailure> = {}): ListFailure => ({
   ...more,
 });
 
-describe('schedule: a list', () => {
+describe('schedule: a list with an interval', () => {
   it.each([
     ['sweeps at once a list that was never swept', null, null, null, 0],
     ['sweeps one interval after the last start', swept(40_000), null, null, 20_000],
@@ -40,7 +51,7 @@ describe('schedule: a list', () => {
     ],
   ])('%s', (_what, lastSweep, failed, wake, expected) => {
     const wakeMs = wake === null ? null : NOW + wake;
-    const dueMs = nextSweepMs({ lastSweep, failure: failed }, { intervalMs: 60_000, wakeMs, nowMs: NOW });
+    const dueMs = nextSweepMs({ lastSweep, failure: failed }, { ...FIXED, wakeMs, nowMs: NOW });
     expect(dueMs - NOW).toBe(expected);
   });
 
@@ -51,7 +62,7 @@ describe('schedule: a list', () => {
     let last: ListFailure | null = null;
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const nowMs = NOW + attempt * 60_000;
-      last = failureAfter(last, error, { nowMs, intervalMs: 1_000, random: 1 });
+      last = failureAfter(last, error, { nowMs, periodMs: 1_000, random: 1 });
       waits.push(Date.parse(last.retryAt) - nowMs);
     }
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
@@ -65,9 +76,73 @@ describe('schedule: a list', () => {
     });
   });
 
-  it('spends no more on a sweep that must start at the first page than its interval allows', () => {
+  it('spends no more on a sweep that must start at the first page than its usual period allows', () => {
     const error = new ChangefeedError('CF_SWEEP_INCOMPLETE', { message: 'loop', page: 9, resumes: false });
-    const last = failureAfter(failure({ attempts: 20 }), error, { nowMs: NOW, intervalMs: 600_000, random: 1 });
+    const last = failureAfter(failure({ attempts: 20 }), error, { nowMs: NOW, periodMs: 600_000, random: 1 });
     expect(Date.parse(last.retryAt) - NOW).toBe(600_000);
+  });
+});
+
+describe('schedule: an automatic list', () => {
+  const took = (startedAgoMs: number, tookMs: number) => ({
+    startedAt: at(-startedAgoMs),
+    completedAt: at(-startedAgoMs + tookMs),
+  });
+
+  it.each([
+    ['is swept at once when it was never swept', AUTOMATIC, null, null, 0],
+    ['is swept again when the last sweep has ended', AUTOMATIC, took(40_000, 40_000), null, 0],
+    ['is not swept twice in a second', AUTOMATIC, took(200, 100), null, 800],
+    ['is swept at most every `idle`', { ...AUTOMATIC, idleMs: 30_000 }, took(10_000, 5_000), null, 20_000],
+    [
+      'is swept at once when a sweep takes longer than `idle`',
+      { ...AUTOMATIC, idleMs: 5_000 },
+      took(9_000, 9_000),
+      null,
+      0,
+    ],
+    [
+      'is swept earlier than `idle` for a due time',
+      { ...AUTOMATIC, idleMs: 30_000 },
+      took(10_000, 5_000),
+      7_000,
+      7_000,
+    ],
+    [
+      'waits at most a second when the clock of another process is ahead',
+      AUTOMATIC,
+      took(-900_000, 5_000),
+      null,
+      1_000,
+    ],
+  ])('%s', (_what, pace, lastSweep, wake, expected) => {
+    const wakeMs = wake === null ? null : NOW + wake;
+    expect(nextSweepMs({ lastSweep, failure: null }, { ...pace, wakeMs, nowMs: NOW }) - NOW).toBe(expected);
+  });
+
+  it('waits after a failure as long as it says, at most 30 s or a sweep', () => {
+    const next = (retryMs: number, lastSweep: ReturnType<typeof took> | null): number =>
+      nextSweepMs(
+        { lastSweep, failure: failure({ retryAt: at(retryMs) }) },
+        { ...AUTOMATIC, wakeMs: null, nowMs: NOW },
+      ) - NOW;
+    expect(next(4_000, took(9_000, 1_000))).toBe(4_000);
+    expect(next(900_000, took(9_000, 1_000))).toBe(30_000);
+    expect(next(900_000, took(99_000, 90_000))).toBe(90_000);
+    expect(next(900_000, null)).toBe(300_000);
+  });
+
+  it('has the time of its last sweep as its usual period', () => {
+    expect(usualPeriodMs(AUTOMATIC, took(99_000, 40_000))).toBe(40_000);
+    expect(usualPeriodMs(AUTOMATIC, took(99_000, 10))).toBe(1_000);
+    expect(usualPeriodMs({ ...AUTOMATIC, idleMs: 60_000 }, took(99_000, 40_000))).toBe(60_000);
+    expect(usualPeriodMs(FIXED, took(99_000, 10))).toBe(60_000);
+  });
+
+  it('weighs by its pages and by the changes of its last sweep', () => {
+    const counts = { ...noCounts(), seen: 500, unchanged: 490, created: 4, edited: 3, refreshed: 2, deleted: 1 };
+    const lastSweep = { ...took(99_000, 5_000), pages: 10, counts };
+    expect(walkLoadOf({ lastSweep }, AUTOMATIC)).toEqual({ pages: 10, changesPerSecond: 2 });
+    expect(walkLoadOf({ lastSweep: null }, AUTOMATIC)).toBeNull();
   });
 });

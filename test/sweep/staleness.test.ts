@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { allowanceAfter } from '../../src/api/allowance.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { nextSweepMs } from '../../src/sweep/schedule.js';
@@ -19,9 +20,15 @@ describe('staleness: a list without changes', () => {
   };
   const status = async (): Promise<ListStatus> => {
     const lists = Object.fromEntries(
-      LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: descriptorOf(list).intervalMs }]),
+      LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: null, idleMs: null }]),
     ) as Parameters<typeof readWorkspaceStatus>[1]['lists'];
-    const view = { redis: redis.redis, keys: redis.keys, nowMs: Date.now(), nextMs: nextSweepMs };
+    const view = {
+      redis: redis.redis,
+      keys: redis.keys,
+      nowMs: Date.now(),
+      nextMs: nextSweepMs,
+      allowance: allowanceAfter,
+    };
     const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };
     return (await readWorkspaceStatus(view, workspace)).lists[0]!;
   };

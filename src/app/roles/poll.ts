@@ -5,7 +5,7 @@ import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
 import type { SweepProgress } from '../../sweep/options.js';
 import { sweepList, type RunOptions, type SweepResult } from '../../sweep/run-sweep.js';
-import { nextSweepMs } from '../../sweep/schedule.js';
+import { nextSweepMs, walkLoadOf } from '../../sweep/schedule.js';
 import type { SweepSummary } from '../../sweep/store.js';
 import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';
 import type { AppContext } from '../context.js';
@@ -53,11 +53,17 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
   };
 }
 
-/** When the list is due, in ms since the epoch: by its interval and its last failure, or earlier because a todo becomes due. */
+/**
+ * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due. What the last
+ * sweep cost and found, in whichever process, sets the list's part of this process's requests.
+ */
 async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
-  const { schedule, todos } = workspace;
+  const { schedule, todos, budget } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
-  return nextSweepMs(times, { intervalMs: listIn(workspace, list).intervalMs, wakeMs, nowMs: clock.now() });
+  const { intervalMs, idleMs } = listIn(workspace, list);
+  const load = walkLoadOf(times, { intervalMs, idleMs });
+  if (load !== null) budget.weigh(list, load);
+  return nextSweepMs(times, { intervalMs, idleMs, wakeMs, nowMs: clock.now() });
 }
 
 /**
@@ -83,7 +89,7 @@ async function sweepDue(
     log.info({ ...where, ...loggedSummary(result.summary) }, 'sweep complete');
   } catch (error) {
     signal.throwIfAborted();
-    await workspace.failures.failed(list, { error, intervalMs: listIn(workspace, list).intervalMs });
+    await workspace.failures.failed(list, { error, pace: listIn(workspace, list) });
   } finally {
     workspace.alive.delete(list);
   }
@@ -133,9 +139,8 @@ async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: One
     }
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    const { intervalMs } = listIn(workspace, list);
     // Not logged: the caller reports it.
-    await workspace.failures.failed(list, { error, intervalMs, quiet: true });
+    await workspace.failures.failed(list, { error, pace: listIn(workspace, list), quiet: true });
     return { ...where, outcome: 'incomplete', error };
   }
 }

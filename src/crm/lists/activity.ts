@@ -10,5 +10,4 @@ export const activity = {
   object: 'person_activity',
   ids: 'optional',
   growsOnly: true,
-  intervalMs: 10 * 60_000,
 } as const satisfies ListDescriptor;

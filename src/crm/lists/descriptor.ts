@@ -32,27 +32,7 @@ export interface ListDescriptor {
   readonly spellings: Readonly<Record<string, string>>;
   /** Picture URLs: compared without their query part, because a rotated signature is no change. */
   readonly pictures: readonly string[];
-  /** The default interval between the starts of two sweeps, in ms. */
-  readonly intervalMs: number;
 }
-
-const MINUTE_MS = 60_000;
-
-/*
- * The default intervals. The sum over all lists of pages divided by interval must stay below the budget of 8 requests a second,
- * or sweeps would wait for each other without end. For a large workspace, in pages of 50:
- *
- *   list           records  pages  interval  requests/s
- *   todo            10,000    200     2 min       1.67    the list whose changes are most urgent
- *   people          10,000    200     5 min       0.67
- *   organization     3,000     60     5 min       0.20
- *   memo            10,000    200     5 min       0.67
- *   history         50,000  1,000    10 min       1.67    only grows
- *   activity        50,000  1,000    10 min       1.67
- *   total                                         6.53    of 8
- *
- * An interval that is too long does less harm than one that is too short: a small workspace can configure shorter ones.
- */
 
 /** What holds for a list unless its descriptor says otherwise. Both spellings of the timestamps occur in real answers. */
 export const USUAL = {
@@ -65,5 +45,4 @@ export const USUAL = {
   systemKept: [],
   spellings: {},
   pictures: ['프로필 사진'],
-  intervalMs: 5 * MINUTE_MS,
 } as const satisfies Omit<ListDescriptor, 'name' | 'path' | 'key' | 'object'>;

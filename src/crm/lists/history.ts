@@ -10,5 +10,4 @@ export const history = {
   object: 'deal_history',
   ids: 'optional',
   growsOnly: true,
-  intervalMs: 10 * 60_000,
 } as const satisfies ListDescriptor;

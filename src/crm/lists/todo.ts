@@ -1,6 +1,6 @@
 import { USUAL, type ListDescriptor } from './descriptor.js';
 
-/** Section 2.4 of the interface. Swept most often: people wait for changes of todos. */
+/** Section 2.4 of the interface. */
 export const todo = {
   ...USUAL,
   name: 'todo',
@@ -8,5 +8,4 @@ export const todo = {
   key: 'todoList',
   object: 'todo',
   spellings: { 시작일: '시작 날짜', 종료일: '마지막 날짜', 완료일: '완료 날짜' },
-  intervalMs: 2 * 60_000,
 } as const satisfies ListDescriptor;

@@ -1,0 +1,45 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../src/app/changefeed.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { ListStatus } from '../../src/observability/status.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { eventually } from '../support/eventually.js';
+import { useRedis } from '../support/redis.js';
+
+const redis = useRedis();
+
+it('automatic: lists are swept again and again, except within their idle time', async () => {
+  const sandbox = createSandbox({ people: 60, limit: null });
+  const { url, token } = await sandbox.start();
+  onTestFinished(() => sandbox.stop());
+  const off = Object.fromEntries(['memo', 'todo', 'history', 'activity'].map((list) => [list, { enabled: false }]));
+  const lists = { ...off, organization: { idle: '1h' } };
+  const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }], redis: { prefix: redis.keys.prefix } };
+  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+  onTestFinished(() => feed.stop());
+  const listsNow = async (): Promise<Record<string, ListStatus>> => {
+    const { workspaces } = await feed.status();
+    return Object.fromEntries(workspaces[0]!.lists.map((list) => [list.list, list]));
+  };
+
+  await feed.start(['poll']);
+  const first = await eventually(async () => {
+    const now = await listsNow();
+    expect([now['people']?.lastSweep, now['organization']?.lastSweep]).not.toContain(null);
+    return now;
+  });
+  await eventually(async () => {
+    const { people } = await listsNow();
+    expect(people?.lastSweep?.completedAt).not.toBe(first['people']?.lastSweep?.completedAt);
+  });
+
+  const { people, organization } = await listsNow();
+  expect(organization?.lastSweep).toEqual(first['organization']?.lastSweep);
+  expect([people?.scheduling, organization?.scheduling]).toEqual(['automatic', 'idle']);
+  expect(people?.freshness?.sweepMs).toBe(people?.lastSweep?.tookMs);
+  // With the next heartbeat, the requests are in the status.
+  await eventually(async () => {
+    const { workspaces } = await feed.status();
+    expect(workspaces[0]!.budget.lastMinute.spent.map(({ kind }) => kind)).toContain('walk');
+  });
+});

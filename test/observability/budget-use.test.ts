@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { withSpending } from '../../src/observability/budget-use.js';
+import type { ListStatus, ProcessStatus, StoredWorkspace } from '../../src/observability/status.js';
+
+const list = (name: string, more: Partial<ListStatus> = {}): ListStatus => ({
+  list: name,
+  enabled: true,
+  scheduling: 'automatic',
+  intervalMs: null,
+  idleMs: null,
+  freshness: { ageMs: 60_000, sweepMs: 40_000 },
+  baselineAt: '2026-01-01T00:00:00.000Z',
+  lastSweep: null,
+  failure: null,
+  dueAt: null,
+  late: false,
+  silence: null,
+  heldRemovals: null,
+  heldCreations: null,
+  sweeping: null,
+  shortcuts: null,
+  records: 0,
+  ...more,
+});
+const workspace = (lists: ListStatus[], allowed = 80, requests = 80): StoredWorkspace => ({
+  name: 'acme',
+  stateSince: null,
+  stateLostAt: null,
+  logLength: 0,
+  budget: { requests, perSeconds: 10, pausedMs: 0, allowed },
+  lists,
+});
+const process = (...spent: ProcessStatus['spent']): ProcessStatus => ({
+  id: 'a',
+  pid: 7,
+  host: 'crm-1',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  roles: ['poll'],
+  workspaces: ['acme'],
+  stalled: [],
+  spent,
+});
+const used = (name: string, requests: number, kind: 'walk' | 'tail' = 'walk') => ({
+  workspace: 'acme',
+  list: name,
+  kind,
+  requests,
+});
+
+describe('status: what the budget was used for', () => {
+  it('is the sum of what the processes report about the workspace, most first', () => {
+    const elsewhere = { ...used('people', 99), workspace: 'other' };
+    const processes = [process(used('people', 100), elsewhere), process(used('people', 20), used('memo', 130, 'tail'))];
+    expect(withSpending(workspace([list('people')]), processes).budget.lastMinute).toEqual({
+      requests: 250,
+      share: 0.521,
+      spent: [
+        { list: 'memo', kind: 'tail', requests: 130 },
+        { list: 'people', kind: 'walk', requests: 120 },
+      ],
+    });
+  });
+
+  it.each([
+    ['nothing is polled', workspace([list('people')]), [], null],
+    [
+      'everything is fast',
+      workspace([list('people', { freshness: { ageMs: 2_000, sweepMs: 1_000 } })]),
+      [used('people', 470)],
+      null,
+    ],
+    [
+      'the budget is used up, and one list takes most of it',
+      workspace([list('people'), list('memo')]),
+      [used('people', 290), used('memo', 185)],
+      'raise budget.requests (80 of the 100 per 10 s known to be allowed are used); people takes 61 % of the requests: set lists.people.idle, or disable lists you do not need',
+    ],
+    [
+      'the whole limit is used up',
+      workspace([list('people'), list('memo'), list('todo')], 100, 100),
+      [used('people', 200), used('memo', 200), used('todo', 195)],
+      'disable lists you do not need',
+    ],
+    [
+      'another client uses the limit',
+      workspace([list('people')], 45),
+      [used('people', 265)],
+      "another client uses the API's limit: 45 of 80 requests per 10 s are left; have it send fewer",
+    ],
+    [
+      'an interval leaves the budget unused',
+      workspace([list('people'), list('memo', { scheduling: 'fixed', intervalMs: 300_000 })]),
+      [used('people', 100)],
+      'remove lists.memo.interval (5 min): the budget is not used up',
+    ],
+    [
+      'an idle time leaves the budget unused',
+      workspace([list('people', { scheduling: 'idle', idleMs: 90_000 })]),
+      [used('people', 100)],
+      'lower or remove lists.people.idle (1 min 30 s): the budget is not used up',
+    ],
+    ['the answers of the API are what takes time', workspace([list('people')]), [used('people', 100)], null],
+  ])('advice: when %s', (_when, stored, spent, advice) => {
+    expect(withSpending(stored, [process(...spent)]).advice).toBe(advice);
+  });
+});
