@@ -49,7 +49,10 @@ export function inProcessApi({ sandbox, clock, faults, attempts, visible }: InPr
   };
   const retry = { attempts, backoff: { delayMs: 500, maxDelayMs: 30_000 }, clock, log: silentLog, random: () => 0.5 };
   const fetchPage = compose([withRetry(retry)], once);
-  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { cursor, page, kind = 'walk', signal, knownDigest }) => {
+  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
+    list,
+    { cursor, page, kind = 'walk', signal, knownDigest },
+  ) => {
     const got = wholePage(await fetchPage({ list, cursor, kind, page, attempt: 1, signal }));
     const records = visible(builtIn(list), got.records);
     const digest = await pageDigest(Buffer.from(JSON.stringify([records, got.nextCursor])));
