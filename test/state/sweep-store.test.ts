@@ -28,7 +28,10 @@ const write = { key: 't1', state: { digest: 'd1', sequence: 1, image: '{"id":"t1
 describe('the memory of a sweep', () => {
   const redis = useRedis();
   const open = (): SweepStore => createSweepStore(redis.redis, redis.keys, 'acme');
-  const page = (token: string): PageCommit => ({ token, checkpoint, summary: null, writes: [write] });
+  const page = (token: string): PageCommit => ({
+    ...{ token, checkpoint, summary: null, writes: [write] },
+    cursors: ['c2'],
+  });
   const acquire = async (store: SweepStore, ttlMs = 60_000): Promise<string> => {
     const lease = await store.acquire('todo', ttlMs);
     if (lease.outcome === 'held') throw new Error(`held by ${lease.holder}`);

@@ -127,14 +127,22 @@ function listsToSweep(
 
 type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & Pick<RunOptions, 'list' | 'shortcuts'>;
 
-/** Waits for a sweep of the list by another process, then sweeps it: that sweep may have begun before the caller's change. */
+/**
+ * While another process sweeps the list, waits, and then sweeps it: that sweep may have begun before the caller's change. A service that
+ * sweeps without a pause may hold the lease whenever it is tried. Then its second complete sweep counts: it began after the call.
+ */
 async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<ListSweep> {
   const { list, signal } = sweep;
   const where = { workspace: workspace.name, list };
   try {
+    const sweepsOfOthers = new Set<string>();
     for (;;) {
       const result = await sweepOnce(context, workspace, sweep);
       if (result.outcome === 'complete') return { ...where, ...result };
+      const { lastSweep } = (await workspace.store.load(list)).state;
+      sweepsOfOthers.add(lastSweep?.sweepId ?? '');
+      // The first was there before, or was under way.
+      if (sweepsOfOthers.size > 2 && lastSweep !== null) return { ...where, outcome: 'complete', summary: lastSweep };
       await context.clock.sleep(Math.min(500, result.expiresInMs + 1), signal);
     }
   } catch (error) {
