@@ -9,6 +9,6 @@ let loading: Promise<XXHashAPI> | undefined;
  */
 export async function pageDigest(bytes: Uint8Array): Promise<string> {
   loading ??= xxhash();
-  const { h64Raw } = await loading;
-  return `${h64Raw(bytes).toString(36)}-${bytes.length.toString(36)}`;
+  const xx = await loading;
+  return `${xx.h64Raw(bytes).toString(36)}-${bytes.length.toString(36)}`;
 }

@@ -28,6 +28,12 @@ const INTERVAL_MS = 10_000;
 /** A problem that no process has seen for this time is over. */
 const OVER_MS = 4 * INTERVAL_MS;
 
+/**
+ * Must be found twice. After Redis was away or lost its data, living processes are missing until their next heartbeat, and all lists
+ * are late until they are swept.
+ */
+const MUST_LAST: ReadonlySet<Problem['kind']> = new Set(['role.missing', 'list.late']);
+
 /** @returns one turn of the sentinel's loop */
 export function createSentinel({ status, notices, log, clock }: SentinelDeps): () => Promise<number> {
   let known = new Map<string, Problem>();
@@ -36,8 +42,7 @@ export function createSentinel({ status, notices, log, clock }: SentinelDeps): (
     const now = await status();
     const names = now.workspaces.map(({ name }) => name);
     const found = new Map(now.problems.map((problem) => [nameOf(problem), problem]));
-    // After Redis lost its data, living processes are missing until their next heartbeat: a missing role must be found twice.
-    const current = new Map([...found].filter(([name, { kind }]) => kind !== 'role.missing' || foundBefore.has(name)));
+    const current = new Map([...found].filter(([name, { kind }]) => !MUST_LAST.has(kind) || foundBefore.has(name)));
     foundBefore = new Set(found.keys());
     for (const [name, problem] of current) if (!known.has(name)) logBegin(log, problem);
     for (const [name, problem] of known) if (!current.has(name)) log.info(factsOf(problem), 'problem over');

@@ -87,7 +87,7 @@ describe('read ahead:', () => {
     expect(run.pagesAsked()).toEqual([1, 2]);
   });
 
-  it('requests the page that is expected next at once, and drops the others when it is closed', async () => {
+  it('requests the page that is expected next at once, and drops the others when it is closed', () => {
     const run = readAhead({ pages: [], most: 8 });
     run.ahead.expect({ page: 1, cursor: null });
     expect(run.pagesAsked()).toEqual([1]);
