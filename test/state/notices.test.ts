@@ -86,6 +86,16 @@ describe('notices', () => {
     expect((await events()).map(({ type }) => type)).toEqual(['changefeed.role.missing']);
   });
 
+  it('notice: a late list is reported when it is found late twice in a row, and not when it is swept in between', async () => {
+    const watcher = watching();
+    await watcher.look(late('people'));
+    await watcher.look();
+    await watcher.look(late('people'));
+    expect(await events()).toEqual([]);
+    await watcher.look(late('people'));
+    expect((await events()).map(({ subject }) => subject)).toEqual(['list:people']);
+  });
+
   it('notice: a problem that returns is reported again with the next sequence of its subject', async () => {
     const watcher = watching();
     // A late list must be found twice.
