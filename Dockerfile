@@ -12,7 +12,9 @@ RUN npm run build
 FROM node:22-alpine AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund
+# `pg` is for the handler `postgres`, and an optional peer dependency.
+RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
+ && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund pg
 
 FROM node:22-alpine
 ENV NODE_ENV=production

@@ -1,4 +1,4 @@
-/** A command declared as data: its parameters, with their readers, give `run` its typed input. */
+/** A command declared as data: its parameters, with their readers, give `run` its typed input. Names are in commands.ts. */
 import type { Command } from 'commander';
 import { openService, type OpenedService } from '../app/process.js';
 import { listsOf } from '../config/lists.js';
@@ -99,8 +99,6 @@ type Input<Parameters> = {
 };
 
 interface CommandSpec<Parameters> {
-  readonly name: string;
-  readonly description: string;
   /** Arguments in the order of the command line. An option's name is written with hyphens: `controlToken` is `--control-token`. */
   readonly input: Parameters;
   /** Resolves to the exit code; undefined is 0. */
@@ -111,13 +109,13 @@ interface FeedCommandSpec<Parameters> extends Omit<CommandSpec<Parameters>, 'run
   readonly run: (input: Input<Parameters>, service: CommandService, io: Io) => Promise<number | undefined>;
 }
 
-export type AddCommand = (program: Command, io: Io, done: (exitCode: number) => void) => void;
+/** Gives a command its arguments, its options and what it does. */
+export type DefineCommand = (command: Command, io: Io, done: (exitCode: number) => void) => void;
 
 export function defineCommand<Parameters extends Record<string, Parameter<unknown>>>(
   spec: CommandSpec<Parameters>,
-): AddCommand {
-  return (program, io, done) => {
-    const command = program.command(spec.name).description(spec.description);
+): DefineCommand {
+  return (command, io, done) => {
     for (const [name, parameter] of Object.entries(spec.input)) addParameter(command, name, parameter);
     const names = Object.keys(spec.input).filter((name) => spec.input[name]?.form === 'argument');
     command.action(async () => {
@@ -149,7 +147,7 @@ export type CommandService = Pick<OpenedService, 'feed'> & Known;
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>({
   run,
   ...spec
-}: FeedCommandSpec<Parameters>): AddCommand {
+}: FeedCommandSpec<Parameters>): DefineCommand {
   return defineCommand({
     ...spec,
     run(input, io) {

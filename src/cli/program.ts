@@ -2,46 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
-import { acceptCreations, acceptRemovals } from './commands/accept.js';
-import { dead } from './commands/dead.js';
-import { demo } from './commands/demo.js';
-import { disable } from './commands/disable.js';
-import { enable } from './commands/enable.js';
-import { explain } from './commands/explain.js';
-import { forget } from './commands/forget.js';
-import { probe } from './commands/probe.js';
-import { replay } from './commands/replay.js';
-import { resync } from './commands/resync.js';
-import { rules } from './commands/rules.js';
-import { sandbox } from './commands/sandbox.js';
-import { schema } from './commands/schema.js';
-import { start } from './commands/start.js';
-import { status } from './commands/status.js';
-import { sweep } from './commands/sweep.js';
-import { tail } from './commands/tail.js';
-import { todos } from './commands/todos.js';
-import { verify } from './commands/verify.js';
-import { webhook } from './commands/webhook.js';
+import { COMMANDS } from './commands.js';
 import type { Io } from './io.js';
 
-/** In the order of `--help`: the service, reading, deliveries, decisions about lists, the sandbox. */
-const COMMANDS = [
-  ...[start, sweep],
-  ...[tail, status, todos],
-  ...[dead, replay, disable, enable, webhook],
-  ...[probe, explain, schema, rules, acceptRemovals, acceptCreations, resync, forget],
-  ...[demo, sandbox, verify],
-];
-
-/** The same width on every terminal, because docs/cli.md quotes the help. */
-const HELP_WIDTH = 100;
+/** On wider terminals too: long lines are hard to read. docs/cli.md quotes the help at this width. */
+const MOST_HELP_COLUMNS = 100;
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 failed while running, 2 usage or configuration. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   let code = 0;
   const program = buildProgram(io, (result) => (code = result));
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withoutHelpCommand(args), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -55,6 +27,12 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** `help sweep` is `sweep --help`: commander's own `help` would show a command that is not loaded. */
+function withoutHelpCommand([first, ...rest]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  return first === 'help' ? [...rest.slice(0, 1), '--help'] : [first, ...rest];
+}
+
 /** @param done receives the exit code of the command that ran */
 export function buildProgram(io: Io, done: (code: number) => void): Command {
   const program = new Command('changefeed')
@@ -64,8 +42,12 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       '-c, --config <file>',
       'configuration file (default: changefeed.config.{ts,js,mjs,json}, or the environment)',
     )
-    .helpCommand('help [command]', 'the same as --help')
-    .configureHelp({ helpWidth: HELP_WIDTH })
+    .helpCommand(false)
+    .configureHelp({
+      helpWidth: Math.min(io.columns ?? MOST_HELP_COLUMNS, MOST_HELP_COLUMNS),
+      // Arguments and options of a command are known when it is loaded.
+      subcommandTerm: (command) => command.name(),
+    })
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => io.err(text.trimEnd()),
@@ -73,7 +55,15 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       outputError: () => undefined,
     })
     .exitOverride();
-  for (const add of COMMANDS) add(program, io, done);
+  const load = new Map<Command, () => Promise<void>>();
+  for (const [heading, entries] of Object.entries(COMMANDS)) {
+    for (const entry of entries) {
+      const command = program.command(entry.name).description(entry.description).helpGroup(heading);
+      load.set(command, async () => (await entry.load())(command, io, done));
+    }
+  }
+  // Runs before the arguments of the command are read.
+  program.hook('preSubcommand', async (_, command) => await load.get(command)?.());
   return program;
 }
 

@@ -3,9 +3,9 @@
  * for every caller. Contents of records must never be logged.
  */
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
-import { PinoPretty } from 'pino-pretty';
 import { ChangefeedError, describe } from '../errors.js';
 import type { Log } from '../runtime/log.js';
+import { readableLine } from './readable-line.js';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -15,8 +15,8 @@ export interface LogOptions {
   level?: LogLevel;
   /** Readable lines instead of JSON. @defaultValue false */
   pretty?: boolean;
-  /** Only with `pretty`. @defaultValue if the terminal supports it */
-  colour?: boolean | undefined;
+  /** Only with `pretty`. @defaultValue false */
+  colour?: boolean;
   /** @defaultValue standard error, written synchronously: the last line before a crash is the one that matters */
   destination?: DestinationStream;
 }
@@ -26,7 +26,7 @@ const SECRETS = ['token', 'authorization', 'Authorization', 'secret', 'password'
 const PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 const STANDARD_ERROR = 2;
 
-export function createLog({ level = 'info', pretty = false, colour, destination }: LogOptions = {}): Log {
+export function createLog({ level = 'info', pretty = false, colour = false, destination }: LogOptions = {}): Log {
   // Pretty lines go through `process.stderr`: the progress bar at the bottom of a terminal must see them.
   const sink = destination ?? (pretty ? process.stderr : pino.destination({ dest: STANDARD_ERROR, sync: true }));
   const options = {
@@ -37,7 +37,7 @@ export function createLog({ level = 'info', pretty = false, colour, destination 
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: PATHS, censor: '[redacted]' },
   };
-  return pino(options, pretty ? prettyStream(sink, colour) : sink);
+  return pino(options, pretty ? { write: (line) => void sink.write(readableLine(line, colour)) } : sink);
 }
 
 /**
@@ -52,16 +52,5 @@ export function parseLogLevel(text: string | undefined): LogLevel {
   const found = text.length <= 16 ? JSON.stringify(text) : describe(text);
   throw new ChangefeedError('CF_CONFIG_INVALID', {
     message: `LOG_LEVEL: found ${found}; allowed: ${LOG_LEVELS.join(', ')}.`,
-  });
-}
-
-function prettyStream(sink: DestinationStream, colour: boolean | undefined): DestinationStream {
-  return PinoPretty({
-    destination: sink as NodeJS.WritableStream & DestinationStream,
-    sync: true,
-    singleLine: true,
-    ...(colour !== undefined && { colorize: colour }),
-    ignore: 'pid,hostname',
-    translateTime: 'SYS:HH:MM:ss',
   });
 }

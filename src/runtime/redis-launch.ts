@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { withinTime } from './clock.js';
+import { requireOptionalPackage } from './optional-package.js';
 
 export interface RedisLauncher {
   readonly origin: 'private' | 'docker';
@@ -129,12 +130,13 @@ const IMAGE = 'redis:7-alpine';
 const CONTAINER_CONFIG = '/usr/local/etc/redis/redis.conf';
 
 /**
- * `testcontainers` is an optional dependency, imported only here. It removes the container when this process ends; another
+ * `testcontainers` is an optional peer dependency, imported only here. It removes the container when this process ends; another
  * process that uses the container then starts the next one.
  */
 export const dockerLauncher: RedisLauncher = {
   origin: 'docker',
   async launch({ dir, password, port }) {
+    requireOptionalPackage('testcontainers', 'A Redis in Docker');
     const { GenericContainer, Wait } = await import('testcontainers');
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const content = [`requirepass ${password}`, ...BASE_SETTINGS, ''].join('\n');

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createLog, parseLogLevel } from '../../src/observability/log.js';
 
@@ -39,9 +40,21 @@ describe('log', () => {
   it('log: `pretty` gives readable lines', () => {
     const { destination, text } = sink();
     createLog({ destination, pretty: true }).info({ list: 'people', token: 's3cret' }, 'sweep complete');
-    expect(text()).toMatch(/INFO.*sweep complete/);
-    expect(text()).toContain('people');
-    expect(text()).not.toContain('s3cret');
+    expect(text()).toMatch(/^\d\d:\d\d:\d\d INFO {2}sweep complete list=people token=\[redacted\]\n$/);
+  });
+
+  it('log: a readable line cannot control the terminal, and stays one line', () => {
+    const { destination, text } = sink();
+    const log = createLog({ destination, pretty: true, colour: true });
+    log.warn(
+      { found: 'a\u001b[2Jb\nc', cursor: 'x=1', counts: { rows: 2 } },
+      'answered \u001b]0;title\u0007 twice\nor more',
+    );
+    const plain = stripVTControlCharacters(text());
+    expect(text().replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
+    expect(plain).toMatch(/ WARN {2}answered \]0;title twice or more /);
+    expect(plain).toContain('cursor="x=1" counts={"rows":2}');
+    expect(plain.trimEnd()).not.toContain('\n');
   });
 
   it('log: lines below the level are left out', () => {

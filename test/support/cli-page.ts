@@ -1,26 +1,30 @@
 /** The parts of docs/cli.md that are made from the commands, and the shapes it promises for `--json`. */
 import { readFileSync } from 'node:fs';
+import type { Io } from '../../src/cli/io.js';
 import { noColours } from '../../src/cli/text.js';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { buildProgram } from '../../src/cli/program.js';
 
 const PAGE = new URL('../../docs/cli.md', import.meta.url);
 
-const program = buildProgram(
-  {
-    out: () => undefined,
-    err: () => undefined,
-    interactive: false,
-    colours: { out: noColours, err: noColours },
-    columns: undefined,
-    ask: undefined,
-    live: () => ({ show: () => undefined, end: () => undefined }),
-    env: {},
-    cwd: '.',
-    onHangUp: () => undefined,
-    signal: new AbortController().signal,
-  },
-  () => undefined,
-);
+const io: Io = {
+  out: () => undefined,
+  err: () => undefined,
+  interactive: false,
+  colours: { out: noColours, err: noColours },
+  columns: undefined,
+  ask: undefined,
+  live: () => ({ show: () => undefined, end: () => undefined }),
+  env: {},
+  cwd: '.',
+  onHangUp: () => undefined,
+  signal: new AbortController().signal,
+};
+const program = buildProgram(io, () => undefined);
+for (const { name, load } of Object.values(COMMANDS).flat()) {
+  const command = program.commands.find((one) => one.name() === name);
+  if (command !== undefined) (await load())(command, io, () => undefined);
+}
 
 export const commandNames = program.commands.map((command) => command.name());
 

@@ -14,8 +14,6 @@ interface Call {
 }
 
 export const dead = defineCommand({
-  name: 'dead',
-  description: 'dead letters: events whose attempts are used up',
   input: {
     action: argument(ACTIONS.join(', '), word(...ACTIONS)),
     ids: restArguments('ids of events', asText),

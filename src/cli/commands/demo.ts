@@ -16,8 +16,6 @@ import { MOST_RECORDS } from './sandbox.js';
 
 /** A synthetic workspace and a Changefeed that polls it, in one process. It leaves no data behind. */
 export const demo = defineCommand({
-  name: 'demo',
-  description: 'watch a synthetic workspace; needs no configuration',
   input: {
     seed: optionWithDefault(option('number', 'selects the workspace', wholeNumber()), 1),
     people: optionWithDefault(

@@ -1,8 +1,6 @@
 import { argument, asText, defineFeedCommand, flag, option } from '../command.js';
 
 export const disable = defineFeedCommand({
-  name: 'disable',
-  description: 'stop deliveries to a subscription until it is enabled',
   input: {
     subscription: argument('its name', asText),
     reason: option('text', 'reason shown in "status" (default: disabled manually)', asText),

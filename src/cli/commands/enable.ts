@@ -2,8 +2,6 @@ import { argument, asText, defineFeedCommand, flag } from '../command.js';
 
 /** The process that handles the subscription continues where it stopped. */
 export const enable = defineFeedCommand({
-  name: 'enable',
-  description: 'continue a disabled subscription where it stopped',
   input: {
     subscription: argument('its name', asText),
     json: flag('print the outcome as JSON'),

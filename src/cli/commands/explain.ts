@@ -4,8 +4,6 @@ import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { count } from '../text.js';
 
 export const explain = defineFeedCommand({
-  name: 'explain',
-  description: 'why a record did or did not yield events',
   input: {
     list: listArgument('its list'),
     id: argument('its id', asText),

@@ -6,8 +6,6 @@ import { count } from '../text.js';
 
 /** Cannot be undone, so a person confirms it by typing the name of the workspace. */
 export const forget = defineCommand({
-  name: 'forget',
-  description: 'delete all stored data of a workspace',
   input: {
     workspace: argument('its name, whether the configuration still has it or not', asText),
     yes: flag('do not ask'),

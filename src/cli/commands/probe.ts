@@ -3,8 +3,6 @@ import { defineFeedCommand, flag, option, optionWithDefault } from '../command.j
 import { probeText } from '../print-probe.js';
 
 export const probe = defineFeedCommand({
-  name: 'probe',
-  description: 'ask a live API what the interface leaves open; prints no record contents',
   input: {
     lists: listArguments('only these lists'),
     requests: optionWithDefault(option('number', 'the most requests', wholeNumber({ least: 1, most: 10_000 })), 40),

@@ -8,8 +8,6 @@ import { count } from '../text.js';
  * processes with the role `dispatch` send the rest.
  */
 export const replay = defineFeedCommand({
-  name: 'replay',
-  description: 'send a range of the log to one subscription again',
   input: {
     subscription: requiredOption('name', 'the subscription', asText),
     from: requiredOption('offset', 'a log id, a time or "beginning"', asText),

@@ -3,8 +3,6 @@ import { listArguments, listsNamed, workspaceOption } from '../arguments.js';
 import { atLeastOne, defineFeedCommand, type Known } from '../command.js';
 
 export const resync = defineFeedCommand({
-  name: 'resync',
-  description: 'drop the baseline of lists: their next sweep makes no events',
   input: {
     lists: {
       ...atLeastOne(listArguments('the lists, or "all"')),

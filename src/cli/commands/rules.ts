@@ -5,8 +5,6 @@ import { argument, defineFeedCommand, flag, option } from '../command.js';
 import { table, type Colours } from '../text.js';
 
 export const rules = defineFeedCommand({
-  name: 'rules',
-  description: 'rules test <list>: what other rules would have made of the events in the log',
   input: {
     test: argument('the word "test"', word('test')),
     list: listArgument('the list'),

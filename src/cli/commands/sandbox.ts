@@ -22,8 +22,6 @@ const size = wholeNumber({ most: MOST_RECORDS });
 const EXPECTED = { perfect: 'sound', 'not wrong': 'hides', anything: 'unsound' } as const;
 
 export const sandbox = defineCommand({
-  name: 'sandbox',
-  description: 'serve the list endpoints from a synthetic workspace',
   input: {
     port: optionWithDefault(option('number', 'port to listen on; 0 for any', port), 4010),
     host: optionWithDefault(option('host', 'address to listen on', asText), '127.0.0.1'),

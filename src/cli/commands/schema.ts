@@ -6,8 +6,6 @@ import { typesText } from '../schema-types.js';
 import { table, type Colours } from '../text.js';
 
 export const schema = defineFeedCommand({
-  name: 'schema',
-  description: 'the fields seen in each list, their value types, and on how many rows',
   input: {
     lists: listArguments('only these lists'),
     types: flag('print TypeScript types'),

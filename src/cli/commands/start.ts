@@ -4,8 +4,6 @@ import { words } from '../arguments.js';
 import { defineCommand, option } from '../command.js';
 
 export const start = defineCommand({
-  name: 'start',
-  description: 'run the service until it is stopped',
   input: { only: option('roles', `only these roles: ${ROLES.join(',')}`, words(...ROLES)) },
   async run({ only = ROLES, config: path }, io) {
     const service = await openService(io, { path });

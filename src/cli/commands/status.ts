@@ -4,8 +4,6 @@ import { statusText } from '../print-status.js';
 
 /** Only reads. */
 export const status = defineFeedCommand({
-  name: 'status',
-  description: 'problems, lists, freshness, budget, queues, dead letters, processes',
   input: {
     json: flag('print it as JSON'),
     check: flag('exit with 1 when the feed does not poll, dispatch or handle as it should'),

@@ -11,8 +11,6 @@ const FIVE_MINUTES_MS = 300_000;
 
 /** Ends when every event found is handled or a dead letter. Exits with 1 when a list could not be completed. */
 export const sweep = defineFeedCommand({
-  name: 'sweep',
-  description: 'one complete sweep of each list, its events handled, and a summary',
   input: {
     lists: listArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`),
     workspace: workspaceOption('only this workspace'),

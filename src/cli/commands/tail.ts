@@ -3,8 +3,6 @@ import { defineFeedCommand, flag, negatedFlag, option } from '../command.js';
 import { eventLine } from '../print-event.js';
 
 export const tail = defineFeedCommand({
-  name: 'tail',
-  description: 'follow the log of events',
   input: {
     json: flag('one CloudEvent per line'),
     from: option('offset', 'a log id, a time, "beginning" or "now" (default: now)', logOffset),

@@ -4,8 +4,6 @@ import { todosText } from '../print-todos.js';
 
 /** Counted from the stored records; only reads. */
 export const todos = defineFeedCommand({
-  name: 'todos',
-  description: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
   input: {
     since: option('when', 'begin of the period: a duration or a time (default: 30d)', asText),
     workspace: workspaceOption('only this workspace'),

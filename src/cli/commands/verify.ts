@@ -8,8 +8,6 @@ import { table, type Colours } from '../text.js';
 
 /** Exits with 1 when the score is not perfect. */
 export const verify = defineCommand({
-  name: 'verify',
-  description: 'score a stream of events against the journal of a sandbox',
   input: {
     journal: requiredOption('file', 'the journal of the sandbox', asText),
     events: requiredOption('file', 'the events as NDJSON, as handlers received them', asText),

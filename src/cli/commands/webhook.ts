@@ -10,8 +10,6 @@ type Pinged = Awaited<ReturnType<NonNullable<Webhook['ping']>>>;
 
 /** Needs the configuration and the endpoint, and no Redis. */
 export const webhook = defineCommand({
-  name: 'webhook',
-  description: 'webhook test <subscription>: send one signed test event',
   input: {
     test: argument('the word "test"', word('test')),
     subscription: argument('the name of a webhook', asText),

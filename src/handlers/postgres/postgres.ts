@@ -3,6 +3,7 @@ import { ChangefeedError } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { requireOptionalPackage } from '../../runtime/optional-package.js';
 import type { BatchContext, HandlerContext, Subscription } from '../handler.js';
 import { BatchError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
@@ -35,6 +36,7 @@ export function postgres(options: PostgresOptions): Subscription {
 export const postgresKind = defineKind('postgres', postgresSchema, (options) => createPostgres(options));
 
 function createPostgres(settings: PostgresSettings): Subscription {
+  requireOptionalPackage('pg', `The handler postgres of the subscription "${settings.name}"`);
   const database = openDatabase(settings);
   const mirror: Mirror = { settings, database, ready: new Map(), warned: new Set() };
   return toSubscription(settings, {

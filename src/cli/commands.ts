@@ -1,0 +1,130 @@
+/**
+ * The commands, in the order of `--help`. The module of a command is loaded when the command is used: most of them load the
+ * whole service, and `--version`, `--help` and a mistyped command must not wait for it.
+ */
+import type { DefineCommand } from './command.js';
+
+interface CommandEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly load: () => Promise<DefineCommand>;
+}
+
+/** By the headings of `--help`. */
+export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
+  'The service:': [
+    {
+      name: 'start',
+      description: 'run the service until it is stopped',
+      load: async () => (await import('./commands/start.js')).start,
+    },
+    {
+      name: 'sweep',
+      description: 'one complete sweep of each list, its events handled, and a summary',
+      load: async () => (await import('./commands/sweep.js')).sweep,
+    },
+  ],
+  'Reading:': [
+    {
+      name: 'tail',
+      description: 'follow the log of events',
+      load: async () => (await import('./commands/tail.js')).tail,
+    },
+    {
+      name: 'status',
+      description: 'problems, lists, freshness, budget, queues, dead letters, processes',
+      load: async () => (await import('./commands/status.js')).status,
+    },
+    {
+      name: 'todos',
+      description: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
+      load: async () => (await import('./commands/todos.js')).todos,
+    },
+  ],
+  'Deliveries:': [
+    {
+      name: 'dead',
+      description: 'dead letters: events whose attempts are used up',
+      load: async () => (await import('./commands/dead.js')).dead,
+    },
+    {
+      name: 'replay',
+      description: 'send a range of the log to one subscription again',
+      load: async () => (await import('./commands/replay.js')).replay,
+    },
+    {
+      name: 'disable',
+      description: 'stop deliveries to a subscription until it is enabled',
+      load: async () => (await import('./commands/disable.js')).disable,
+    },
+    {
+      name: 'enable',
+      description: 'continue a disabled subscription where it stopped',
+      load: async () => (await import('./commands/enable.js')).enable,
+    },
+    {
+      name: 'webhook',
+      description: 'webhook test <subscription>: send one signed test event',
+      load: async () => (await import('./commands/webhook.js')).webhook,
+    },
+  ],
+  'Lists:': [
+    {
+      name: 'probe',
+      description: 'ask a live API what the interface leaves open; prints no record contents',
+      load: async () => (await import('./commands/probe.js')).probe,
+    },
+    {
+      name: 'explain',
+      description: 'why a record did or did not yield events',
+      load: async () => (await import('./commands/explain.js')).explain,
+    },
+    {
+      name: 'schema',
+      description: 'the fields seen in each list, their value types, and on how many rows',
+      load: async () => (await import('./commands/schema.js')).schema,
+    },
+    {
+      name: 'rules',
+      description: 'rules test <list>: what other rules would have made of the events in the log',
+      load: async () => (await import('./commands/rules.js')).rules,
+    },
+    {
+      name: 'accept-removals',
+      description: 'let a held mass removal through',
+      load: async () => (await import('./commands/accept.js')).acceptRemovals,
+    },
+    {
+      name: 'accept-creations',
+      description: 'let held new records through',
+      load: async () => (await import('./commands/accept.js')).acceptCreations,
+    },
+    {
+      name: 'resync',
+      description: 'drop the baseline of lists: their next sweep makes no events',
+      load: async () => (await import('./commands/resync.js')).resync,
+    },
+    {
+      name: 'forget',
+      description: 'delete all stored data of a workspace',
+      load: async () => (await import('./commands/forget.js')).forget,
+    },
+  ],
+  'The sandbox:': [
+    {
+      name: 'demo',
+      description: 'watch a synthetic workspace; needs no configuration',
+      load: async () => (await import('./commands/demo.js')).demo,
+    },
+    {
+      name: 'sandbox',
+      description: 'serve the list endpoints from a synthetic workspace',
+      load: async () => (await import('./commands/sandbox.js')).sandbox,
+    },
+    {
+      name: 'verify',
+      description: 'score a stream of events against the journal of a sandbox',
+      load: async () => (await import('./commands/verify.js')).verify,
+    },
+  ],
+};
