@@ -4,7 +4,7 @@
  * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
  * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
  *   request, and the list that is furthest behind is next. A list that asked for nothing for a while gets no credit for that time.
- * - Among urgent requests, each kind of each list is served in turn.
+ * - Among urgent requests, each kind of each list is served in turn, aimed fetches `AIMED_WEIGHT` times as often as tails.
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
@@ -14,6 +14,9 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
  * whole budget, divided by the part that is left to walks.
  */
 const URGENT_SHARE = 1 / 3;
+
+/** Nearly every aimed fetch shows a change, and most polls of an end show none. */
+const AIMED_WEIGHT = 3;
 
 /**
  * The weight of a list's walks is the sum of three parts.
@@ -58,10 +61,10 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
       urgent.remove(waiting);
     },
     next() {
-      if (walks.size === 0) return urgent.next(() => 1);
+      if (walks.size === 0) return urgent.next(urgentWeight);
       if (urgent.size > 0 && credit >= 1) {
         credit -= 1;
-        return urgent.next(() => 1);
+        return urgent.next(urgentWeight);
       }
       credit = Math.min(1, credit + urgentShare / (1 - urgentShare));
       return walks.next((list) => weights.get(list) ?? 1);
@@ -71,6 +74,10 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
       weights = walkWeights(loads);
     },
   };
+}
+
+function urgentWeight(name: string): number {
+  return name.startsWith('aimed ') ? AIMED_WEIGHT : 1;
 }
 
 function isUrgent(kind: RequestKind): boolean {

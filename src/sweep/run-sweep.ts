@@ -11,6 +11,7 @@ import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
 import type { Staleness } from '../detect/staleness.js';
 import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
+import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { classifyPage, type ClassifiedPage, type PageChanges } from './classify-page.js';
 import { countsOfNextWalk, noCounts } from './counts.js';
@@ -19,18 +20,18 @@ import { finishSweep, isFinished, summarise } from './finish-sweep.js';
 import { allowedByPerson, guardOf } from './guard-creations.js';
 import { keepLease } from './lease-keeper.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
-import { createReadAhead, type ReadAhead } from './read-ahead.js';
+import { createReadAhead, type ReadAhead, type ReadPage } from './read-ahead.js';
 import { releaseQuarantine } from './release-quarantine.js';
 import { checkSource } from './source.js';
 import { restoreMemory, startWalk, type SweepMemory, type WalkStart } from './start-sweep.js';
 import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepCounts, SweepSummary } from './store.js';
 import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
-import { beginShortcuts, noteFound, readShortcut, type RunOptions } from './walk-shortcuts.js';
+import { beginShortcuts, type RunOptions, type WalkShortcuts } from './walk-shortcuts.js';
 
 export type { RunOptions } from './walk-shortcuts.js';
 
 /** Pages requested ahead. On one connection each, they hide the latency of the API; more would only wait for the budget. */
-const PAGES_AHEAD = 8;
+const PAGES_AHEAD = 12;
 /** How long unchanged pages may wait for a commit. After a crash they are read again. */
 const UNCOMMITTED_MS = 2_000;
 
@@ -91,7 +92,7 @@ async function walkOnce(
   const { store, api } = deps;
   const { list, signal, pagesAhead: most = PAGES_AHEAD } = options;
   const { checkpoint: started, visited } = await startWalk(deps, list, { token, stored, start });
-  await beginShortcuts(deps, options, { token, stored, started });
+  const shortcuts = await beginShortcuts(deps, options, { token, stored, started });
   const memory = await restoreMemory(store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
@@ -107,16 +108,18 @@ async function walkOnce(
     most,
   });
   try {
-    return await walkPages(deps, options, { token, stored, lastSweep, memory, visited, ahead, checkpoint: started });
+    const walk = { token, stored, lastSweep, memory, visited, ahead, shortcuts, checkpoint: started };
+    return await walkPages(shortcuts.watching(deps), options, walk);
   } finally {
     ahead.close();
+    shortcuts.close();
   }
 }
 
 async function walkPages(
   deps: SweepDeps,
   options: RunOptions,
-  { stored, checkpoint: started, ...walk }: Position & { stored: StoredSweep },
+  { stored, shortcuts, checkpoint: started, ...walk }: Position & { stored: StoredSweep; shortcuts: WalkShortcuts },
 ): Promise<Walked> {
   const { store, clock } = deps;
   const { list } = options;
@@ -124,8 +127,10 @@ async function walkPages(
   let checkpoint = started;
   let committedMs = clock.now();
   while (checkpoint.finishing !== true) {
-    checkpoint = await readShortcut(deps, options, { ...walk, checkpoint, stored });
-    const taken = await takePage(deps, options, { ...walk, checkpoint });
+    const page = checkpoint.pages + 1;
+    const answer = walk.ahead.read({ page, cursor: checkpoint.cursor });
+    checkpoint = await shortcuts.during({ page, answer }, { ...walk, checkpoint, stored });
+    const taken = await takePage(deps, options, { ...walk, checkpoint, answer });
     const { counts } = checkpoint;
     if (taken.outcome === 'walk again') return { ...taken, counts };
     const { changes, reached, nextCursor } = taken;
@@ -149,7 +154,7 @@ async function walkPages(
       expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
-    if (taken.outcome === 'classified') noteFound(deps, options, { page: checkpoint.pages, changes: taken.changes });
+    if (taken.outcome === 'classified') shortcuts.found(checkpoint.pages, eventsOf(taken.changes));
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
     if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
@@ -157,6 +162,10 @@ async function walkPages(
   }
   const summary = await finishSweep(deps, options, { checkpoint, token, lastSweep, tracked: memory.tracked });
   return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
+}
+
+function eventsOf({ writes }: Pick<PageCommit, 'writes'>): ChangeEvent[] {
+  return writes.flatMap(({ event }) => (event === null ? [] : [event]));
 }
 
 /** Logged once; the status shows it for as long as records are held. */
@@ -233,13 +242,17 @@ type TakenPage =
   | Extract<ClassifiedPage, { outcome: 'walk again' }>;
 
 /** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
-async function takePage(deps: SweepDeps, options: SweepOptions, position: Position): Promise<TakenPage> {
-  const { checkpoint, visited, token, ahead, memory } = position;
+async function takePage(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { answer: reading, ...position }: Position & { answer: Promise<ReadPage> },
+): Promise<TakenPage> {
+  const { checkpoint, visited, token, memory } = position;
   const { list, signal } = options;
   const { cursor } = checkpoint;
   const page = checkpoint.pages + 1;
   try {
-    const { fetched, known } = await ahead.read({ page, cursor });
+    const { fetched, known } = await reading;
     if (!isUnchanged(fetched)) return await takeDifferent(deps, options, { ...position, answer: fetched });
     if (known !== null && mayBeSkipped(position)) {
       visited.checkKnown(list, known);

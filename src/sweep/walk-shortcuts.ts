@@ -1,13 +1,18 @@
-/** How a walk uses the shortcuts of its list: before each page, and with what it finds itself. */
+/**
+ * How a walk uses the shortcuts of its list. Their pages are requested beside the pages of the walk, so that neither waits for the
+ * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
+ */
+import type { Page } from '../api/read-api.js';
+import type { ChangeEvent } from '../events/types.js';
 import { expectCommitted } from './errors.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import type { ReadAhead } from './read-ahead.js';
-import { withShortcut } from './shortcuts/commit-shortcut.js';
+import { withShortcut, type ShortcutPage } from './shortcuts/commit-shortcut.js';
 import type { Shortcuts } from './shortcuts/shortcuts.js';
 import type { ShortcutStore } from './shortcuts/store.js';
-import { takeShortcut } from './shortcuts/take-shortcut.js';
+import { askShortcut, commitAsked, type AskedShortcut } from './shortcuts/take-shortcut.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, FencingToken, PageCommit, StoredSweep } from './store.js';
+import type { Checkpoint, FencingToken, StoredSweep } from './store.js';
 
 /** With the list's shortcuts, which are used between the pages of the walk. */
 export interface RunOptions extends SweepOptions {
@@ -15,7 +20,7 @@ export interface RunOptions extends SweepOptions {
   shortcuts?: { reader: Shortcuts; store: ShortcutStore } | undefined;
 }
 
-interface WalkPosition {
+export interface WalkPosition {
   checkpoint: Checkpoint;
   token: FencingToken;
   memory: SweepMemory;
@@ -23,39 +28,161 @@ interface WalkPosition {
   ahead: Pick<ReadAhead, 'forget'>;
 }
 
-export async function beginShortcuts(
-  { clock }: SweepDeps,
-  { list, shortcuts }: RunOptions,
-  { token, stored, started }: { token: FencingToken; stored: StoredSweep; started: Checkpoint },
-): Promise<void> {
-  if (shortcuts === undefined) return;
-  if (started.sweepId !== stored.checkpoint?.sweepId)
-    expectCommitted(list, await shortcuts.store.beginWalk(list, token));
-  await shortcuts.reader.begin(stored.state, clock.now());
+/** The page that the walk reads. */
+interface Reading {
+  page: number;
+  answer: Promise<unknown>;
 }
 
-/** At most one before each page of the walk, so that neither keeps the other waiting. */
-export async function readShortcut(
+export interface WalkShortcuts {
+  /**
+   * Until the page of the walk is read, requests the pages of shortcuts that are due, and commits those that arrive. The answer for the
+   * page that the walk itself reads waits: it would make the walk's answer the older one.
+   */
+  during(reading: Reading, position: WalkPosition): Promise<Checkpoint>;
+  /** The dependencies of the walk, so that what it commits is known here: an answer that was requested before is older. */
+  watching(deps: SweepDeps): SweepDeps;
+  /** What the walk itself found on a page. */
+  found(page: number, events: readonly ChangeEvent[]): void;
+  /** Drops the requests under way. The records they were for are looked for later. */
+  close(): void;
+}
+
+/** How long to wait before looking again, at least: a shortcut may be due for which nothing can be done yet. */
+const LOOK_MS = 200;
+
+/** Requests under way. The end of a list is one place; records that are named stand on many pages. */
+const MOST_UNDER_WAY = { tail: 1, aimed: 4 } as const satisfies Record<ShortcutPage['kind'], number>;
+
+export async function beginShortcuts(
   deps: SweepDeps,
   options: RunOptions,
-  { checkpoint, token, memory, stored, ahead }: WalkPosition,
-): Promise<Checkpoint> {
-  const { shortcuts } = options;
-  if (shortcuts === undefined) return checkpoint;
-  const taken = await takeShortcut({ ...deps, store: { ...deps.store, ...shortcuts.store } }, options, {
-    shortcuts: shortcuts.reader,
-    position: { token, state: stored.state, checkpoint, memory },
-  });
-  if (taken.outcome !== 'shown') return checkpoint;
-  if (taken.rewritten.length > 0) ahead.forget(taken.page);
-  return { ...checkpoint, counts: withShortcut(checkpoint.counts, taken.counts) };
+  { token, stored, started }: { token: FencingToken; stored: StoredSweep; started: Checkpoint },
+): Promise<WalkShortcuts> {
+  const { list, shortcuts } = options;
+  if (shortcuts === undefined) return NONE;
+  if (started.sweepId !== stored.checkpoint?.sweepId)
+    expectCommitted(list, await shortcuts.store.beginWalk(list, token));
+  await shortcuts.reader.begin(stored.state, deps.clock.now());
+  return new ShortcutsBesideWalk(deps, options, shortcuts);
 }
 
-export function noteFound(
-  { clock }: SweepDeps,
-  { shortcuts }: RunOptions,
-  { page, changes }: { page: number; changes: Pick<PageCommit, 'writes'> },
-): void {
-  const events = changes.writes.flatMap(({ event }) => (event === null ? [] : [event]));
-  if (events.length > 0) shortcuts?.reader.walked({ page, events }, clock.now());
+const NONE: WalkShortcuts = {
+  watching: (deps) => deps,
+  during: (_, { checkpoint }) => Promise.resolve(checkpoint),
+  found: () => undefined,
+  close: () => undefined,
+};
+
+interface UnderWay {
+  asked: AskedShortcut;
+  drop: AbortController;
+  /** Undefined until it has arrived; null when it could not be read. */
+  answer: Page | null | undefined;
+  /** Keys of records that were committed since it was requested. */
+  overtaken: Set<string>;
+}
+
+class ShortcutsBesideWalk implements WalkShortcuts {
+  readonly #deps: SweepDeps;
+  readonly #options: SweepOptions;
+  readonly #shortcuts: NonNullable<RunOptions['shortcuts']>;
+  readonly #underWay = new Set<UnderWay>();
+
+  constructor(deps: SweepDeps, options: SweepOptions, shortcuts: NonNullable<RunOptions['shortcuts']>) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#shortcuts = shortcuts;
+  }
+
+  async during({ page, answer }: Reading, position: WalkPosition): Promise<Checkpoint> {
+    let { checkpoint } = position;
+    const walk = { isRead: false };
+    const read = answer.catch(() => undefined).then(() => (walk.isRead = true));
+    for (;;) {
+      for (const one of [...this.#underWay]) {
+        if (one.answer === undefined || one.asked.shortcut.page === page) continue;
+        this.#underWay.delete(one);
+        checkpoint = await this.#commit(one, one.answer, { ...position, checkpoint });
+      }
+      for (const kind of ['tail', 'aimed'] as const) await this.#askFor(kind);
+      if (walk.isRead) return checkpoint;
+      await this.#untilNext(read);
+    }
+  }
+
+  watching(deps: SweepDeps): SweepDeps {
+    const { store } = deps;
+    const commitPage: typeof store.commitPage = async (list, commit) => {
+      this.#committed(commit.writes.map(({ key }) => key));
+      return await store.commitPage(list, commit);
+    };
+    return { ...deps, store: { ...store, commitPage } };
+  }
+
+  found(page: number, events: readonly ChangeEvent[]): void {
+    if (events.length > 0) this.#shortcuts.reader.walked({ page, events }, this.#deps.clock.now());
+  }
+
+  close(): void {
+    for (const { asked, drop } of this.#underWay) {
+      drop.abort(new Error('The walk has ended.'));
+      this.#shortcuts.reader.abandon(asked.shortcut, this.#deps.clock.now());
+    }
+    this.#underWay.clear();
+  }
+
+  /** Until the walk has its page, a shortcut has arrived, or one is due. */
+  async #untilNext(read: Promise<unknown>): Promise<void> {
+    const { clock } = this.#deps;
+    const woken = new AbortController();
+    const dueMs = this.#shortcuts.reader.dueMs(clock.now());
+    const waits = [
+      read,
+      ...[...this.#underWay].filter((one) => one.answer === undefined).map((one) => one.asked.answer),
+    ];
+    if (Number.isFinite(dueMs)) {
+      const ms = Math.max(LOOK_MS, dueMs - clock.now());
+      waits.push(clock.sleep(ms, woken.signal).catch(() => undefined));
+    }
+    await Promise.race(waits);
+    woken.abort();
+  }
+
+  async #commit(
+    { asked, overtaken }: UnderWay,
+    answer: Page | null,
+    { ahead, stored: { state }, ...position }: WalkPosition,
+  ): Promise<Checkpoint> {
+    const { reader, store } = this.#shortcuts;
+    const deps = { ...this.#deps, store: { ...this.#deps.store, ...store } };
+    const taken = await commitAsked(deps, this.#options, { reader, asked, answer, overtaken, ...position, state });
+    if (taken.outcome !== 'shown') return position.checkpoint;
+    this.#committed([...taken.created, ...taken.rewritten]);
+    if (taken.rewritten.length > 0) ahead.forget(asked.shortcut.page);
+    return { ...position.checkpoint, counts: withShortcut(position.checkpoint.counts, taken.counts) };
+  }
+
+  async #askFor(kind: ShortcutPage['kind']): Promise<void> {
+    const isUnderWay = [...this.#underWay].filter(({ asked }) => asked.shortcut.kind === kind).length;
+    for (let more = MOST_UNDER_WAY[kind] - isUnderWay; more > 0; more -= 1) {
+      const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
+      if (shortcut === null) return;
+      this.#ask(shortcut);
+    }
+  }
+
+  #ask(shortcut: ShortcutPage): void {
+    const drop = new AbortController();
+    const { signal: stopped } = this.#options;
+    const signal = stopped === undefined ? drop.signal : AbortSignal.any([stopped, drop.signal]);
+    const asked = askShortcut(this.#deps, { ...this.#options, signal }, shortcut);
+    const one: UnderWay = { asked, drop, answer: undefined, overtaken: new Set() };
+    this.#underWay.add(one);
+    void asked.answer.then((answer) => (one.answer = answer));
+  }
+
+  #committed(keys: readonly string[]): void {
+    for (const { overtaken } of this.#underWay) for (const key of keys) overtaken.add(key);
+  }
 }

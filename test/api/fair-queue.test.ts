@@ -132,11 +132,11 @@ describe('budget: urgent requests', () => {
     expect(countOf(granted(createFairQueue<Asked>(), [aimed], 50), { kind: 'aimed' })).toBe(50);
   });
 
-  it('budget: a flood of aimed fetches does not hold up the tails', () => {
+  it('budget: a flood of aimed fetches leaves each tail its part', () => {
     const queue = createFairQueue<Asked>();
     for (let flood = 0; flood < 500; flood += 1) queue.add(aimed, aimed);
     const got = granted(queue, tails, 300);
-    expect(countOf(got, { kind: 'tail', list: 'history' })).toBeGreaterThanOrEqual(99);
+    expect(countOf(got, { kind: 'tail', list: 'history' })).toBeGreaterThanOrEqual(59);
   });
 
   it('budget: one that no longer waits is skipped', () => {

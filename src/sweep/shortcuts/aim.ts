@@ -71,6 +71,12 @@ export class Aim {
     this.#rest(ids, nowMs);
   }
 
+  /** The page was requested, and its answer will not be read. */
+  again({ page, ids }: AimedPage, nowMs: number): void {
+    this.#fetched.delete(page);
+    this.add(ids.map((id) => ({ id, atMs: nowMs })));
+  }
+
   /** The page is requested for another reason. */
   fetched(page: number, nowMs: number): void {
     this.#fetched.delete(page);

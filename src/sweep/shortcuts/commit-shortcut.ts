@@ -61,6 +61,8 @@ export interface ShortcutAnswer {
   answer: Page;
   /** When the request was sent, ms since the epoch. */
   askedAtMs: number;
+  /** Keys of records that this process has committed since. */
+  overtaken?: ReadonlySet<string> | undefined;
   token: FencingToken;
   state: ListState;
   /** Of the walk under way; null between two walks. */
@@ -140,7 +142,7 @@ export async function commitShortcut(
   const keys = seen.map(({ key }) => key);
   const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor, overlaps } as const;
   if (differing.length === 0) return { ...shown, ...NOTHING };
-  const doubt = whyDoubtful(differing, options.rules, asked.askedAtMs);
+  const doubt = whyDoubtful(differing, options.rules, asked);
   if (doubt !== null) return dropped(doubt);
   const createdBefore = await deps.store.createdByShortcuts(options.list);
   if (isTooManyNew(options, asked, { differing, createdBefore: createdBefore.length })) return dropped('too many new');
@@ -213,8 +215,13 @@ async function compare(
 }
 
 /** One older record makes the whole page doubtful: it comes from a lagging replica, or the cursor belongs to an old snapshot. */
-function whyDoubtful(differing: readonly Differing[], rules: Rules, askedAtMs: number): DropReason | null {
-  for (const { record, stored } of differing) {
+function whyDoubtful(
+  differing: readonly Differing[],
+  rules: Rules,
+  { askedAtMs, overtaken }: Pick<ShortcutAnswer, 'askedAtMs' | 'overtaken'>,
+): DropReason | null {
+  for (const { key, record, stored } of differing) {
+    if (overtaken?.has(key) === true) return 'overtaken';
     if (stored === null) continue;
     const known = parseStored(stored);
     if (ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(known, rules.list)) === 'older') return 'lagging';

@@ -37,10 +37,12 @@ export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' };
 export interface Shortcuts {
   /** To be called when the lease was acquired, and after every complete sweep. */
   begin(state: ListState, nowMs: number): Promise<void>;
-  /** The page to read first; null: go on with the walk. */
-  next(nowMs: number): Promise<ShortcutPage | null>;
+  /** The page that is worth reading now; null when there is none. */
+  next(kind: ShortcutPage['kind'], nowMs: number): Promise<ShortcutPage | null>;
   /** What became of the page. `nowMs` is when it was asked for. */
   done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void>;
+  /** The page was requested and will not be read: its records are looked for again. */
+  abandon(shortcut: ShortcutPage, nowMs: number): void;
   /** What the walk found on a page. */
   walked(found: { page: number; events: readonly ChangeEvent[] }, nowMs: number): void;
   /** When `next` may have a page again, while no walk is under way. */
@@ -105,10 +107,15 @@ class ListShortcuts implements Shortcuts {
     this.#tail.anchor({ pages, lastPage: cursor === undefined ? null : { cursor } }, nowMs);
   }
 
-  async next(nowMs: number): Promise<ShortcutPage | null> {
+  async next(kind: ShortcutPage['kind'], nowMs: number): Promise<ShortcutPage | null> {
     if (this.#lastSweep === null) return null;
+    if (kind === 'tail') return this.#nextPoll(nowMs);
     await this.#readQueue(nowMs);
-    return this.#nextPoll(nowMs) ?? (await this.#nextAimed(nowMs));
+    return await this.#nextAimed(nowMs);
+  }
+
+  abandon({ kind, page, ids }: ShortcutPage, nowMs: number): void {
+    if (kind === 'aimed') this.#aim.again({ page, ids }, nowMs);
   }
 
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {

@@ -23,7 +23,7 @@ export type TailOutcome = 'created' | 'nothing new' | 'lost';
 
 /** An end is polled every second while records appear, and less often the longer none has: a fraction of the pause adds little delay. */
 const SHORTEST_MS = 1_000;
-const LONGEST_MS = 6_000;
+const LONGEST_MS = 15_000;
 const SHARE_OF_PAUSE = 1 / 15;
 /** The pause that is assumed at first: a poll every 2 s. */
 const FIRST_PAUSE_MS = 30_000;

@@ -1,6 +1,6 @@
-/** One shortcut of the loop that holds a list's lease: asks which page to read, reads it, commits it, and notes what it was worth. */
+/** One shortcut of the loop that holds a list's lease: requests its page, commits what it may, and notes what it was worth. */
 import type { FetchOptions, Page, ReadApi } from '../../api/read-api.js';
-import { ChangefeedError, messageOf } from '../../errors.js';
+import { messageOf } from '../../errors.js';
 import {
   commitShortcut,
   type ShortcutAnswer,
@@ -34,34 +34,72 @@ export type TakenShortcut =
   | { outcome: 'useless'; page: number }
   | ({ outcome: 'shown'; page: number } & ShownPage);
 
+/** A page that was requested. */
+export interface AskedShortcut {
+  shortcut: ShortcutPage;
+  /** When, ms since the epoch. */
+  askedAtMs: number;
+  /** Null when it could not be read: the walk, which reads the same list, reports why. Never rejects. */
+  answer: Promise<Page | null>;
+}
+
+export function askShortcut(
+  { api, clock, log, workspace }: Pick<TakeDeps, 'api' | 'clock' | 'log' | 'workspace'>,
+  { list, signal }: Pick<TakeOptions, 'list' | 'signal'>,
+  shortcut: ShortcutPage,
+): AskedShortcut {
+  const { cursor, page, kind } = shortcut;
+  const request = api.fetchPage(list, { cursor, page, kind, ...(signal !== undefined && { signal }) });
+  const answer = request.catch((error: unknown) => {
+    if (signal?.aborted !== true)
+      log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');
+    return null;
+  });
+  return { shortcut, askedAtMs: clock.now(), answer };
+}
+
 /**
- * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason. Other failures of a request are the walk's to report,
- *   which reads the same list.
+ * Commits what the page may commit, and notes what the shortcut was worth.
+ * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST
+ */
+export async function commitAsked(
+  deps: ShortcutDeps,
+  options: ShortcutOptions,
+  asked: TakePosition & { reader: Shortcuts; asked: AskedShortcut; answer: Page | null },
+): Promise<Exclude<TakenShortcut, { outcome: 'none' }>> {
+  const { workspace, log } = deps;
+  const {
+    reader,
+    answer,
+    asked: { shortcut, askedAtMs },
+    ...position
+  } = asked;
+  const { page, kind } = shortcut;
+  if (answer === null) {
+    await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
+    return { outcome: 'useless', page };
+  }
+  const result = await commitShortcut(deps, options, { ...position, shortcut, answer, askedAtMs });
+  await reader.done(shortcut, result, askedAtMs);
+  if (result.outcome === 'shown') return { ...result, page };
+  log.debug({ workspace, list: options.list, page, kind, why: result.why }, 'shortcut dropped');
+  return { outcome: 'useless', page };
+}
+
+/**
+ * One shortcut while no walk is under way: named records before the end of the list, which has its turn when none is named.
+ * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason
  */
 export async function takeShortcut(
   deps: TakeDeps,
   options: TakeOptions,
-  { shortcuts, position }: { shortcuts: Shortcuts; position: TakePosition },
+  { shortcuts: reader, position }: { shortcuts: Shortcuts; position: TakePosition },
 ): Promise<TakenShortcut> {
-  const { clock, log, workspace } = deps;
-  const { list, signal } = options;
-  const askedAtMs = clock.now();
-  const shortcut = await shortcuts.next(askedAtMs);
+  const nowMs = deps.clock.now();
+  const shortcut = (await reader.next('aimed', nowMs)) ?? (await reader.next('tail', nowMs));
   if (shortcut === null) return { outcome: 'none' };
-  const { cursor, page, kind } = shortcut;
-  let answer: Page;
-  try {
-    answer = await deps.api.fetchPage(list, { cursor, page, kind, ...(signal !== undefined && { signal }) });
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!(error instanceof ChangefeedError)) throw error;
-    log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');
-    await shortcuts.done(shortcut, { outcome: 'failed' }, askedAtMs);
-    return { outcome: 'useless', page };
-  }
-  const result = await commitShortcut(deps, options, { ...position, shortcut, answer, askedAtMs });
-  await shortcuts.done(shortcut, result, askedAtMs);
-  if (result.outcome === 'shown') return { ...result, page };
-  log.debug({ workspace, list, page, kind, why: result.why }, 'shortcut dropped');
-  return { outcome: 'useless', page };
+  const asked = askShortcut(deps, options, shortcut);
+  const answer = await asked.answer;
+  options.signal?.throwIfAborted();
+  return await commitAsked(deps, options, { ...position, reader, asked, answer });
 }

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from '../../src/api/read-api.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
+import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import type { ShortcutPage } from '../../src/sweep/shortcuts/commit-shortcut.js';
+import type { Shortcuts, ShortcutOutcome } from '../../src/sweep/shortcuts/shortcuts.js';
+import { listedApi, type ListedApi } from '../support/listed.js';
+import { useRedis } from '../support/redis.js';
+import { sweptList } from '../support/swept-list.js';
+
+const at = (second: number): string => new Date(Date.UTC(2026, 2, 2, 1, 0, second)).toISOString();
+const people: UncheckedRecord[] = Array.from({ length: 8 }, (_, n) => ({
+  ...{ id: `p${n}`, 이름: `p${n}`, 등급: 'B', '수정 날짜': at(0) },
+}));
+const edit = (api: ListedApi, id: string, grade: string): void => {
+  api.records = api.records.map((one) => (one['id'] === id ? { ...one, 등급: grade, '수정 날짜': at(5) } : one));
+};
+
+/** Two records per page. A shortcut's request is held until `answer` is called, and answers what the list showed when it was sent. */
+function asking(api: ListedApi, shortcut: ShortcutPage) {
+  const wanted = [shortcut];
+  const results: ShortcutOutcome['outcome'][] = [];
+  const abandoned: ShortcutPage[] = [];
+  let answer: () => void = () => undefined;
+  const reader: Shortcuts = {
+    begin: () => Promise.resolve(),
+    next: (kind) => Promise.resolve(kind === shortcut.kind ? (wanted.pop() ?? null) : null),
+    done(_, { outcome }) {
+      results.push(outcome);
+      return Promise.resolve();
+    },
+    abandon: (one) => void abandoned.push(one),
+    walked: () => undefined,
+    dueMs: () => Infinity,
+    end: () => Promise.resolve(),
+  };
+  const inner = api.fetchPage.bind(api);
+  const fetchPage: ListedApi['fetchPage'] = async (list, options) => {
+    const page = await inner(list, options);
+    if (!('kind' in options)) return page;
+    return await new Promise<Page>((resolve) => {
+      answer = () => {
+        resolve(page);
+      };
+    });
+  };
+  api.fetchPage = fetchPage;
+  return {
+    ...{ reader, results, abandoned },
+    answer: () => {
+      answer();
+    },
+  };
+}
+
+const aimedAt = (page: number): ShortcutPage => ({
+  ...{ kind: 'aimed', page, cursor: String((page - 1) * 2), ids: [`p${(page - 1) * 2}`] },
+});
+
+describe('shortcuts of a walk', () => {
+  const redis = useRedis();
+  const storeOf = () => createShortcutStore({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
+
+  it('shortcuts of a walk: the walk does not wait for them, and what they were for is looked for again', async () => {
+    const api = listedApi(people);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    const { reader, results, abandoned } = asking(api, aimedAt(4));
+    edit(api, 'p6', 'A');
+    await sweep({ shortcuts: { reader, store: storeOf() } });
+    expect(await eventLines()).toEqual(['updated p6 1']);
+    expect([results, abandoned]).toEqual([[], [aimedAt(4)]]);
+  });
+
+  it('shortcuts of a walk: an answer is committed before the next page of the walk', async () => {
+    const api = listedApi(people);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    const { reader, results, answer } = asking(api, aimedAt(4));
+    edit(api, 'p6', 'A');
+    edit(api, 'p4', 'A');
+    api.before = (cursor) => {
+      if (cursor === '2') answer();
+      return undefined;
+    };
+    await sweep({ shortcuts: { reader, store: storeOf() } });
+    expect(await eventLines()).toEqual(['updated p6 1', 'updated p4 1']);
+    expect(results).toEqual(['shown']);
+  });
+
+  it('shortcuts of a walk: an answer that the walk has overtaken commits nothing', async () => {
+    const api = listedApi(people);
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    const { reader, results, answer } = asking(api, aimedAt(2));
+    edit(api, 'p2', 'A');
+    api.before = (cursor, page) => {
+      // Two changes within one second: their times do not say which is older.
+      if (page === 1) queueMicrotask(() => edit(api, 'p2', 'C'));
+      if (cursor === '4') answer();
+      return undefined;
+    };
+    await sweep({ shortcuts: { reader, store: storeOf() } });
+    expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
+    expect(results).toEqual(['dropped']);
+  });
+});
