@@ -25,8 +25,8 @@ export type TailOutcome = 'created' | 'nothing new' | 'lost';
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 15_000;
 const SHARE_OF_PAUSE = 1 / 15;
-/** The pause that is assumed at first: a poll every 2 s. */
-const FIRST_PAUSE_MS = 30_000;
+/** The pause that is assumed at first: a poll every 4 s. */
+const FIRST_PAUSE_MS = 60_000;
 /** Records that are named and not known ask for a poll at once, but not more often than this. */
 const LEAST_BETWEEN_MS = 1_000;
 /** A chain of full pages without a new record is not the end of the list. */
@@ -37,6 +37,8 @@ interface End {
   polledMs: number;
   dueMs: number;
   createdMs: number;
+  /** It has shown new records. */
+  isProven: boolean;
   /** Pages followed in a row without a new record. */
   followed: number;
 }
@@ -80,8 +82,8 @@ export class Tail {
     if (end === undefined) return 'nothing new';
     end.polledMs = nowMs;
     const hasCreated = answer !== null && answer.created > 0;
-    if (hasCreated) end.createdMs = nowMs;
-    end.dueMs = nowMs + intervalMs(end, nowMs);
+    if (hasCreated) this.#prove(name, nowMs);
+    end.dueMs = nowMs + (this.#isOtherProven(name) && !end.isProven ? LONGEST_MS : intervalMs(end, nowMs));
     if (answer === null || name === 'first') return hasCreated ? 'created' : 'nothing new';
     end.followed = hasCreated ? 0 : end.followed;
     const { nextCursor, overlaps, records } = answer;
@@ -96,10 +98,22 @@ export class Tail {
     return hasCreated ? 'created' : 'nothing new';
   }
 
+  /** Most lists grow at one end, and polls of the other take its turns. */
+  #prove(proven: EndName, nowMs: number): void {
+    for (const [name, end] of this.#ends) {
+      if (name === proven) Object.assign(end, { createdMs: nowMs, isProven: true });
+      else if (!end.isProven) end.dueMs = Math.max(end.dueMs, nowMs + LONGEST_MS);
+    }
+  }
+
+  #isOtherProven(name: EndName): boolean {
+    return [...this.#ends].some(([other, { isProven }]) => other !== name && isProven);
+  }
+
   #place(name: EndName, position: End['position'], nowMs: number): void {
     const before = this.#ends.get(name);
-    const { polledMs = -Infinity, dueMs = nowMs, createdMs = nowMs - FIRST_PAUSE_MS } = before ?? {};
-    this.#ends.set(name, { position, polledMs, dueMs, createdMs, followed: 0 });
+    const { polledMs = -Infinity, dueMs = nowMs, createdMs = nowMs - FIRST_PAUSE_MS, isProven = false } = before ?? {};
+    this.#ends.set(name, { position, polledMs, dueMs, createdMs, isProven, followed: 0 });
   }
 }
 

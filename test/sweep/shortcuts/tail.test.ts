@@ -14,13 +14,13 @@ const nextOf = (tail: Tail, end: 'last' | 'first', nowMs: number): TailPosition 
   tail.next(nowMs, (name) => name === end);
 
 describe('tail: polling the ends of a list', () => {
-  it('tries both ends, each every two seconds at first', () => {
+  it('tries both ends, each every four seconds at first', () => {
     const tail = anchored();
     expect(nextOf(tail, 'last', 0)).toEqual({ end: 'last', page: 5, cursor: 'c5', follows: false });
     expect(nextOf(tail, 'first', 0)).toEqual({ end: 'first', page: 1, cursor: null, follows: false });
     for (const end of ['last', 'first'] as const) tail.done({ end, page: 1, cursor: null, follows: false }, nothing, 0);
-    expect(tail.next(1_999, all)).toBeNull();
-    expect(tail.next(2_000, all)?.end).toBe('last');
+    expect(tail.next(3_999, all)).toBeNull();
+    expect(tail.next(4_000, all)?.end).toBe('last');
   });
 
   it('polls every second while records appear, and every fifteen when none has for long', () => {
@@ -34,6 +34,19 @@ describe('tail: polling the ends of a list', () => {
     expect(due()).toBe(74_000);
     tail.done(poll, nothing, 500_000);
     expect(due()).toBe(515_000);
+  });
+
+  it('polls an end that has shown nothing every fifteen seconds once the other has shown records', () => {
+    const tail = anchored();
+    const poll = nextOf(tail, 'last', 0);
+    if (poll === null) throw new Error('not due');
+    tail.done(poll, { ...nothing, created: 1 }, 1_000);
+    const firstDue = (): number => tail.dueMs((name) => name === 'first');
+    expect(firstDue()).toBe(16_000);
+    tail.done({ end: 'first', page: 1, cursor: null, follows: false }, nothing, 16_000);
+    expect(firstDue()).toBe(31_000);
+    tail.done({ end: 'first', page: 1, cursor: null, follows: false }, { ...nothing, created: 1 }, 31_000);
+    expect(firstDue()).toBe(32_000);
   });
 
   it('follows the end as its page fills, at once', () => {
