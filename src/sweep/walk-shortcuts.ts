@@ -51,8 +51,8 @@ export interface WalkShortcuts {
 /** How long to wait before looking again, at least: a shortcut may be due for which nothing can be done yet. */
 const LOOK_MS = 200;
 
-/** Requests under way. The end of a list is one place; records that are named stand on many pages. */
-const MOST_UNDER_WAY = { tail: 1, aimed: 4 } as const satisfies Record<ShortcutPage['kind'], number>;
+/** Requests under way. More would wait for the budget longer, and records that are named later would wait behind them. */
+const MOST_UNDER_WAY = { tail: 1, aimed: 2 } as const satisfies Record<ShortcutPage['kind'], number>;
 
 export async function beginShortcuts(
   deps: SweepDeps,
