@@ -17,6 +17,8 @@ export interface ReadAheadOptions {
   fetch: (request: PageToRead & { knownDigest: string | undefined; signal: AbortSignal }) => Promise<FetchedPage>;
   /** Pages of the last complete sweep; null where there is none, or where it cannot be recognised. */
   stored: (from: number, count: number) => Promise<(StoredPage | null)[]>;
+  /** Whether cursors of the last complete sweep are young enough to be used before this sweep names them. */
+  usable: () => boolean;
   /** The most pages requested ahead; 0 requests each page when it is read. */
   most: number;
 }
@@ -53,7 +55,7 @@ interface Request {
   drop: AbortController;
 }
 
-export function createReadAhead({ fetch, stored, most }: ReadAheadOptions): ReadAhead {
+export function createReadAhead({ fetch, stored, usable, most }: ReadAheadOptions): ReadAhead {
   const requests = new Map<number, Request>();
   let chunk: { from: number; pages: (StoredPage | null)[] } = { from: 1, pages: [] };
   let ahead = Math.min(1, most);
@@ -95,7 +97,7 @@ export function createReadAhead({ fetch, stored, most }: ReadAheadOptions): Read
       const found = await storedPage(page);
       const known = found?.cursor === cursor ? found : null;
       const { answer } = ready !== undefined && fits ? ready : request({ page, cursor }, known);
-      if (known !== null) await requestAhead(page + 1, known);
+      if (known !== null && usable()) await requestAhead(page + 1, known);
       const fetched = await answer;
       requests.delete(page);
       return { fetched, known };

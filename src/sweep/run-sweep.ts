@@ -18,12 +18,12 @@ import { countsOfNextWalk, noCounts } from './counts.js';
 import { expectCommitted, incompleteSweep } from './errors.js';
 import { finishSweep, isFinished, summarise } from './finish-sweep.js';
 import { allowedByPerson, guardOf } from './guard-creations.js';
-import { keepLease } from './lease-keeper.js';
+import { withLease, type Held } from './lease-keeper.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
 import { createReadAhead, type ReadAhead, type ReadPage } from './read-ahead.js';
 import { releaseQuarantine } from './release-quarantine.js';
 import { checkSource } from './source.js';
-import { restoreMemory, startWalk, type SweepMemory, type WalkStart } from './start-sweep.js';
+import { CURSOR_LIFE_MS, restoreMemory, startWalk, type SweepMemory, type WalkStart } from './start-sweep.js';
 import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepCounts, SweepSummary } from './store.js';
 import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
 import { beginShortcuts, type RunOptions, type WalkShortcuts } from './walk-shortcuts.js';
@@ -35,11 +35,7 @@ const PAGES_AHEAD = 12;
 /** How long unchanged pages may wait for a commit. After a crash they are read again. */
 const UNCOMMITTED_MS = 2_000;
 
-/** How long a lease lasts without renewal: long enough for a blocked event loop, short enough to wait for after a crash. */
-const LEASE_MS = 15_000;
-
-export type SweepResult =
-  { outcome: 'complete'; summary: SweepSummary } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
+export type SweepResult = { outcome: 'complete'; summary: SweepSummary } | Held;
 
 /**
  * @throws ChangefeedError CF_SWEEP_INCOMPLETE when a page could not be read (the checkpoint is kept, `cause` says why),
@@ -47,20 +43,14 @@ export type SweepResult =
  *   CF_STATE_LOST when the list's records are gone from Redis
  */
 export async function sweepList(deps: SweepDeps, options: RunOptions): Promise<SweepResult> {
-  const { store, clock } = deps;
-  const { list } = options;
-  const lease = await store.acquire(list, LEASE_MS);
-  if (lease.outcome === 'held') return lease;
-  const keeper = keepLease({ store, list, token: lease.token, ttlMs: LEASE_MS, clock });
-  const signal = options.signal === undefined ? keeper.signal : AbortSignal.any([keeper.signal, options.signal]);
-  try {
-    const summary = await walk(deps, { ...options, signal }, lease.token);
-    return { outcome: 'complete', summary };
-  } finally {
-    await options.shortcuts?.reader.end();
-    await keeper.stop();
-    await store.release(list, lease.token);
-  }
+  const leased = await withLease(deps, options, async ({ token, signal }) => {
+    try {
+      return await walk(deps, { ...options, signal }, token);
+    } finally {
+      await options.shortcuts?.reader.end();
+    }
+  });
+  return leased.outcome === 'held' ? leased : { outcome: 'complete', summary: leased.result };
 }
 
 async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): Promise<SweepSummary> {
@@ -89,7 +79,7 @@ async function walkOnce(
   options: RunOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<Walked> {
-  const { store, api } = deps;
+  const { store, api, clock } = deps;
   const { list, signal, pagesAhead: most = PAGES_AHEAD } = options;
   const { checkpoint: started, visited } = await startWalk(deps, list, { token, stored, start });
   const shortcuts = await beginShortcuts(deps, options, { token, stored, started });
@@ -105,6 +95,8 @@ async function walkOnce(
         signal: signal === undefined ? dropped : AbortSignal.any([signal, dropped]),
       }),
     stored: (from, count) => store.pages(list, from, count),
+    // No cursor of the last sweep is older than its start.
+    usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
     most,
   });
   try {
@@ -139,6 +131,7 @@ async function walkPages(
       ...reached,
       pages: checkpoint.pages + 1,
       cursor: nextCursor,
+      readAt: isoTime(clock.now()),
       firstPage: visited.firstPage,
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };

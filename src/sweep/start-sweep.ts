@@ -9,8 +9,13 @@ import { expectCommitted } from './errors.js';
 import type { SweepDeps } from './options.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from './store.js';
 
-/** An older checkpoint is not resumed: its cursors may be invalid, and its first pages show another day. */
+/** An older checkpoint is not resumed: its first pages show another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;
+/**
+ * A cursor is not used later than this after the server gave it out. Later it may lead elsewhere without an error, and a sweep that
+ * follows it would miss records. An interrupted sweep that waited for longer starts again, which costs requests only.
+ */
+export const CURSOR_LIFE_MS = 300_000;
 
 /** What one pass over the list starts with. */
 export interface WalkStart {
@@ -73,8 +78,9 @@ function resumed(checkpoint: Checkpoint, { allowed }: WalkStart): Checkpoint {
 }
 
 /** A sweep that saw every page needs no cursor any more. It is finished however old it is. */
-function isResumable({ startedAt, finishing }: Checkpoint, now: number): boolean {
-  return finishing === true || now - Date.parse(startedAt) < CHECKPOINT_LIFE_MS;
+function isResumable({ startedAt, readAt = startedAt, finishing }: Checkpoint, now: number): boolean {
+  if (finishing === true) return true;
+  return now - Date.parse(startedAt) < CHECKPOINT_LIFE_MS && now - Date.parse(readAt) < CURSOR_LIFE_MS;
 }
 
 /** What a sweep keeps in memory from page to page. */

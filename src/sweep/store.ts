@@ -52,6 +52,8 @@ export interface Checkpoint {
   mode: 'baseline' | 'changes';
   /** The cursor of the page to fetch next; null for the first. */
   cursor: string | null;
+  /** ISO 8601: when the server gave out `cursor`. Absent: no page has been read. */
+  readAt?: string;
   /** Pages committed. */
   pages: number;
   counts: SweepCounts;

@@ -42,6 +42,10 @@ export class ModelCrm {
     }
   }
 
+  goneIds(): string[] {
+    return this.#gone.map(({ index }) => this.sandbox.world.idOf(this.#scenario.list, index));
+  }
+
   /** From now on there are no faults and no changes. */
   stopChanges(): void {
     this.sandbox.behave({ churn: 0, schedules: {} });

@@ -19,6 +19,8 @@ export interface InProcessApi {
   clock: Clock;
   faults: FaultSchedule;
   attempts: number;
+  /** ms */
+  latencyMs: number;
   /** The records of a page as this client receives them: some may be hidden or have no ids. */
   visible: (list: BuiltInList, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];
 }
@@ -26,10 +28,11 @@ export interface InProcessApi {
 /** The workspace of a model run has the built-in lists only. */
 const builtIn = (list: ListName) => list as BuiltInList;
 
-export function inProcessApi({ sandbox, clock, faults, attempts, visible }: InProcessApi): ReadApi {
+export function inProcessApi({ sandbox, clock, faults, attempts, latencyMs, visible }: InProcessApi): ReadApi {
   const never = new AbortController().signal;
   const once: FetchPage = async ({ list: asIs, cursor, page }) => {
     const list = builtIn(asIs);
+    if (latencyMs > 0) await clock.sleep(latencyMs);
     const asked: Asked = { workspace: 'model', host: 'sandbox', list, page, now: clock.now(), redact: (text) => text };
     const answer = await faults.call(
       () =>

@@ -1,18 +1,26 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
+import { digestOf } from '../../src/detect/digest.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/errors.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Keys } from '../../src/state/keys.js';
+import { createAimQueue } from '../../src/state/aim-queue.js';
+import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
-import { sweepList, type SweepResult } from '../../src/sweep/run-sweep.js';
-import type { SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import { sweepList } from '../../src/sweep/run-sweep.js';
+import { useShortcutsUntil } from '../../src/sweep/shortcuts/between-sweeps.js';
+import type { AimQueue } from '../../src/sweep/shortcuts/store.js';
+import type { RecordWrite, SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, FaultSchedule, faultyRedis, type ProcessFault } from './fault-schedule.js';
+import { hintedIds } from './hints.js';
+import { newReader, type ModelStore, type Reader } from './reader.js';
+import type { ActName } from './acts.js';
 import { inProcessApi } from './in-process-api.js';
 import { RULE_SETS } from './rule-sets.js';
 import type { Drift, Scenario, Step } from './scenario.js';
@@ -29,7 +37,9 @@ export interface RunContext {
 
 /** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
-  store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => SweepStore;
+  store?: (store: ModelStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => ModelStore;
+  /** The store as the shortcuts use it. */
+  shortcuts?: (store: ModelStore) => ModelStore;
   options?: (options: SweepOptions) => SweepOptions;
 }
 
@@ -58,6 +68,11 @@ class Run {
   readonly #crm: ModelCrm;
   /** For operator commands and for the test's own reads. */
   readonly #store: SweepStore;
+  readonly #aims: AimQueue;
+  /** Of the process that ended last: it goes on with what it has learned, unless it died. */
+  #kept: Reader | null = null;
+  /** Changed records that other lists tell about later. */
+  #late: readonly string[] = [];
   readonly #options: SweepOptions;
   readonly #intended: IntendedEvent[] = [];
   readonly #sweeps: CompleteSweep[] = [];
@@ -69,6 +84,7 @@ class Run {
     this.#scenario = scenario;
     this.#context = context;
     this.#store = createSweepStore(context.redis, context.keys, context.workspace);
+    this.#aims = createAimQueue(context);
     this.#crm = new ModelCrm(scenario, this.#time);
     const { baseline, images, removals, creations, rules } = scenario.config;
     this.#options = {
@@ -90,9 +106,14 @@ class Run {
       await this.#resync();
       return;
     }
+    if (step.do === 'watch') {
+      await this.#watch(step);
+      return;
+    }
     if (step.do === 'accept-removals') await this.#store.acceptRemovals(this.#scenario.list);
     else if (step.do === 'accept-creations') await this.#store.acceptCreations(this.#scenario.list);
-    else if (step.do === 'live') this.#crm.act(step.acts);
+    else if (step.do === 'live') await this.#live(step.acts);
+    else if (step.do === 'hint') await this.#hint(step);
     else if (step.do === 'wait') this.#time.advance(step.ms);
     else if (this.#isBaselined && step.do === 'hide')
       this.#crm.hide(step.nth, this.#scenario.config.removals.confirm - 1);
@@ -119,6 +140,10 @@ class Run {
       // Creations held by one of these sweeps are reported by the next one.
       await this.#store.acceptCreations(this.#scenario.list);
     }
+  }
+
+  get #journalLength(): number {
+    return this.#crm.sandbox.journal.lines().length;
   }
 
   async record(): Promise<RunRecord> {
@@ -179,34 +204,98 @@ class Run {
     await this.#runUntilInterrupted(process);
   }
 
-  #process(fault: ProcessFault | null): Process {
-    const { list, attempts, withoutIds } = this.#scenario;
+  /** The list waits for its next sweep. A process that stalls is overtaken by a sweep before it resumes. */
+  async #watch({ ms, fault, meanwhile }: Omit<Extract<Step, { do: 'watch' }>, 'do'>): Promise<void> {
+    if (this.#scenario.shortcuts === null) return;
+    const first = this.#process(fault, ms);
+    if ((await this.#runUntilInterrupted(first)) === 'stalled') {
+      await this.#expireLease();
+      this.#crm.act(meanwhile);
+      await this.#runUntilInterrupted(this.#process(null));
+      await this.#resume(first);
+    }
+    await this.#expireLease();
+  }
+
+  /** @param watchMs uses the shortcuts only, for this long @defaultValue sweeps */
+  #process(fault: ProcessFault | null, watchMs?: number): Process {
+    const { list, attempts, withoutIds, shortcuts: scheme } = this.#scenario;
     const { redis, keys, workspace, sabotage } = this.#context;
     const faults = new FaultSchedule(fault);
-    const lastShown = new Map<string, UncheckedRecord>();
+    const shown = new Map<string, UncheckedRecord>();
     const visible = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
       const records = this.#crm.visible(all);
-      for (const record of records) lastShown.set(String(record['id']), record);
-      return withoutIds ? records.map(({ id: _, ...record }) => record) : records;
+      const given = withoutIds ? records.map(({ id: _, ...record }) => record) : records;
+      given.forEach((record, at) => shown.set(digestOf(JSON.stringify(record)), records[at] ?? record));
+      return given;
     };
     const api = inProcessApi({
       sandbox: this.#crm.sandbox,
       clock: this.#time.autoAdvancing,
       faults,
       attempts,
+      latencyMs: scheme?.latencyMs ?? 0,
       visible,
     });
     const connection = faultyRedis(redis, faults);
-    const original = withLongLeases(createSweepStore(connection, keys, workspace));
-    const sabotaged = sabotage?.store?.(original, { redis: connection, keys, workspace });
-    const store = this.#recordingEvents(sabotaged ?? original, lastShown);
+    const scope = { redis: connection, keys, workspace };
+    const original = withLongLeases({
+      ...createSweepStore(connection, keys, workspace),
+      ...createShortcutStore(scope),
+    });
+    const sabotaged = sabotage?.store?.(original, scope);
+    const store = this.#recordingEvents(sabotaged ?? original, shown);
     const deps = { workspace, api, store, clock: this.#time.waiting, log: silentLog };
-    const sweep = sweepList(deps, sabotage?.options?.(this.#options) ?? { ...this.#options, list });
-    const ended = sweep.then(
-      (result) => this.#checkResult(result, fault),
+    const options = sabotage?.options?.(this.#options) ?? { ...this.#options, list };
+    const reader = scheme === null ? null : this.#reader({ store, queue: createAimQueue(scope) });
+    const believed = sabotage?.shortcuts?.(store) ?? store;
+    const work = async (): Promise<void> => {
+      if (watchMs !== undefined && reader !== null) {
+        const untilMs = this.#time.now() + watchMs;
+        const clock = this.#time.betweenSweeps;
+        const used = { ...options, shortcuts: reader.shortcuts, untilMs };
+        const { outcome } = await useShortcutsUntil({ ...deps, store: believed, clock }, used);
+        this.#checkOutcome(outcome, fault);
+        return;
+      }
+      const shortcuts = reader === null ? undefined : { reader: reader.shortcuts, store: believed };
+      const { outcome } = await sweepList(deps, { ...options, shortcuts });
+      this.#checkOutcome(outcome, fault);
+    };
+    const ended = work().then(
+      () => (this.#kept = reader),
       (error: unknown) => this.#checkError(error, fault),
     );
     return { faults, ended: ended.then(() => 'ended' as const) };
+  }
+
+  #reader(connection: Reader['connection']): Reader {
+    const kept = this.#kept;
+    this.#kept = null;
+    if (kept === null) return newReader(this.#scenario.list, this.#context.workspace, connection);
+    Object.assign(kept.connection, connection);
+    return kept;
+  }
+
+  /** Changes, and what other lists tell about them. */
+  async #live(acts: readonly ActName[]): Promise<void> {
+    const before = this.#journalLength;
+    this.#crm.act(acts);
+    const ids = this.#crm.sandbox.journal
+      .lines()
+      .slice(before)
+      .flatMap((line) => ('id' in line ? [line.id] : []));
+    const named = this.#scenario.shortcuts?.named ?? 'never';
+    if (named === 'never') return;
+    const queued =
+      named === 'late' ? this.#late : named === 'wrongly' ? [...this.#crm.truth().keys()].slice(0, ids.length) : ids;
+    this.#late = ids;
+    await this.#aims.add(this.#scenario.list, queued, this.#time.now());
+  }
+
+  async #hint({ which, nth }: Extract<Step, { do: 'hint' }>): Promise<void> {
+    const hinted = hintedIds(which, { nth, there: [...this.#crm.truth().keys()], gone: this.#crm.goneIds() });
+    await this.#aims.add(this.#scenario.list, hinted, this.#time.now());
   }
 
   /** Waits until the process ends or a fault interrupts it, then records the sweep that it completed. */
@@ -231,9 +320,9 @@ class Run {
     if ((await redis.del(keys.lease(workspace, this.#scenario.list))) > 0) this.#time.advance(LEASE_MS);
   }
 
-  #checkResult(result: SweepResult, fault: ProcessFault | null): void {
+  #checkOutcome(outcome: 'held' | 'complete' | 'done', fault: ProcessFault | null): void {
     // A process whose lease request was sent twice finds the list held by itself. Without a fault nothing else may hold it.
-    if (result.outcome === 'held' && fault === null)
+    if (outcome === 'held' && fault === null)
       this.#unexpected.push('a list was held although no other process swept it');
   }
 
@@ -246,20 +335,29 @@ class Run {
   }
 
   /** The store, which records every event before it is written. */
-  #recordingEvents(store: SweepStore, lastShown: ReadonlyMap<string, UncheckedRecord>): SweepStore {
-    const record = (event: ChangeEvent | null): void => {
-      if (event !== null)
-        this.#intended.push({ event, shown: (lastShown.get(event.subject) ?? null) as CrmRecord | null });
+  #recordingEvents(store: ModelStore, shown: ReadonlyMap<string, UncheckedRecord>): ModelStore {
+    const intend = (event: ChangeEvent | null, digest?: string): void => {
+      if (event === null) return;
+      // The record whose text was classified; other answers may have been received since.
+      this.#intended.push({ event, shown: (shown.get(digest ?? '') ?? null) as CrmRecord | null });
+    };
+    const intendAll = (writes: readonly RecordWrite[]): void => {
+      for (const { event, state } of writes) intend(event, state.digest);
     };
     return {
       ...store,
       commitPage: (list, commit) => {
-        for (const event of [...commit.writes.map((write) => write.event), ...(commit.events ?? [])]) record(event);
+        intendAll(commit.writes);
+        for (const event of commit.events ?? []) intend(event);
         return store.commitPage(list, commit);
       },
       commitRemovals: (list, commit) => {
-        for (const { event } of commit.writes) record(event);
+        intendAll(commit.writes);
         return store.commitRemovals(list, commit);
+      },
+      commitShortcut: (list, commit) => {
+        intendAll(commit.writes);
+        return store.commitShortcut(list, commit);
       },
     };
   }
@@ -274,7 +372,7 @@ class Run {
 }
 
 /** Redis measures leases in real time, the model does not. Long leases expire only where the run says so, on any machine. */
-function withLongLeases(store: SweepStore): SweepStore {
+function withLongLeases(store: ModelStore): ModelStore {
   return {
     ...store,
     acquire: (list, ttlMs) => store.acquire(list, ttlMs * 1_000),

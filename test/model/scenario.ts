@@ -20,8 +20,17 @@ export interface Scenario {
   churn: number;
   /** Attempts per page. */
   attempts: number;
+  /** Null: none are used. */
+  shortcuts: ModelShortcuts | null;
   config: ModelConfig;
   steps: readonly Step[];
+}
+
+export interface ModelShortcuts {
+  /** How long the API takes to answer. Time is what makes polls due; ms. */
+  latencyMs: number;
+  /** What other lists tell about changed records of this one, as activity rows do: at once, later, wrongly, or nothing. */
+  named: 'at once' | 'late' | 'wrongly' | 'never';
 }
 
 export interface ModelConfig {
@@ -37,12 +46,18 @@ export type Step =
   /** A sweep. If its process stalls, its lease expires and another process takes over. */
   | { do: 'sweep'; fault: ProcessFault | null; meanwhile: readonly ActName[]; takeoverFault: ProcessFault | null }
   | { do: 'wait'; ms: number }
+  /** The list waits for its next sweep, and its shortcuts are used meanwhile. */
+  | { do: 'watch'; ms: number; fault: ProcessFault | null; meanwhile: readonly ActName[] }
+  | { do: 'hint'; which: Hint; nth: number }
   | { do: 'resync' }
   | { do: 'accept-removals' }
   | { do: 'accept-creations' }
   /** Hides one record from the next complete sweeps, as a lagging replica would. */
   | { do: 'hide'; nth: number }
   | { do: 'drift'; how: Drift };
+
+/** `flood`: all records and as many unknown ids as a hint may have. `hostile`: texts that no list has as ids. */
+export type Hint = 'one' | 'unknown' | 'gone' | 'flood' | 'hostile';
 
 /** `emptied`: empty fields that were null are absent from now on. */
 export type Drift = 'added' | 'removed' | 'reshaped' | 'emptied';
@@ -81,6 +96,17 @@ function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
   const hows =
     list === 'todo' ? (['added', 'removed', 'reshaped', 'emptied'] as const) : (['added', 'emptied'] as const);
   const drift = fc.constantFrom(...hows).map((how): Step => ({ do: 'drift', how }));
+  const watch = fc.record({
+    do: fc.constant('watch' as const),
+    ms: fc.constantFrom(3_000, 10_000),
+    fault: sometimes(fault),
+    meanwhile: acts(3),
+  });
+  const hint = fc.record({
+    do: fc.constant('hint' as const),
+    which: fc.constantFrom<Hint[]>('one', 'one', 'one', 'unknown', 'gone', 'flood', 'hostile'),
+    nth: fc.nat(20),
+  });
   const rare = fc.oneof(
     fc.constant<Step>({ do: 'resync' }),
     fc.constant<Step>({ do: 'accept-removals' }),
@@ -91,6 +117,8 @@ function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
     { arbitrary: sweep, weight: 8 },
     { arbitrary: live, weight: 6 },
     { arbitrary: wait, weight: 2 },
+    { arbitrary: watch, weight: 3 },
+    { arbitrary: hint, weight: 2 },
     ...(drifts ? [{ arbitrary: drift, weight: 2 }] : [{ arbitrary: rare, weight: 2 }]),
   );
   return fc.array(any, { minLength: 2, maxLength: 14, size: 'max' });
@@ -100,6 +128,8 @@ const rendering: fc.Arbitrary<Partial<Behaviour>> = fc.record({
   pageSize: fc.constantFrom(1, 2, 3, 5, 7),
   end: fc.constantFrom('null', 'missing', 'empty-text', 'empty-page'),
   cursor: fc.constantFrom('last-id', 'last-id', 'expiring', 'snapshot', 'single-use'),
+  keptCursors: fc.constantFrom('good', 'good', 'old-snapshot', 'shifted', 'reassigned'),
+  cursorLifetimeMs: fc.constantFrom(300_000, 3_600_000),
   cursorOfGoneRecord: fc.constantFrom('good', 'bad'),
   badCursor: fc.constantFrom('refuse', 'refuse-empty'),
   order: fc.constantFrom('creation', 'id'),
@@ -136,6 +166,11 @@ const apiFaults = fc
   })
   .map((pairs): Scenario['apiFaults'] => Object.fromEntries(pairs));
 
+const shortcuts: fc.Arbitrary<ModelShortcuts> = fc.record({
+  latencyMs: fc.constantFrom(0, 400, 1_500),
+  named: fc.constantFrom('at once', 'at once', 'late', 'wrongly', 'never'),
+});
+
 const config: fc.Arbitrary<ModelConfig> = fc.record({
   rules: fc.constantFrom(...(Object.keys(RULE_SETS) as RuleSetName[])),
   images: fc.constantFrom(true, true, true, false),
@@ -170,6 +205,7 @@ function ofList(list: BuiltInList, drifts: boolean): fc.Arbitrary<Scenario> {
     apiFaults,
     churn: drifts ? fc.constant(0) : fc.constantFrom(0, 0, 1, 2),
     attempts: fc.integer({ min: 1, max: 4 }),
+    shortcuts: fc.option(shortcuts, { freq: 3 }),
     config,
     steps: steps(list, drifts),
   });
@@ -187,10 +223,11 @@ function ofDrift(scenario: Scenario): Scenario {
   };
 }
 
-/** A list that grows by a page or more for every page read has no end. */
+/** A list that grows by a page or more for every page of the walk has no end. Shortcuts read up to as many pages, and so do requests ahead. */
 function walkable(scenario: Scenario): Scenario {
-  const { churn, rendering: given } = scenario;
-  return churn < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
+  const { churn, shortcuts: used, rendering: given } = scenario;
+  const read = used === null ? 1 : 4;
+  return churn * read < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
 }
 
 /** Without images an event has no `before`, so the judge could not distinguish a renamed reference from an edit. */

@@ -1,6 +1,9 @@
 /** A clock that advances only when code reads it or sleeps on it: a run always has the same times, and no wait takes real time. */
 import type { Clock } from '../../src/runtime/clock.js';
 
+/** How often a lease is renewed (src/sweep/lease-keeper.ts). */
+const RENEWAL_MS = 5_000;
+
 interface Sleeper {
   at: number;
   wake: () => void;
@@ -48,6 +51,12 @@ export class ModelTime {
         this.#sleepers.push(sleeper);
         signal?.addEventListener('abort', abort, { once: true });
       }),
+  };
+
+  /** For a list that waits: the waits between its shortcuts, which are short, advance the time; the renewal of its lease waits. */
+  readonly betweenSweeps: Clock = {
+    now: this.now,
+    sleep: (ms, signal) => (ms === RENEWAL_MS ? this.waiting : this.autoAdvancing).sleep(ms, signal),
   };
 
   /** For the sandbox: its readings are far enough apart that a delayed modifiedAt never goes backwards. */

@@ -10,7 +10,7 @@ import { sweepList } from '../../src/sweep/run-sweep.js';
 import { withAiming } from '../../src/sweep/shortcuts/aim-commits.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../../src/sweep/shortcuts/store.js';
-import { takeShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
+import { takeDueShortcuts } from '../../src/sweep/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 
@@ -86,7 +86,7 @@ export async function shortcutLoop(
       await leased(async (token) => {
         for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
           const { state, checkpoint } = await store.load(list);
-          await takeShortcut(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
+          await takeDueShortcuts(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
         }
       });
     },

@@ -22,6 +22,7 @@ interface Asked extends PageToRead {
 function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number }) {
   const asked: Asked[] = [];
   const ahead = createReadAhead({
+    usable: () => true,
     fetch: ({ signal, ...wanted }) =>
       new Promise((answer, refuse) => {
         signal.addEventListener('abort', () => refuse(new Error('dropped')));

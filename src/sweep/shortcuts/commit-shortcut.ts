@@ -5,34 +5,28 @@
  * commit: the same classification, the same event ids, under the same lease.
  */
 import type { Page } from '../../api/read-api.js';
-import { ageOf } from '../../detect/age.js';
 import { decideCreations } from '../../detect/creation.js';
-import { modifiedAtOf } from '../../detect/fields.js';
 import { isKnownByContent } from '../../detect/identity.js';
-import { isPresent } from '../../detect/removal.js';
-import type { Rules } from '../../detect/rules.js';
 import { noDrift } from '../../detect/schema-drift/drift.js';
 import { TrackedFields, type SchemaDelta } from '../../detect/schema-drift/schema.js';
-import { storedModifiedAt } from '../../detect/stored-record.js';
-import { ChangefeedError } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { seenRecords } from '../classify-page.js';
-import { classifyRecord, parseStored, type ClassifyRecordOptions, type SeenRecord } from '../classify-record.js';
+import { classifyRecord, type ClassifyRecordOptions, type SeenRecord } from '../classify-record.js';
 import type { CountedKind } from '../counts.js';
 import { expectCommitted } from '../errors.js';
 import { guardOf } from '../guard-creations.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import { inParts } from '../page-parts.js';
 import { isSameSource, type SweepMemory } from '../start-sweep.js';
-import type {
-  Checkpoint,
-  FencingToken,
-  ListState,
-  RecordWrite,
-  SerialisedRecord,
-  SweepStore,
-  SweepSummary,
-} from '../store.js';
+import type { Checkpoint, FencingToken, ListState, RecordWrite, SweepStore, SweepSummary } from '../store.js';
+import {
+  comparePage,
+  isCertainlyNewer,
+  readRecords,
+  showsRecentChange,
+  whyDoubtful,
+  type ComparedPage,
+  type Differing,
+} from './compare-page.js';
 import type { ShortcutStore } from './store.js';
 
 export interface ShortcutPage {
@@ -42,6 +36,11 @@ export interface ShortcutPage {
   cursor: string | null;
   /** The records to be found on the page. Empty for `tail`. */
   ids: readonly string[];
+  /**
+   * Its cursor was kept for so long that the server may answer with the page as it was. Only what is certainly newer is committed,
+   * unless the page shows that it is not old.
+   */
+  doubtful?: true;
   /** The page follows one that overlapped with the known records, so it may show new records only. */
   follows?: true;
 }
@@ -100,6 +99,8 @@ export interface ShownPage {
   nextCursor: string | null;
   /** A record of the page was known before. */
   overlaps: boolean;
+  /** A record was changed so recently that no kept cursor can lead to an old answer with it. */
+  isLive: boolean;
   created: readonly string[];
   /** Known records whose stored record was replaced, with or without an event. */
   rewritten: readonly string[];
@@ -136,17 +137,19 @@ export async function commitShortcut(
   if (off !== null) return dropped(off);
   const seen = readRecords(answer, options.rules);
   if (seen === null) return dropped('malformed');
-  const page = await compare(deps, options, { seen, shortcut });
+  const page = await comparePage(deps.store, options.list, { seen, page: shortcut.page });
   const { overlaps, differing } = page;
   if (!overlaps && seen.length > 0 && shortcut.follows !== true) return dropped('no overlap');
   const keys = seen.map(({ key }) => key);
-  const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor, overlaps } as const;
+  const isLive = showsRecentChange(seen, options.rules, asked.askedAtMs);
+  const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor, overlaps, isLive } as const;
   if (differing.length === 0) return { ...shown, ...NOTHING };
   const doubt = whyDoubtful(differing, options.rules, asked);
   if (doubt !== null) return dropped(doubt);
   const createdBefore = await deps.store.createdByShortcuts(options.list);
   if (isTooManyNew(options, asked, { differing, createdBefore: createdBefore.length })) return dropped('too many new');
-  const decided = await decide(deps, options, { asked, page, createdBefore: new Set(createdBefore) });
+  const isDoubtful = shortcut.doubtful === true && !isLive;
+  const decided = await decide(deps, options, { asked, page, isDoubtful, createdBefore: new Set(createdBefore) });
   if (decided === null) return dropped('lagging');
   await commitAll(deps, options, { token: asked.token, page: shortcut.page, accepted: decided.accepted });
   return { ...shown, ...summarised(decided) };
@@ -162,72 +165,6 @@ const NOTHING = {
 
 function dropped(why: DropReason): ShortcutResult {
   return { outcome: 'dropped', why };
-}
-
-/** Null: a record without an id. The walk reports it. */
-function readRecords({ records }: Page, rules: Rules): SeenRecord[] | null {
-  try {
-    return seenRecords(records, rules);
-  } catch (error) {
-    if (error instanceof ChangefeedError && error.code === 'CF_PAGE_MALFORMED') return null;
-    throw error;
-  }
-}
-
-/** A record that differs from its stored record. */
-interface Differing extends SeenRecord {
-  stored: SerialisedRecord | null;
-  /** No stored record, or a deleted one. */
-  isNew: boolean;
-}
-
-interface ComparedPage {
-  overlaps: boolean;
-  differing: readonly Differing[];
-  /** The members of the page in the last complete sweep. */
-  members: ReadonlySet<string>;
-}
-
-async function compare(
-  { store }: ShortcutDeps,
-  { list }: ShortcutOptions,
-  { seen, shortcut }: { seen: readonly SeenRecord[]; shortcut: ShortcutPage },
-): Promise<ComparedPage> {
-  const digests = await store.digests(
-    list,
-    seen.map(({ key }) => key),
-  );
-  const overlaps = digests.some((digest) => isPresent(digest));
-  const found = seen.flatMap((one, index) => {
-    const stored = digests[index] ?? null;
-    return stored === one.digest ? [] : [{ ...one, isNew: !isPresent(stored) }];
-  });
-  if (found.length === 0) return { overlaps, differing: [], members: new Set() };
-  const [states, members] = await Promise.all([
-    store.records(
-      list,
-      found.map(({ key }) => key),
-    ),
-    store.members(list, shortcut.page),
-  ]);
-  const differing = found.map((one, index) => ({ ...one, stored: states[index] ?? null }));
-  return { overlaps, differing, members: new Set(members) };
-}
-
-/** One older record makes the whole page doubtful: it comes from a lagging replica, or the cursor belongs to an old snapshot. */
-function whyDoubtful(
-  differing: readonly Differing[],
-  rules: Rules,
-  { askedAtMs, overtaken }: Pick<ShortcutAnswer, 'askedAtMs' | 'overtaken'>,
-): DropReason | null {
-  for (const { key, record, stored } of differing) {
-    if (overtaken?.has(key) === true) return 'overtaken';
-    if (stored === null) continue;
-    const known = parseStored(stored);
-    if (ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(known, rules.list)) === 'older') return 'lagging';
-    if (Date.parse(known.decisions?.at(-1)?.at ?? '') >= askedAtMs) return 'overtaken';
-  }
-  return null;
 }
 
 /**
@@ -266,7 +203,12 @@ interface Decided {
 async function decide(
   deps: ShortcutDeps,
   options: ShortcutOptions,
-  { asked, page, createdBefore }: { asked: ShortcutAnswer; page: ComparedPage; createdBefore: ReadonlySet<string> },
+  {
+    asked,
+    page,
+    isDoubtful,
+    createdBefore,
+  }: { asked: ShortcutAnswer; page: ComparedPage; isDoubtful: boolean; createdBefore: ReadonlySet<string> },
 ): Promise<Decided | null> {
   const context = await classifyContext(deps, options, asked);
   const elsewhere = await walkedElsewhere(deps, options, { asked, page });
@@ -279,7 +221,8 @@ async function decide(
     const isOrdinary = COMMITTED.has(kind) && drift.fields === context.drift.fields;
     const isHere = one.isNew ? !isRepeatedRow(one.key) : page.members.has(one.key) || createdBefore.has(one.key);
     const isKeptBack = context.memory.quarantined.has(one.key) || elsewhere.has(one.key);
-    if (write === null || !isOrdinary || !isHere || isKeptBack) continue;
+    const isUnsure = isDoubtful && !isCertainlyNewer(one, options.rules);
+    if (write === null || !isOrdinary || !isHere || isKeptBack || isUnsure) continue;
     accepted.push({ ...one, write, kind, schema });
   }
   return { accepted, left: page.differing.length - accepted.length };
@@ -371,7 +314,10 @@ function sum(deltas: readonly SchemaDelta[]): SchemaDelta {
   return total;
 }
 
-function summarised({ accepted, left }: Decided): Omit<ShownPage, 'outcome' | 'keys' | 'nextCursor' | 'overlaps'> {
+function summarised({
+  accepted,
+  left,
+}: Decided): Omit<ShownPage, 'outcome' | 'keys' | 'nextCursor' | 'overlaps' | 'isLive'> {
   const count = (kind: CountedKind): number => accepted.filter((one) => one.kind === kind).length;
   return {
     created: accepted.filter(({ isNew }) => isNew).map(({ key }) => key),

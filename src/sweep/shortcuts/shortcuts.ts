@@ -7,6 +7,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Log } from '../../runtime/log.js';
+import { CURSOR_LIFE_MS } from '../start-sweep.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
 import { Aim } from './aim.js';
 import type { DropReason, ShortcutPage, ShortcutResult, ShownPage } from './commit-shortcut.js';
@@ -35,7 +36,7 @@ export interface ShortcutsDeps {
 export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' };
 
 export interface Shortcuts {
-  /** To be called when the lease was acquired, and after every complete sweep. */
+  /** To be called when the lease was acquired, and when a walk begins. Keeps its positions while no other sweep was complete. */
   begin(state: ListState, nowMs: number): Promise<void>;
   /** The page that is worth reading now; null when there is none. */
   next(kind: ShortcutPage['kind'], nowMs: number): Promise<ShortcutPage | null>;
@@ -60,6 +61,8 @@ const ENOUGH_PENDING = 128;
 const INDEXED_AT_ONCE = 200;
 const MOST_NEWCOMERS = 5_000;
 const SAVE_MS = 5_000;
+/** A server may begin to answer kept cursors in another way. */
+const PROOF_LIFE_MS = 3_600_000;
 /** A change this much older than the last read of its page should have been seen by that read. */
 const MISSED_MS = 60_000;
 
@@ -82,10 +85,14 @@ class ListShortcuts implements Shortcuts {
   #indexed: string | null = null;
   #making: { index: PageIndex; sweepId: string; nextPage: number } | null = null;
   #queueReadMs = -Infinity;
+  /** When named records may be due: at once after a page, and later when there was none. */
+  #lookMs = -Infinity;
   /** The positions that `next` gave out. */
   readonly #polls = new WeakMap<ShortcutPage, TailPosition>();
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
+  /** A page that was not old although its cursor had been kept for this long. */
+  #proof: { keptMs: number; atMs: number } | null = null;
   /** Where new records stand, which no complete sweep has seen. */
   readonly #newcomers = new Map<string, Place>();
   /** When a page was read last, and everything on it was settled. */
@@ -97,7 +104,10 @@ class ListShortcuts implements Shortcuts {
 
   async begin({ baselineAt, lastSweep }: ListState, nowMs: number): Promise<void> {
     this.#trust ??= (await this.#deps.store.trust(this.#deps.list)) ?? noTrustOfList();
-    this.#lastSweep = baselineAt === null ? null : lastSweep;
+    const sweep = baselineAt === null ? null : lastSweep;
+    const isSame = sweep !== null && sweep.sweepId === this.#lastSweep?.sweepId;
+    this.#lastSweep = sweep;
+    if (isSame) return;
     this.#cursors.clear();
     this.#readMs.clear();
     this.#aim.forgetPages();
@@ -109,9 +119,9 @@ class ListShortcuts implements Shortcuts {
 
   async next(kind: ShortcutPage['kind'], nowMs: number): Promise<ShortcutPage | null> {
     if (this.#lastSweep === null) return null;
-    if (kind === 'tail') return this.#nextPoll(nowMs);
-    await this.#readQueue(nowMs);
-    return await this.#nextAimed(nowMs);
+    const found = kind === 'tail' ? this.#nextPoll(nowMs) : await this.#nextNamed(nowMs);
+    if (found !== null && this.#isDoubtful(found, nowMs)) found.doubtful = true;
+    return found;
   }
 
   abandon({ kind, page, ids }: ShortcutPage, nowMs: number): void {
@@ -120,6 +130,7 @@ class ListShortcuts implements Shortcuts {
 
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
+    this.#noteCursor(shortcut, result, nowMs);
     if (shown !== null) this.#remember(shortcut, shown, nowMs);
     if (shown !== null && shown.created.length > 0) this.#foundNew(shortcut.page, nowMs);
     const poll = this.#polls.get(shortcut);
@@ -138,13 +149,34 @@ class ListShortcuts implements Shortcuts {
   dueMs(nowMs: number): number {
     if (this.#lastSweep === null) return Infinity;
     return Math.min(
-      this.#queueReadMs + QUEUE_MS,
+      this.#lookMs,
       this.#tail.dueMs((end) => this.#isUsed(end, nowMs)),
     );
   }
 
   async end(): Promise<void> {
     await this.#save(this.#savedMs);
+  }
+
+  /** How long ago the server gave out the cursor, at most. */
+  #keptMs({ cursor }: ShortcutPage, nowMs: number): number {
+    return cursor === null ? 0 : nowMs - Date.parse(this.#lastSweep?.startedAt ?? '');
+  }
+
+  #isDoubtful(shortcut: ShortcutPage, nowMs: number): boolean {
+    const keptMs = this.#keptMs(shortcut, nowMs);
+    const proof = this.#proof;
+    const isProven = proof !== null && keptMs <= proof.keptMs && nowMs - proof.atMs < PROOF_LIFE_MS;
+    return keptMs > CURSOR_LIFE_MS && !isProven;
+  }
+
+  #noteCursor(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): void {
+    const keptMs = this.#keptMs(shortcut, nowMs);
+    if (result.outcome === 'dropped' && result.why === 'lagging') this.#proof = null;
+    if (result.outcome !== 'shown' || !result.isLive || keptMs === 0) return;
+    const before = this.#proof;
+    if (before === null || keptMs >= before.keptMs || nowMs - before.atMs >= PROOF_LIFE_MS)
+      this.#proof = { keptMs, atMs: nowMs };
   }
 
   #isUsed(name: ShortcutName, nowMs: number): boolean {
@@ -159,6 +191,13 @@ class ListShortcuts implements Shortcuts {
     this.#polls.set(shortcut, poll);
     this.#aim.fetched(page, nowMs);
     return shortcut;
+  }
+
+  async #nextNamed(nowMs: number): Promise<ShortcutPage | null> {
+    await this.#readQueue(nowMs);
+    const found = await this.#nextAimed(nowMs);
+    this.#lookMs = found === null ? nowMs + QUEUE_MS : nowMs;
+    return found;
   }
 
   async #nextAimed(nowMs: number): Promise<ShortcutPage | null> {

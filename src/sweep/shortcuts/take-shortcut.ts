@@ -27,12 +27,8 @@ export interface TakeOptions extends ShortcutOptions {
 /** Where the list stands: between two pages of a walk, or between two walks. */
 export type TakePosition = Omit<ShortcutAnswer, 'shortcut' | 'answer' | 'askedAtMs'>;
 
-export type TakenShortcut =
-  /** No page is worth reading now: go on with the walk, or wait until `dueMs`. */
-  | { outcome: 'none' }
-  /** A page was read, and nothing of it was committed. */
-  | { outcome: 'useless'; page: number }
-  | ({ outcome: 'shown'; page: number } & ShownPage);
+/** `useless`: nothing of the page was committed. */
+export type TakenShortcut = { outcome: 'useless'; page: number } | ({ outcome: 'shown'; page: number } & ShownPage);
 
 /** A page that was requested. */
 export interface AskedShortcut {
@@ -66,7 +62,7 @@ export async function commitAsked(
   deps: ShortcutDeps,
   options: ShortcutOptions,
   asked: TakePosition & { reader: Shortcuts; asked: AskedShortcut; answer: Page | null },
-): Promise<Exclude<TakenShortcut, { outcome: 'none' }>> {
+): Promise<TakenShortcut> {
   const { workspace, log } = deps;
   const {
     reader,
@@ -87,19 +83,20 @@ export async function commitAsked(
 }
 
 /**
- * One shortcut while no walk is under way: named records before the end of the list, which has its turn when none is named.
+ * While no walk is under way: one shortcut of each kind that is due. Neither kind can keep the other waiting, however often it is due.
  * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason
  */
-export async function takeShortcut(
+export async function takeDueShortcuts(
   deps: TakeDeps,
   options: TakeOptions,
   { shortcuts: reader, position }: { shortcuts: Shortcuts; position: TakePosition },
-): Promise<TakenShortcut> {
-  const nowMs = deps.clock.now();
-  const shortcut = (await reader.next('aimed', nowMs)) ?? (await reader.next('tail', nowMs));
-  if (shortcut === null) return { outcome: 'none' };
-  const asked = askShortcut(deps, options, shortcut);
-  const answer = await asked.answer;
-  options.signal?.throwIfAborted();
-  return await commitAsked(deps, options, { ...position, reader, asked, answer });
+): Promise<void> {
+  for (const kind of ['tail', 'aimed'] as const) {
+    const shortcut = await reader.next(kind, deps.clock.now());
+    if (shortcut === null) continue;
+    const asked = askShortcut(deps, options, shortcut);
+    const answer = await asked.answer;
+    options.signal?.throwIfAborted();
+    await commitAsked(deps, options, { ...position, reader, asked, answer });
+  }
 }
