@@ -21,6 +21,8 @@ export interface PollerDeps {
    * progress.
    */
   sweep: (list: PolledList, watch: { signal: AbortSignal; alive: () => void }) => Promise<number>;
+  /** Uses the list's shortcuts while it waits, until this time at the latest; ms since the epoch. @defaultValue the loop only waits */
+  watch?: (list: PolledList, watch: { signal: AbortSignal; alive: () => void; untilMs: number }) => Promise<void>;
   /** Resolves when Redis can be written to, or when the signal aborts. */
   ready: (signal: AbortSignal) => Promise<void>;
   log: Log;
@@ -41,10 +43,13 @@ export interface Poller {
 
 /** How soon this process notices that another one changed the times, or that they were lost. */
 const RECHECK_MS = 2_000;
+/** A list is watched for this long, then left alone for a moment, in which a sweep that a person asks for gets it. */
+const WATCH_MS = 4_000;
+const LEAVE_MS = 1_000;
 /** A sweep makes progress with every answer of the API. An answer takes at most 30 s, and so does the wait before the next try. */
 const STALL_MS = 180_000;
 
-export function createPoller({ lists, dueMs, sweep, ready, log, clock, loops }: PollerDeps): Poller {
+export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, loops }: PollerDeps): Poller {
   const stopping = new AbortController();
   const running = new Map<string, { stop: AbortController; loops: Promise<void>[] }>();
   let wanted = lists;
@@ -52,6 +57,10 @@ export function createPoller({ lists, dueMs, sweep, ready, log, clock, loops }: 
 
   const turn = async (list: PolledList, signal: AbortSignal, alive: () => void): Promise<number> => {
     const waitMs = (await dueMs(list)) - clock.now();
+    if (waitMs > LEAVE_MS && watch !== undefined) {
+      await watch(list, { signal, alive, untilMs: clock.now() + Math.min(waitMs - LEAVE_MS, WATCH_MS) });
+      return LEAVE_MS;
+    }
     if (waitMs > 0) return Math.min(waitMs, RECHECK_MS);
     return Math.min(await sweep(list, { signal, alive }), RECHECK_MS);
   };

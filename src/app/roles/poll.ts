@@ -5,6 +5,7 @@ import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
 import type { SweepProgress } from '../../sweep/options.js';
 import { sweepList, type RunOptions, type SweepResult } from '../../sweep/run-sweep.js';
+import { useShortcutsUntil } from '../../sweep/shortcuts/between-sweeps.js';
 import { nextSweepMs, walkLoadOf } from '../../sweep/schedule.js';
 import type { SweepSummary } from '../../sweep/store.js';
 import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';
@@ -37,6 +38,7 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
     lists: workspaces.all().flatMap(({ config }) => polledLists(config)),
     dueMs: ({ workspace, list }) => dueMs(context, workspaces.get(workspace), list),
     sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
+    watch: ({ workspace, list }, turn) => watchList(context, workspaces.get(workspace), { list, ...turn }),
     ready: (signal) => watch.untilUsable(signal),
     log,
     clock,
@@ -94,6 +96,34 @@ async function sweepDue(
     workspace.alive.delete(list);
   }
   return 0;
+}
+
+/**
+ * Uses the shortcuts of a list that waits for its next sweep. A failure is the next sweep's to report: it reads the same list and the same
+ * Redis.
+ */
+async function watchList(
+  { watch, guard, log }: AppContext,
+  workspace: Workspace,
+  { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
+): Promise<void> {
+  const { name, sweepDeps, store } = workspace;
+  const shortcuts = workspace.shortcuts.get(list);
+  // An automatic list waits only after a failure, or for a second.
+  if (shortcuts === undefined || listIn(workspace, list).intervalMs === null || watch.refusal() !== null) return;
+  workspace.alive.set(list, alive);
+  try {
+    const { rules, images, creations } = listIn(workspace, list);
+    const { lostAt, id } = await guard.check(name);
+    const state = lostAt === null ? {} : { epoch: id };
+    const until = { signal: AbortSignal.any([watch.evicting, signal]), shortcuts, untilMs };
+    await useShortcutsUntil({ ...sweepDeps, store }, { list, rules, images, creations, ...state, ...until });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.debug({ workspace: name, list, error: String(error) }, 'shortcuts of a waiting list stopped');
+  } finally {
+    workspace.alive.delete(list);
+  }
 }
 
 /**

@@ -1,0 +1,52 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { eventually } from '../support/eventually.js';
+import { useRedis } from '../support/redis.js';
+
+const redis = useRedis();
+
+/** The memos of a sandbox, swept once an hour by a service. Returns after the first sweep. */
+async function sweptHourly(): Promise<{ sandbox: Sandbox; feed: Changefeed; sweeps: () => Promise<string | null> }> {
+  const sandbox = createSandbox({ people: 60, limit: null });
+  const { url, token } = await sandbox.start();
+  onTestFinished(() => sandbox.stop());
+  const off = Object.fromEntries(
+    ['people', 'organization', 'todo', 'history', 'activity'].map((list) => [list, { enabled: false }]),
+  );
+  const lists = { ...off, memo: { interval: '1h' } };
+  const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }], redis: { prefix: redis.keys.prefix } };
+  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+  onTestFinished(() => feed.stop());
+  const sweeps = async (): Promise<string | null> => {
+    const { workspaces } = await feed.status();
+    return workspaces[0]!.lists.find(({ list }) => list === 'memo')?.lastSweep?.completedAt ?? null;
+  };
+  await feed.start(['poll']);
+  await eventually(async () => expect(await sweeps()).not.toBeNull());
+  return { sandbox, feed, sweeps };
+}
+
+async function created(feed: Changefeed): Promise<number> {
+  let count = 0;
+  for await (const { event } of feed.tail({ from: '0', follow: false }))
+    if (event.type === 'crm.memo.created') count += 1;
+  return count;
+}
+
+it('fixed interval: the tail finds a new record while the list waits for its next sweep', async () => {
+  const { sandbox, feed, sweeps } = await sweptHourly();
+  const before = await sweeps();
+  sandbox.life.createMemo();
+  await eventually(async () => expect(await created(feed)).toBe(1));
+  expect(await sweeps()).toBe(before);
+});
+
+it('fixed interval: a sweep that a person asks for gets a list that waits', async () => {
+  const { feed, sweeps } = await sweptHourly();
+  const before = await sweeps();
+  const [swept] = await feed.sweep({ lists: ['memo'] });
+  expect(swept).toMatchObject({ list: 'memo', outcome: 'complete' });
+  expect(await sweeps()).not.toBe(before);
+});
