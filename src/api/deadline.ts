@@ -1,5 +1,6 @@
 /** One deadline for a whole try (connecting, waiting and reading), so that an answer that arrives byte by byte ends too. */
 import { systemClock } from '../runtime/clock.js';
+import { onAbort } from '../runtime/on-abort.js';
 
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
@@ -20,7 +21,7 @@ export async function withDeadline<T>(
   // Not AbortSignal.any: a long-lived outer signal would collect one dependent for every page ever fetched.
   const forward = (): void => inner.abort(outer?.reason);
   outer?.throwIfAborted();
-  outer?.addEventListener('abort', forward, { once: true });
+  const forget = outer && onAbort(outer, forward);
   systemClock.sleep(timeoutMs, done.signal).then(
     () => inner.abort(new DeadlinePassed(`nothing complete within ${timeoutMs} ms`)),
     () => undefined,
@@ -33,6 +34,6 @@ export async function withDeadline<T>(
     throw error;
   } finally {
     done.abort(FINISHED);
-    outer?.removeEventListener('abort', forward);
+    forget?.();
   }
 }

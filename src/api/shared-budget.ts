@@ -8,6 +8,7 @@ import type { Budget, BudgetRequest, WalkLoad } from './budget.js';
 import { createFairQueue } from './fair-queue.js';
 import { createGrants, type GrantsOptions } from './grants.js';
 import { createSpending, type Spent } from './spending.js';
+import { onAbort } from '../runtime/on-abort.js';
 
 export interface SharedBudget extends Budget {
   /** What the walks of a list cost and find: decides its part of the requests. */
@@ -90,7 +91,7 @@ function waiting(signal: AbortSignal | undefined, enqueue: (waiter: Waiter) => (
       reject(reasonOf(signal));
       return;
     }
-    const settle = (): void => signal?.removeEventListener('abort', abort);
+    const settle = (): void => forget?.();
     const leave = enqueue({
       grant() {
         settle();
@@ -106,7 +107,7 @@ function waiting(signal: AbortSignal | undefined, enqueue: (waiter: Waiter) => (
       settle();
       if (signal !== undefined) reject(reasonOf(signal));
     };
-    signal?.addEventListener('abort', abort, { once: true });
+    const forget = signal && onAbort(signal, abort);
   });
 }
 

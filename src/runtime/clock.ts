@@ -1,5 +1,6 @@
 /** The only source of time. Code that reads the time or waits takes a Clock, so that a test can control it. */
 import { setImmediate } from 'node:timers/promises';
+import { onAbort } from './on-abort.js';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -18,14 +19,14 @@ export const systemClock: Clock = {
         return;
       }
       const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', abort);
+        forget?.();
         resolve();
       }, ms);
       const abort = (): void => {
         clearTimeout(timer);
         reject(reasonOf(signal));
       };
-      signal?.addEventListener('abort', abort, { once: true });
+      const forget = signal && onAbort(signal, abort);
     }),
 };
 

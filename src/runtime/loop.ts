@@ -5,6 +5,7 @@ import { backoffMs, type BackoffOptions } from './backoff.js';
 import { isAborted, isoTime, systemClock, type Clock } from './clock.js';
 import { formatDuration } from './duration.js';
 import type { Log } from './log.js';
+import { onAbort } from './on-abort.js';
 
 export interface LoopOptions {
   /** The name of the loop in the log. */
@@ -88,7 +89,7 @@ async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: 
   const turn = new AbortController();
   const over = new AbortController();
   const stop = (): void => turn.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  const forget = onAbort(signal, stop);
   const life = { atMs: systemClock.now() };
   const work = run(turn.signal, () => (life.atMs = systemClock.now()));
   try {
@@ -103,7 +104,7 @@ async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: 
     throw error;
   } finally {
     over.abort();
-    signal.removeEventListener('abort', stop);
+    forget();
   }
 }
 

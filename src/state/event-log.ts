@@ -11,6 +11,7 @@ import { isAborted } from '../runtime/clock.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { checked, parseJson, type StoredAt } from './stored.js';
+import { onAbort } from '../runtime/on-abort.js';
 
 const appendDerived = loadScript('append-derived');
 
@@ -65,7 +66,7 @@ export class RedisLogReader implements LogReader {
         resolve(null);
       };
     });
-    signal.addEventListener('abort', hangUp, { once: true });
+    const forget = onAbort(signal, hangUp);
     try {
       // BLOCK 0 would wait without end.
       const blockMs = Math.max(1, Math.round(timeoutMs));
@@ -81,7 +82,7 @@ export class RedisLogReader implements LogReader {
       throw error;
     } finally {
       this.#busy.delete(connection);
-      signal.removeEventListener('abort', hangUp);
+      forget();
     }
   }
 

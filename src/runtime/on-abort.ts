@@ -1,0 +1,12 @@
+/** Waiting for a signal that many wait for, such as the stop of a service: loops, sleeps, requests. */
+import { setMaxListeners } from 'node:events';
+
+/**
+ * Calls the listener once if the signal aborts. Returns how to stop listening, which each caller does when its wait is over. So many
+ * listeners are no leak, and Node.js must not warn of one.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
