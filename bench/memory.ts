@@ -13,9 +13,10 @@ export const memory: Bench = {
   does: 'bytes of Redis memory per record',
   records: [100_000],
   run: async ({ records: [records = 0] }) => {
-    const digests = await used(records, (redis, url) => sweepTwice(redis, url, { images: false }));
-    const images = await used(records, (redis, url) => sweepTwice(redis, url, { images: true }));
-    const strings = await used(records, (redis) => writeStrings(redis, records));
+    const digestsOnly = await used(records, (redis, url) => sweepTwice(redis, url, { images: false }));
+    const withImages = await used(records, (redis, url) => sweepTwice(redis, url, { images: true }));
+    const { bytes: strings } = await used(records, (redis) => writeStrings(redis, records));
+    const [digests, images] = [digestsOnly.bytes, withImages.bytes];
     return {
       median: digests,
       unit: 'bytes per record, digests only',
@@ -26,18 +27,31 @@ export const memory: Bench = {
         'JSON strings to images': rounded(strings / images),
       },
       goals: { 'digests only, bytes': atMost(90), 'with images, bytes': atMost(500) },
-      facts: { records, jsonStrings: strings, jsonBytes: Buffer.byteLength(JSON.stringify(person(records))) },
+      facts: {
+        records,
+        keys: { 'digests only': digestsOnly.keys, 'with images': withImages.keys },
+        jsonStrings: strings,
+        jsonBytes: Buffer.byteLength(JSON.stringify(person(records))),
+      },
     };
   },
 };
 
-async function used(records: number, fill: (redis: Redis, url: string) => Promise<void>): Promise<number> {
+interface Used {
+  /** Per record. */
+  bytes: number;
+  /** Of the largest keys, per record. */
+  keys: Record<string, number>;
+}
+
+async function used(records: number, fill: (redis: Redis, url: string) => Promise<void>): Promise<Used> {
   return await withRedis(
     async (redis) =>
       await withPages(records, async ({ url }) => {
         const before = await usedBytes(redis);
         await fill(redis, url);
-        return rounded(((await usedBytes(redis)) - before) / records, 1);
+        const bytes = rounded(((await usedBytes(redis)) - before) / records, 1);
+        return { bytes, keys: await largestKeys(redis, records) };
       }),
   );
 }
@@ -47,6 +61,17 @@ async function sweepTwice(redis: Redis, url: string, { images }: { images: boole
   const changefeed = ours({ url, redis, images });
   for (let sweep = 0; sweep < 2; sweep += 1) await changefeed.sweep();
   await changefeed.close();
+}
+
+async function largestKeys(redis: Redis, records: number): Promise<Record<string, number>> {
+  const names = await redis.keys('bench:*');
+  const sizes = await Promise.all(
+    names.map(async (name) => {
+      const bytes = await redis.memory('USAGE', name, 'SAMPLES', 0);
+      return [name, rounded((bytes ?? 0) / records, 1)] as const;
+    }),
+  );
+  return Object.fromEntries(sizes.filter(([, size]) => size >= 1).sort(([, one], [, other]) => other - one));
 }
 
 async function writeStrings(redis: Redis, records: number): Promise<void> {

@@ -6,7 +6,7 @@ import type { CanonicalField, CanonicalFields } from '../crm/canonical.js';
 import { writtenName } from '../crm/fields.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { canonicalFields, textOf } from './canonical.js';
-import { shortDigest } from './digest.js';
+import { fieldDigest, shortDigest } from './digest.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
 import { memoized } from './memoized.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
@@ -90,7 +90,7 @@ export function fingerprintsOf(record: UncheckedRecord, rules: Rules): Record<st
   const fingerprints = [...canonicalFields(record, { ...all, nullIsAbsent: false })].map(([key, { value, text }]) => {
     const meaning = meanings.get(key)?.text;
     const digests =
-      meaning === undefined ? '- =' : `${shortDigest(meaning)} ${text === meaning ? '=' : shortDigest(text)}`;
+      meaning === undefined ? '- =' : `${fieldDigest(meaning)} ${text === meaning ? '=' : fieldDigest(text)}`;
     return [key, `${FINGERPRINT_VERSION} ${digests} ${valueTypeOf(value)}`];
   });
   // Object.fromEntries rather than assignment, because a field may be called `__proto__`.

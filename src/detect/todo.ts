@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
 import { toIsoTime } from './build-event.js';
-import { shortDigest } from './digest.js';
+import { fieldDigest } from './digest.js';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import type { Rules } from './rules.js';
 import { fingerprintsOf, parseFingerprint, type Fingerprint, type StoredRecord } from './stored-record.js';
@@ -108,7 +108,7 @@ function instantOf(text: string | null): string | null {
 }
 
 /** The meaning of `true` in a fingerprint. */
-const TRUE = shortDigest('true');
+const TRUE = fieldDigest('true');
 
 function fingerprintSide(fingerprints: Readonly<Record<string, string>>): TodoSide {
   const find = (fields: readonly string[]): Fingerprint | undefined => {

@@ -10,16 +10,7 @@ import { UNCONFIRMED } from '../detect/removal.js';
 import type { CommitResult, FencingToken } from '../sweep/store.js';
 import type { ShortcutCommit, ShortcutStore } from '../sweep/shortcuts/store.js';
 import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
-import {
-  changeArguments,
-  recordArguments,
-  run,
-  schemaChanges,
-  timerArguments,
-  MEMBERS,
-  WALK,
-  type FieldChange,
-} from './commit.js';
+import { run, schemaChanges, MEMBERS, WALK, type FieldChange } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
 import { memberField, readMembers, readMembersOf } from './membership.js';
 import { readJson } from './stored.js';
@@ -52,12 +43,7 @@ async function commitShortcut(
     ...(forget === null ? [] : forgetPage(forget)),
     ...schemaChanges(schema),
   ];
-  return await commitWith(scope, list, {
-    token,
-    records: recordArguments(writes),
-    changes,
-    timers: timerArguments(writes),
-  });
+  return await run(scope, list, { head: headOf(token), writes, changes });
 }
 
 /** The walk under way may have read the page already, and may recognise it in the next sweep. */
@@ -65,21 +51,9 @@ function forgetPage(page: number): FieldChange[] {
   return [MEMBERS, WALK].map((hash): FieldChange => [hash, 'del', pageField(page), '']);
 }
 
-interface Step {
-  token: FencingToken;
-  records?: ReturnType<typeof recordArguments>;
-  changes: readonly FieldChange[];
-  timers?: ReturnType<typeof timerArguments>;
-}
-
-async function commitWith(
-  scope: WorkspaceRedis,
-  list: ListName,
-  { token, records = [0], changes, timers = [0] }: Step,
-): Promise<CommitResult> {
-  // Neither a checkpoint nor a summary, and no events about the list.
-  const head = [token, randomUUID(), '', '', ''];
-  return await run(scope, list, [...head, ...records, 0, ...changeArguments(changes), ...timers]);
+/** Neither a checkpoint nor a summary. */
+function headOf(token: FencingToken): string[] {
+  return [token, randomUUID(), '', '', ''];
 }
 
 async function readCreated({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[]> {
@@ -99,7 +73,7 @@ async function beginWalk(scope: WorkspaceRedis, list: ListName, token: FencingTo
     ...created.map((key): FieldChange => [MEMBERS, 'del', CREATED + key, '']),
   ];
   for (let at = 0; at < changes.length && result.outcome === 'committed'; at += CHANGES_PER_STEP)
-    result = await commitWith(scope, list, { token, changes: changes.slice(at, at + CHANGES_PER_STEP) });
+    result = await run(scope, list, { head: headOf(token), changes: changes.slice(at, at + CHANGES_PER_STEP) });
   return result;
 }
 

@@ -2,20 +2,24 @@
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
 import { memberField, membersField } from './membership.js';
 import { packQuarantined, packRecord } from './packing.js';
-import { packPage, pageField } from './stored-pages.js';
+import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
+import { learnShape, NO_SHAPES, packShapes, type Shapes } from './shapes.js';
+import { packPage, pageField } from './stored-pages.js';
+import { knownShapes, readShapes, rememberShapes } from './stored-records.js';
 
 const script = loadScript('commit-page');
 
 /** Numbers of the script's KEYS. */
-const SWEEP = 4;
-export const WALK = 5;
-export const MEMBERS = 8;
+const SWEEP = 3;
+export const WALK = 4;
+export const MEMBERS = 7;
 
 type Argument = string | number | Buffer;
 export type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
@@ -39,7 +43,7 @@ export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: 
     ...(members === null ? [] : [setMembers(members)]),
     ...(page === undefined ? [] : pageChanges(page, members !== null)),
     ...dropParts.map((part): FieldChange => [WALK, 'del', membersField(part), '']),
-    ...quarantine.map(([key, json]): FieldChange => [WALK, 'set', `h ${key}`, packQuarantined(json)]),
+    ...quarantine.map(([key, json]): FieldChange => [WALK, 'set', `h ${key}`, packQuarantined(key, json)]),
     ...release.map((key): FieldChange => [WALK, 'del', `h ${key}`, '']),
     ...schemaChanges(commit.schema),
     ...(commit.schemaSequences ?? []).map(([field, sequence]): FieldChange => [
@@ -49,18 +53,12 @@ export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: 
       sequence,
     ]),
   ];
-  return await run(scope, list, [
-    token,
-    randomUUID(),
-    packVersioned(checkpoint),
-    packVersioned(summary),
-    summary?.completedAt ?? '',
-    ...recordArguments(writes),
-    events.length,
-    ...events.map((event) => JSON.stringify(event)),
-    ...changeArguments(changes),
-    ...timerArguments(writes),
-  ]);
+  return await run(scope, list, {
+    head: [token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
+    writes,
+    events,
+    changes,
+  });
 }
 
 export async function commitRemovals(
@@ -71,26 +69,32 @@ export async function commitRemovals(
   const changes = commit.missing.map(([key, entry]): FieldChange =>
     entry === null ? [MEMBERS, 'del', `m ${key}`, ''] : [MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
   );
-  return await run(scope, list, [
-    commit.token,
-    randomUUID(),
-    packVersioned(commit.checkpoint),
-    '',
-    '',
-    ...recordArguments(commit.writes),
-    0,
-    ...changeArguments([...changes, ...schemaChanges(commit.schema)]),
-    ...timerArguments(commit.writes),
-  ]);
+  return await run(scope, list, {
+    head: [commit.token, randomUUID(), packVersioned(commit.checkpoint), '', ''],
+    writes: commit.writes,
+    changes: [...changes, ...schemaChanges(commit.schema)],
+  });
 }
 
+export interface Step {
+  /** The script's first five arguments. */
+  head: readonly Argument[];
+  writes?: readonly RecordWrite[];
+  /** Events about the list. */
+  events?: readonly ChangeEvent[];
+  changes: readonly FieldChange[];
+}
+
+/** Another process may add a shape, or store the list again, between any two attempts. More than a few times is a fault. */
+const ATTEMPTS = 5;
+
 export async function run(
-  { redis, keys, workspace }: WorkspaceRedis,
+  scope: WorkspaceRedis,
   list: ListName,
-  args: Argument[],
+  { head, writes = [], events = [], changes }: Step,
 ): Promise<CommitResult> {
+  const { redis, keys, workspace } = scope;
   const touched = [
-    keys.digests(workspace, list),
     keys.records(workspace, list),
     keys.log(workspace),
     keys.sweep(workspace, list),
@@ -99,7 +103,37 @@ export async function run(
     keys.due(workspace),
     keys.members(workspace, list),
   ];
-  return committed(script, await script.run(redis, touched, args));
+  const rest = [
+    events.length,
+    ...events.map((event) => JSON.stringify(event)),
+    ...changeArguments(changes),
+    ...timerArguments(writes),
+  ];
+  let known = writes.length === 0 ? NO_SHAPES : await knownShapes(scope, list);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const shapes = withShapeOf(known, writes);
+    const json = packShapes(known);
+    const described = [known.tag, Buffer.byteLength(json), shapes === known ? '' : packShapes(shapes)];
+    const args = [...head, ...described, ...recordArguments(writes, shapes), ...rest];
+    const answer = await script.run(redis, touched, args);
+    if (words(script, answer)[0] !== 'shapes') {
+      const result = committed(script, answer);
+      if (result.outcome === 'committed') rememberShapes(scope, list, shapes);
+      return result;
+    }
+    known = await readShapes(scope, list);
+  }
+  throw unexpectedAnswer(script, 'shapes');
+}
+
+/** Single records are often unusual; a page of them shows the list's names. */
+const RECORDS_TO_LEARN_FROM = 10;
+
+function withShapeOf(known: Shapes, writes: readonly RecordWrite[]): Shapes {
+  const stored = writes.find(({ state }) => state.image !== null || state.fields !== undefined)?.state;
+  if (stored === undefined || (known.shapes.length > 0 && writes.length < RECORDS_TO_LEARN_FROM)) return known;
+  const content = stored.image === null ? stored.fields : (JSON.parse(stored.image) as object);
+  return learnShape(known, Object.keys(content ?? {}));
 }
 
 export function committed(called: Script, answer: unknown): CommitResult {
@@ -110,15 +144,16 @@ export function committed(called: Script, answer: unknown): CommitResult {
   throw unexpectedAnswer(called, word);
 }
 
-export function recordArguments(writes: readonly RecordWrite[]): Argument[] {
+function recordArguments(writes: readonly RecordWrite[], shapes: Shapes): Argument[] {
   const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
     const events = event === null ? [] : [event, ...derived];
-    return [key, state.digest, packRecord(state), events.length, ...events.map((one) => JSON.stringify(one))];
+    const packed = packRecord(key, state, shapes);
+    return [recordField(key), packed, events.length, ...events.map((one) => JSON.stringify(one))];
   });
   return [writes.length, ...flat];
 }
 
-export function timerArguments(writes: readonly RecordWrite[]): Argument[] {
+function timerArguments(writes: readonly RecordWrite[]): Argument[] {
   const timers = writes.flatMap(({ key, timers = [] }) =>
     timers.map(({ kind, atMs }) => [`${kind} ${key}`, atMs ?? '']),
   );
@@ -146,6 +181,6 @@ export function schemaChanges(delta: SchemaDelta | undefined): FieldChange[] {
   return [...(delta ?? [])].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]);
 }
 
-export function changeArguments(changes: readonly FieldChange[]): Argument[] {
+function changeArguments(changes: readonly FieldChange[]): Argument[] {
   return [changes.length, ...changes.flat()];
 }

@@ -82,9 +82,7 @@ export class Keys {
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
   /** sorted set with TTL, score ms: ids of records that events or hints name, to be fetched out of turn. */
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
-  /** hash record key → digest of the record's JSON, or `gone`. */
-  digests = (workspace: string, list: ListName): string => this.#workspace(workspace, `digests:${list}`);
-  /** hash record key → packed stored record, a version byte first. */
+  /** hash packed record key → packed stored record, a version byte first (packing.ts). Field `\x03`: the list's shapes (shapes.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
 
   // Per subscription. BullMQ's keys of its queue share the prefix.

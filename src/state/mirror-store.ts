@@ -4,17 +4,16 @@ import { GONE } from '../detect/removal.js';
 import type { MirrorStore } from '../server/mirror/store.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
-import { unpackRecord } from './packing.js';
-
-const SCAN_COUNT = 1_000;
+import { countRecords, everyDigest, readRecords } from './stored-records.js';
 
 export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
+  const scope = { redis, keys, workspace };
   return {
     async status(list) {
       const sweep = keys.sweep(workspace, list);
       const [[baselineAt = null, lastSweep = null], records, leases] = await Promise.all([
         redis.hmget(sweep, 'baselineAt', 'lastSweep'),
-        redis.hlen(keys.digests(workspace, list)),
+        countRecords(scope, list),
         redis.exists(keys.lease(workspace, list)),
       ]);
       const completed = readSummary(lastSweep, { keys, workspace }, list);
@@ -28,20 +27,12 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
     },
     async keys(list) {
       const found = new Set<string>();
-      const stream = redis.hscanStream(keys.digests(workspace, list), { count: SCAN_COUNT });
-      for await (const chunk of stream) {
-        const pairs = chunk as string[];
-        for (let at = 0; at < pairs.length; at += 2) if (pairs[at + 1] !== GONE) found.add(pairs[at] ?? '');
-      }
+      for await (const [key, digest] of everyDigest(scope, list)) if (digest !== GONE) found.add(key);
       return [...found];
     },
     async images(list, wanted) {
-      if (wanted.length === 0) return [];
-      const hash = keys.records(workspace, list);
-      const packed = await redis.hmgetBuffer(hash, ...wanted);
-      return packed.map((bytes, index) =>
-        bytes === null ? null : unpackRecord(bytes, hash, wanted[index] ?? '').image,
-      );
+      const stored = await readRecords(scope, list, wanted);
+      return stored.map((record) => record?.image ?? null);
     },
   };
 }

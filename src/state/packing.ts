@@ -1,20 +1,55 @@
 /**
- * How a record is stored in Redis: a version byte, a checksum, and, deflated with a dictionary, a line of JSON with what is known
- * about the record followed by the record's JSON as it was received.
+ * How a record is stored in Redis:
  *
- * MessagePack with shared structures is smaller, but a record could then be read only together with the structures of its time
- * (docs/detection.md has the measurements). In this format each value can be read by itself.
+ *     version · digest of its text · checksum · kind · [number of its shape] · [digests of its fields] · deflated text
+ *
+ * The deflated text is a line of JSON with what is known about the record, followed by its content: its JSON as it was received, or with
+ * `images: false` the fingerprints of its fields. The content is without the names of its fields (shapes.ts), and fingerprints are
+ * without their digests, which are bytes that cannot be compressed. The digest of the text comes first, so that it can be read without the rest. The record's key ends the dictionary:
+ * the id is part of most records.
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { SerialisedRecord } from '../sweep/store.js';
 import { DICTIONARY } from './packing-dictionary.js';
+import { recordField, shownField } from './record-key.js';
+import { NO_SHAPES, withNames, withoutNames, type Shapes } from './shapes.js';
 import { checked, parseJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
-const VERSION = '3';
+const VERSION = '4';
+/** A digest of 16 hexadecimal digits is stored as 8 bytes after this byte; any other text after its length. */
+const BINARY = 255;
+const BINARY_DIGEST = /^[0-9a-f]{16}$/u;
+const BINARY_DIGEST_BYTES = 8;
+/** The most bytes that a digest takes, with the version. */
+export const HEAD_BYTES = 32;
 const CHECKSUM_BYTES = 4;
-const HEADER_BYTES = VERSION.length + CHECKSUM_BYTES;
+
+/** What the content is, as bits of one byte. */
+const IMAGE = 1;
+const FINGERPRINTS = 2;
+const SHAPED = 4;
+
+/**
+ * A fingerprint as `detect` writes it. Its digest is stored as bytes; frequent value types as one letter: `1 0a1b2c3d = string` is `~s`, and
+ * `1 - = null` is `-n`. Any other fingerprint is longer than two characters, with `~` in place of the version and the digest.
+ */
+const FINGERPRINT = /^1 ([0-9a-f]{8}|-) (?:= )?(.*)$/su;
+const FIELD_DIGEST_BYTES = 4;
+const TAKEN_OUT = '~';
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['string', 's'],
+  ['number', 'd'],
+  ['boolean', 'b'],
+  ['timestamp', 't'],
+  ['timestamp to the minute', 'm'],
+  ['{id, name}', 'r'],
+  ['list of {id, name}', 'l'],
+  ['null', 'n'],
+  ['empty list', 'e'],
+]);
+const TYPES: ReadonlyMap<string, string> = new Map([...LETTERS].map(([type, letter]) => [letter, type]));
 
 const gone = z.object({
   at: z.string(),
@@ -38,14 +73,11 @@ const decision = z.object({
   event: z.string().exactOptional(),
   times: z.number().exactOptional(),
 });
-type Rest = Omit<SerialisedRecord, 'digest' | 'sequence' | 'image'>;
-type Head = readonly [digest: string, sequence: number, hasImage: boolean, rest: Rest];
+type Rest = Omit<SerialisedRecord, 'digest' | 'sequence' | 'image' | 'fields'>;
+type Head = readonly [sequence: number, rest: Rest];
 const headSchema: z.ZodType<Head> = z.tuple([
-  z.string(),
   z.number(),
-  z.boolean(),
   z.object({
-    fields: z.record(z.string(), z.string()).exactOptional(),
     modifiedAt: z.string().nullable().exactOptional(),
     earlier: z.array(z.string()).exactOptional(),
     doubt: doubt.exactOptional(),
@@ -54,53 +86,177 @@ const headSchema: z.ZodType<Head> = z.tuple([
     dueSince: z.string().exactOptional(),
   }),
 ]);
+const fieldsSchema = z.record(z.string(), z.string());
 
-export function packRecord({ digest, sequence, image, ...rest }: SerialisedRecord): Buffer {
-  const head = JSON.stringify([digest, sequence, image !== null, rest]);
-  const text = image === null ? head : `${head}\n${image}`;
-  const packed = deflateRawSync(text, { level: 6, dictionary: DICTIONARY });
-  const header = Buffer.alloc(HEADER_BYTES, VERSION, 'latin1');
-  header.writeUInt32BE(crc32(packed), VERSION.length);
-  return Buffer.concat([header, packed]);
+export function packRecord(key: string, record: SerialisedRecord, shapes: Shapes = NO_SHAPES): Buffer {
+  const { digest, sequence, image, fields, ...rest } = record;
+  const { kind, text, digests } = contentOf({ image, fields });
+  const shaped = text === null ? null : withoutNames(shapes, text);
+  const head = JSON.stringify([sequence, rest]);
+  const whole = text === null ? head : `${head}\n${shaped?.pieces ?? text}`;
+  return Buffer.concat([
+    Buffer.from(VERSION, 'latin1'),
+    packDigest(digest),
+    checksumOf(text === null ? head : `${head}\n${text}`, digests),
+    shaped === null ? Buffer.of(kind) : Buffer.of(kind | SHAPED, shaped.shape),
+    digests,
+    deflateRawSync(whole, { level: 6, memLevel: MEM_LEVEL, dictionary: dictionaryFor(key) }),
+  ]);
+}
+
+/** A smaller table of matches than the default is faster to set up; for texts of this size it finds as much. */
+const MEM_LEVEL = 5;
+
+function dictionaryFor(key: string): Buffer {
+  return Buffer.concat([DICTIONARY, Buffer.from(key, 'utf8')]);
+}
+
+/** The text of the content, and the digests that were taken out of it, after their number. */
+function contentOf({ image, fields }: { image: string | null; fields: SerialisedRecord['fields'] | undefined }): {
+  kind: number;
+  text: string | null;
+  digests: Buffer;
+} {
+  if (image !== null) return { kind: IMAGE, text: image, digests: Buffer.alloc(0) };
+  if (fields === undefined) return { kind: 0, text: null, digests: Buffer.alloc(0) };
+  let taken = '';
+  const entries = Object.entries(fields).map(([name, fingerprint]) => {
+    const { digest, rest } = withoutDigest(fingerprint);
+    taken += digest;
+    return [name, rest];
+  });
+  const digests = Buffer.from(taken, 'hex');
+  const count = Buffer.alloc(2);
+  count.writeUInt16BE(digests.length / FIELD_DIGEST_BYTES);
+  return {
+    kind: FINGERPRINTS,
+    // Object.fromEntries rather than assignment, because a field may be called `__proto__`.
+    text: JSON.stringify(Object.fromEntries(entries)),
+    digests: Buffer.concat([count, digests]),
+  };
+}
+
+function withoutDigest(fingerprint: string): { digest: string; rest: string } {
+  const [, digest = '', type = ''] = FINGERPRINT.exec(fingerprint) ?? [];
+  const letter = fingerprint === `1 ${digest} = ${type}` ? LETTERS.get(type) : undefined;
+  if (digest === '-' && letter !== undefined) return { digest: '', rest: `-${letter}` };
+  if (digest === '-' || digest === '') return { digest: '', rest: fingerprint };
+  return { digest, rest: `${TAKEN_OUT}${letter ?? fingerprint.slice(`1 ${digest} `.length)}` };
+}
+
+function withDigest(rest: string, next: () => string): string {
+  const type = rest.length === 2 ? TYPES.get(rest.slice(1)) : undefined;
+  if (rest.startsWith('-') && type !== undefined) return `1 - = ${type}`;
+  if (!rest.startsWith(TAKEN_OUT)) return rest;
+  return `1 ${next()} ${type === undefined ? rest.slice(TAKEN_OUT.length) : `= ${type}`}`;
+}
+
+function packDigest(digest: string): Buffer {
+  if (BINARY_DIGEST.test(digest)) return Buffer.concat([Buffer.of(BINARY), Buffer.from(digest, 'hex')]);
+  const text = Buffer.from(digest, 'latin1');
+  return Buffer.concat([Buffer.of(text.length), text]);
+}
+
+/** Of the text as it was before anything was taken out of it, so that a wrong shape is noticed as well. */
+function checksumOf(text: string, digests: Buffer): Buffer {
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32BE(crc32(digests, crc32(text)));
+  return checksum;
+}
+
+/** The digest in the first HEAD_BYTES of a stored record. @throws ChangefeedError CF_STATE_UNREADABLE */
+export function digestOfPacked(head: Buffer, hash: string, key: string): string {
+  const { digest, end } = readDigest(head);
+  if (head.toString('latin1', 0, 1) !== VERSION || end > head.length) throw unreadableRecord(head, hash, key);
+  return digest;
+}
+
+function readDigest(stored: Buffer): { digest: string; end: number } {
+  const start = VERSION.length + 1;
+  const length = stored[VERSION.length] ?? 0;
+  const isBinary = length === BINARY;
+  const end = start + (isBinary ? BINARY_DIGEST_BYTES : length);
+  return { digest: stored.toString(isBinary ? 'hex' : 'latin1', start, end), end };
 }
 
 /**
  * @param hash the Redis key that the value was read from
- * @param field its field
- * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write
+ * @param key the record's key
+ * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write with these shapes
  */
-export function unpackRecord(stored: Buffer, hash: string, field: string): SerialisedRecord {
-  const packed = stored.subarray(HEADER_BYTES);
-  // The image is not parsed here, but the checksum covers it.
-  if (stored.length < HEADER_BYTES || stored.toString('latin1', 0, VERSION.length) !== VERSION)
-    throw unreadable(recordAt(hash, field), `${stored.length} bytes without format version ${VERSION}`);
-  if (stored.readUInt32BE(VERSION.length) !== crc32(packed))
-    throw unreadable(recordAt(hash, field), `${stored.length} bytes whose checksum is wrong`);
-  const text = inflateRawSync(packed, { dictionary: DICTIONARY }).toString('utf8');
-  const cut = text.indexOf('\n');
-  const at = recordAt(hash, field);
-  const [digest, sequence, hasImage, rest] = checked(
-    headSchema,
-    parseJson(cut === -1 ? text : text.slice(0, cut), at),
-    at,
-  );
-  return { digest, sequence, image: hasImage ? text.slice(cut + 1) : null, ...rest };
+export function unpackRecord(stored: Buffer, hash: string, key: string, shapes: Shapes = NO_SHAPES): SerialisedRecord {
+  if (stored.toString('latin1', 0, 1) !== VERSION)
+    throw unreadable(recordAt(hash, key), `${stored.length} bytes without format version ${VERSION}`);
+  const { digest, end } = readDigest(stored);
+  const read = readContent(stored.subarray(end), key, shapes);
+  if (read === null) throw unreadable(recordAt(hash, key), `${stored.length} bytes whose checksum is wrong`);
+  const at = recordAt(hash, key);
+  const [sequence, rest] = checked(headSchema, parseJson(read.head, at), at);
+  const { kind, text, digests } = read;
+  const fields = kind === FINGERPRINTS ? { fields: fieldsFrom(text ?? '', digests, at) } : {};
+  return { digest, sequence, image: kind === IMAGE ? text : null, ...fields, ...rest };
 }
 
-function recordAt(hash: string, field: string): StoredAt {
+interface Content {
+  kind: number;
+  head: string;
+  text: string | null;
+  digests: Buffer;
+}
+
+/** Null when the checksum does not fit. */
+function readContent(stored: Buffer, key: string, shapes: Shapes): Content | null {
+  const bits = stored[CHECKSUM_BYTES] ?? 0;
+  const kind = bits & ~SHAPED;
+  const shape = (bits & SHAPED) === 0 ? null : (stored[CHECKSUM_BYTES + 1] ?? 0);
+  const from = CHECKSUM_BYTES + (shape === null ? 1 : 2);
+  if (stored.length < from + 2) return null;
+  const count = kind === FINGERPRINTS ? 2 + FIELD_DIGEST_BYTES * stored.readUInt16BE(from) : 0;
+  const digests = stored.subarray(from, from + count);
+  const whole = inflated(stored.subarray(from + count), key);
+  if (whole === null) return null;
+  const cut = whole.indexOf('\n');
+  const head = cut === -1 ? whole : whole.slice(0, cut);
+  const pieces = cut === -1 ? null : whole.slice(cut + 1);
+  const text = pieces === null || shape === null ? pieces : withNames(shapes, shape, pieces);
+  const checksum = checksumOf(text === null ? head : `${head}\n${text}`, digests);
+  return checksum.equals(stored.subarray(0, CHECKSUM_BYTES)) ? { kind, head, text, digests } : null;
+}
+
+function inflated(packed: Buffer, key: string): string | null {
+  try {
+    return inflateRawSync(packed, { dictionary: dictionaryFor(key) }).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+function fieldsFrom(text: string, digests: Buffer, at: StoredAt): Record<string, string> {
+  let from = 2;
+  const next = (): string => digests.toString('hex', from, (from += FIELD_DIGEST_BYTES));
+  const entries = Object.entries(checked(fieldsSchema, parseJson(text, at), at));
+  return Object.fromEntries(entries.map(([name, rest]) => [name, withDigest(rest, next)])) as Record<string, string>;
+}
+
+function unreadableRecord(stored: Buffer, hash: string, key: string): Error {
+  return unreadable(recordAt(hash, key), `${stored.length} bytes without format version ${VERSION}`);
+}
+
+function recordAt(hash: string, key: string): StoredAt {
+  const field = shownField(recordField(key));
   return {
     key: hash,
-    field,
+    field: key,
     what: 'a stored record',
     remedy: `Restore Redis from a backup, or remove the record (HDEL ${hash} ${field}), which then counts as new. If another release wrote it, run that release or set another redis.prefix.`,
   };
 }
 
 /** The JSON of a quarantined record: kept for one or two sweeps, but perhaps of every row of the list. */
-export function packQuarantined(json: string): Buffer {
-  return packRecord({ digest: '', sequence: 0, image: json });
+export function packQuarantined(key: string, json: string): Buffer {
+  return packRecord(key, { digest: '', sequence: 0, image: json });
 }
 
-export function unpackQuarantined(packed: Buffer, hash: string, field: string): string | null {
-  return unpackRecord(packed, hash, field).image;
+export function unpackQuarantined(packed: Buffer, hash: string, key: string): string | null {
+  return unpackRecord(packed, hash, key).image;
 }

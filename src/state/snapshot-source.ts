@@ -9,8 +9,8 @@ import { BEFORE_ALL } from '../events/log-id.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
-import { unpackRecord } from './packing.js';
 import { loadScript } from './scripts.js';
+import { recordsIn, unpackAll } from './stored-records.js';
 
 const scanImages = loadScript('scan-images');
 
@@ -47,8 +47,8 @@ export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
       const observation = { workspace, sweep, previousSweep: null, observedAt: isoTime(clock.now()) };
       const records: Scan['records'][number][] = [];
       let withoutImage = 0;
-      for (const [key, packed] of scanned.records) {
-        const { image, gone, sequence } = unpackRecord(packed, keys.records(workspace, list), key);
+      const stored = await unpackAll({ redis, keys, workspace }, list, scanned.records);
+      for (const [key, { image, gone, sequence }] of stored) {
         if (image !== null) {
           const record = JSON.parse(image) as UncheckedRecord;
           records.push({ key, event: snapshotEvent({ key, record, rules, observation }, sequence) });
@@ -75,17 +75,12 @@ async function scan(
   const args = [position.cursor, STEP, position.server];
   const answer = await scanImages.runBuffer(redis, touched, args);
   const [cursor, flat, tail, lastSweep, server] = answer as [Buffer, Buffer[], Buffer, Buffer, Buffer];
-  const records: Scanned['records'] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    const [key, packed] = [flat[at], flat[at + 1]];
-    if (key !== undefined && packed !== undefined) records.push([key.toString(), packed]);
-  }
   const summary = readSummary(lastSweep.toString() || null, { keys, workspace }, list);
   const [at, end] = [cursor.toString(), tail.toString()];
   return {
     next: at === FIRST_CURSOR ? null : { cursor: at, server: server.toString() },
     tail: end === '' ? BEFORE_ALL : end,
-    records,
+    records: recordsIn(flat),
     sweep: summary?.sweepId ?? '',
   };
 }

@@ -16,6 +16,7 @@ import type { Keys } from './keys.js';
 import { readTrust } from './commit-shortcut.js';
 import { readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
+import { countRecords } from './stored-records.js';
 import { loadSweep, readRows } from './sweep-store.js';
 
 export interface WatchedWorkspace {
@@ -77,7 +78,7 @@ async function readListStatus(
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
-    redis.hlen(keys.records(workspace, list)),
+    countRecords(view, list),
     readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
     readTrust(view, list),

@@ -20,9 +20,10 @@ import {
   readWalkedMembers,
   unconfirmedIds,
 } from './membership.js';
-import { unpackQuarantined, unpackRecord } from './packing.js';
+import { unpackQuarantined } from './packing.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { pageField, readPages } from './stored-pages.js';
+import { inChunks, readDigests, readRecords } from './stored-records.js';
 import { readNumber, readTime, type StoredAt } from './stored.js';
 
 const acquireLease = loadScript('acquire-lease');
@@ -102,18 +103,11 @@ type Records = Pick<
   'digests' | 'records' | 'quarantinedKeys' | 'quarantined' | 'schema' | 'schemaSequences'
 >;
 
-function records({ redis, keys, workspace }: WorkspaceRedis): Records {
+function records(scope: WorkspaceRedis): Records {
+  const { redis, keys, workspace } = scope;
   return {
-    async digests(list, wanted) {
-      return await inChunks(wanted, (chunk) => redis.hmget(keys.digests(workspace, list), ...chunk));
-    },
-    async records(list, wanted) {
-      const hash = keys.records(workspace, list);
-      return await inChunks(wanted, async (chunk) => {
-        const packed = await redis.hmgetBuffer(hash, ...chunk);
-        return packed.map((bytes, index) => (bytes === null ? null : unpackRecord(bytes, hash, chunk[index] ?? '')));
-      });
-    },
+    digests: (list, wanted) => readDigests(scope, list, wanted),
+    records: (list, wanted) => readRecords(scope, list, wanted),
     async quarantinedKeys(list) {
       const names = await redis.hkeys(keys.walk(workspace, list));
       const quarantined = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
@@ -121,9 +115,8 @@ function records({ redis, keys, workspace }: WorkspaceRedis): Records {
     },
     async quarantined(list, wanted) {
       const hash = keys.walk(workspace, list);
-      const names = wanted.map((key) => `h ${key}`);
-      return await inChunks(names, async (chunk) => {
-        const packed = await redis.hmgetBuffer(hash, ...chunk);
+      return await inChunks(wanted, async (chunk) => {
+        const packed = await redis.hmgetBuffer(hash, ...chunk.map((key) => `h ${key}`));
         return packed.map((bytes, index) =>
           bytes === null ? null : unpackQuarantined(bytes, hash, chunk[index] ?? ''),
         );
@@ -142,17 +135,6 @@ function records({ redis, keys, workspace }: WorkspaceRedis): Records {
       return counts.map((count, index) => (count === null ? 0 : readCount(hash, names[index] ?? '', count)));
     },
   };
-}
-
-/** Redis answers one command at a time: reading 60,000 fields at once would make every other client wait. */
-const CHUNK = 1_000;
-
-async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
-  const all: T[] = [];
-  for (let at = 0; at < wanted.length; at += CHUNK) {
-    for (const one of await read(wanted.slice(at, at + CHUNK))) all.push(one);
-  }
-  return all;
 }
 
 export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<StoredSweep> {

@@ -6,10 +6,11 @@ import type { TodoWatch } from '../detect/rules.js';
 import { TIMER_KINDS } from '../detect/watch-todo.js';
 import { describe } from '../errors.js';
 import type { StoredTodo, Timer, TodoStore } from '../todos/store.js';
-import type { Keys } from './keys.js';
-import { unpackRecord } from './packing.js';
+import type { Keys, WorkspaceRedis } from './keys.js';
+import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { readJson, unreadable } from './stored.js';
+import { recordsIn, unpackAll } from './stored-records.js';
 import { loadSweep } from './sweep-store.js';
 
 const fireTimer = loadScript('fire-timer');
@@ -21,12 +22,13 @@ const NOTHING = Buffer.alloc(0);
 const watchSchema: z.ZodType<TodoWatch> = z.object({ timeZone: z.string(), dueSoonMs: z.number() });
 
 export function createTodoStore(redis: Redis, keys: Keys, workspace: string): TodoStore {
+  const scope = { redis, keys, workspace };
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
   const sweep = keys.sweep(workspace, 'todo');
   const touched = [due, records, keys.log(workspace), keys.members(workspace, 'todo'), keys.walk(workspace, 'todo')];
   return {
-    lastSweep: async () => (await loadSweep({ redis, keys, workspace }, 'todo')).state.lastSweep,
+    lastSweep: async () => (await loadSweep(scope, 'todo')).state.lastSweep,
     async due(upToMs, { offset, count }) {
       return timersFrom(due, await redis.zrangebyscore(due, '-inf', upToMs, 'WITHSCORES', 'LIMIT', offset, count));
     },
@@ -35,11 +37,21 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
       return next?.atMs ?? null;
     },
     async todos(wanted) {
-      const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(records, ...wanted);
-      return packed.map((bytes, index) => (bytes === null ? null : storedTodo(bytes, records, wanted[index] ?? '')));
+      const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(records, ...wanted.map(recordField));
+      const stored = packed.flatMap((bytes, at) => (bytes === null ? [] : [[wanted[at] ?? '', bytes] as const]));
+      const todos = new Map(await storedTodos(scope, stored));
+      return wanted.map((key) => todos.get(key) ?? null);
     },
     async fire({ kind, key, atMs }, todo, event) {
-      const args = [`${kind} ${key}`, atMs, key, todo?.version ?? NOTHING, event === null ? '' : JSON.stringify(event)];
+      const version = todo?.version ?? NOTHING;
+      const args = [
+        `${kind} ${key}`,
+        atMs,
+        key,
+        recordField(key),
+        version,
+        event === null ? '' : JSON.stringify(event),
+      ];
       const [word] = words(fireTimer, await fireTimer.run(redis, touched, args));
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;
       throw unexpectedAnswer(fireTimer, word);
@@ -52,17 +64,12 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
     },
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {
-        const flat = chunk as Buffer[];
-        const at = flat.flatMap((_, index) => (index % 2 === 0 ? [index] : []));
-        yield at.map((index) => {
-          const key = String(flat[index]);
-          return [key, storedTodo(flat[index + 1] ?? NOTHING, records, key)] as const;
-        });
+        yield await storedTodos(scope, recordsIn(chunk as Buffer[]));
       }
     },
     async set(key, { version }, timers) {
       const flat = timers.flatMap(({ kind, atMs }) => [`${kind} ${key}`, atMs ?? '']);
-      await setTimers.run(redis, [due, records], [key, version, timers.length, ...flat]);
+      await setTimers.run(redis, [due, records], [recordField(key), version, timers.length, ...flat]);
     },
     async watchAs(watch) {
       if (watch !== null) await redis.hset(sweep, 'watchedAs', JSON.stringify(watch));
@@ -71,12 +78,18 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   };
 }
 
-function storedTodo(version: Buffer, hash: string, key: string): StoredTodo {
-  const { digest: _, image, ...rest } = unpackRecord(version, hash, key);
-  return {
-    version,
-    known: { ...rest, record: image === null ? null : (JSON.parse(image) as StoredRecord['record']) },
-  };
+async function storedTodos(
+  scope: WorkspaceRedis,
+  packed: readonly (readonly [key: string, version: Buffer])[],
+): Promise<(readonly [key: string, todo: StoredTodo])[]> {
+  const records = await unpackAll(scope, 'todo', packed);
+  return records.map(([key, { digest: _, image, ...rest }], at) => [
+    key,
+    {
+      version: packed[at]?.[1] ?? NOTHING,
+      known: { ...rest, record: image === null ? null : (JSON.parse(image) as StoredRecord['record']) },
+    },
+  ]);
 }
 
 /** Members are `<kind> <key>`; no kind contains a space. */

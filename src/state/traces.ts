@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis';
 import type { TraceStore, WorkspaceTraces } from '../dispatch/ports.js';
 import type { Keys } from './keys.js';
+import { countRecords } from './stored-records.js';
 
 const SCAN_COUNT = 1_000;
 const CHUNK = 200;
@@ -24,10 +25,11 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
 }
 
 async function removeWorkspace(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceTraces> {
-  const lists = await scanAll(redis, keys.records(workspace, '*'));
+  const found = await scanAll(redis, keys.records(workspace, '*'));
+  const lists = found.map((key) => key.slice(keys.records(workspace, '').length));
   const [events, ...records] = await Promise.all([
     redis.xlen(keys.log(workspace)),
-    ...lists.map((key) => redis.hlen(key)),
+    ...lists.map((list) => countRecords({ redis, keys, workspace }, list)),
   ]);
   let removed = 0;
   for await (const found of scan(redis, keys.everythingOf(workspace))) removed += await redis.unlink(...found);

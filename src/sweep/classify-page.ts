@@ -5,7 +5,7 @@
 import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf } from '../detect/age.js';
 import type { CreationTally } from '../detect/creation.js';
-import { digestOf } from '../detect/digest.js';
+import { recordDigest } from '../detect/digest.js';
 import { modifiedAtOf } from '../detect/fields.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
@@ -242,7 +242,7 @@ export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): 
     const key = recordKey(record, rules, occurrence);
     if (byKey.has(key)) continue;
     const text = JSON.stringify(record);
-    byKey.set(key, { key, record, text, digest: digestOf(text) });
+    byKey.set(key, { key, record, text, digest: recordDigest(text) });
   }
   return [...byKey.values()];
 }

@@ -4,7 +4,7 @@
  */
 import type { UncheckedRecord } from '../crm/record.js';
 import { detect } from '../detect/detect.js';
-import { digestOf } from '../detect/digest.js';
+import { recordDigest } from '../detect/digest.js';
 import { withoutFields } from '../detect/rules.js';
 import { fieldsFollowingDrift, transitions } from '../detect/schema-drift/drift.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
@@ -76,7 +76,7 @@ function release(
   if (stored !== null && isSchemaChangeUndone(stored, record, rules))
     for (const { field } of drifted) silent.add(field);
   const observation = observationOf(deps, options, { checkpoint, lastSweep });
-  const seen = { key, record, text, digest: digestOf(text) };
+  const seen = { key, record, text, digest: recordDigest(text) };
   const input = detectInput(seen, stored, { baseline: null, rules, observation, images });
   const detection = detect({ ...input, rules: withoutFields(rules, silent) });
   const schema: SchemaDelta = new Map();

@@ -110,7 +110,7 @@ export async function loadScripts(redis: Redis): Promise<void> {
 }
 
 async function deleteWorkspace(redis: Redis, keys: Keys, workspace: string, list: BuiltInList): Promise<void> {
-  const ofList = [keys.digests, keys.records, keys.lease, keys.sweep, keys.walk, keys.members, keys.aimed].map((key) =>
+  const ofList = [keys.records, keys.lease, keys.sweep, keys.walk, keys.members, keys.aimed].map((key) =>
     key(workspace, list),
   );
   await redis.unlink(keys.log(workspace), keys.fence(workspace), ...ofList);

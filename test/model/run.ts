@@ -10,6 +10,7 @@ import { silentLog } from '../../src/runtime/log.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
 import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import { keyOfField } from '../../src/state/record-key.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
 import { sweepList } from '../../src/sweep/run-sweep.js';
@@ -365,7 +366,8 @@ class Run {
   async #storedRecords(): Promise<Map<string, SerialisedRecord>> {
     const { redis, keys, workspace } = this.#context;
     const { list } = this.#scenario;
-    const names = await redis.hkeys(keys.records(workspace, list));
+    const fields = await redis.hkeysBuffer(keys.records(workspace, list));
+    const names = fields.flatMap((field) => keyOfField(field) ?? []);
     const states = await this.#store.records(list, names);
     return new Map(names.flatMap((name, nth) => (states[nth] == null ? [] : [[name, states[nth]] as const])));
   }

@@ -10,54 +10,60 @@
 
   Atomic because: a crash between stored records and log would lose or repeat an event; a checkpoint ahead of its page would
   skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time; a page that is recognised
-  although its records are stored differently would hide a change. The timers and the pages are why this script has two keys more
-  than the limit of six.
+  although its records are stored differently would hide a change. The timers are why this script has one key more than the limit
+  of six.
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
-  written, because every record would appear new. The baseline and the digests are deleted; the next sweep is a baseline without
-  events ("quiet").
+  written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
+  Shapes: the records are packed with the shapes that the client knows. If Redis has others, nothing is written, and the client packs
+  them again.
   When the sweep completes, the walk is deleted except for quarantined records.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
-  KEYS 1 digests · 2 records · 3 log · 4 sweep · 5 walk · 6 lease · 7 due · 8 members
+  KEYS 1 records · 2 log · 3 sweep · 4 walk · 5 lease · 6 due · 7 members
   ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
-       6 n · n × (key, digest, packed record, e, e × event): the record's own event first, then those derived from it
+       6 tag of the shapes ("" for none) · 7 their length in bytes · 8 shapes to write ("" for none)
+       9 n · n × (field, packed record, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
-       then k · k × (4, 5 or 8, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[4], KEYS[5] or KEYS[8]
+       then k · k × (3, 4 or 7, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[3], KEYS[4] or KEYS[7]
        then t · t × (timer, ms or "" for none)
-  RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"}    Cost O(changed records). Never calls TIME. ]]
-local holder = redis.call('GET', KEYS[6])
+  RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"} · {"shapes"}    Cost O(changed records). Never calls TIME. ]]
+local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0 } end
-if redis.call('EXISTS', KEYS[2]) == 1 then
-  redis.call('HSET', KEYS[4], 'kept', 1)
-elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
-  redis.call('UNLINK', KEYS[1])
-  redis.call('HDEL', KEYS[4], 'baselineAt', 'checkpoint', 'kept')
-  redis.call('HSET', KEYS[4], 'quiet', 1)
+if redis.call('HGET', KEYS[3], 'step') == ARGV[2] then return { 'committed', 0 } end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('HSET', KEYS[3], 'kept', 1)
+elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
+  redis.call('HDEL', KEYS[3], 'baselineAt', 'checkpoint', 'kept')
+  redis.call('HSET', KEYS[3], 'quiet', 1)
   return { 'lost' }
 end
-redis.call('HSET', KEYS[4], 'step', ARGV[2])
+if tonumber(ARGV[9]) > 0 then
+  -- JSON: ["<tag>",…]
+  local shapes = redis.call('HGET', KEYS[1], '\3') or ''
+  if #shapes ~= tonumber(ARGV[7]) or string.sub(shapes, 3, 10) ~= ARGV[6] then return { 'shapes' } end
+end
+redis.call('HSET', KEYS[3], 'step', ARGV[2])
 
 local events = 0
-local at = 7
-if tonumber(ARGV[6]) > 0 then redis.call('HSET', KEYS[4], 'kept', 1) end
-for _ = 1, tonumber(ARGV[6]) do
+local at = 10
+if tonumber(ARGV[9]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
+if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], '\3', ARGV[8]) end
+for _ = 1, tonumber(ARGV[9]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
-  redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 2])
-  local last = at + 3 + tonumber(ARGV[at + 3])
-  for i = at + 4, last do
-    redis.call('XADD', KEYS[3], '*', 'event', ARGV[i])
+  local last = at + 2 + tonumber(ARGV[at + 2])
+  for i = at + 3, last do
+    redis.call('XADD', KEYS[2], '*', 'event', ARGV[i])
     events = events + 1
   end
   at = last + 1
 end
 
 for i = at + 1, at + tonumber(ARGV[at]) do
-  redis.call('XADD', KEYS[3], '*', 'event', ARGV[i])
+  redis.call('XADD', KEYS[2], '*', 'event', ARGV[i])
   events = events + 1
 end
 at = at + tonumber(ARGV[at]) + 1
@@ -73,25 +79,25 @@ end
 at = at + 1
 
 for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
-  if ARGV[i + 1] == '' then redis.call('ZREM', KEYS[7], ARGV[i])
-  else redis.call('ZADD', KEYS[7], ARGV[i + 1], ARGV[i]) end
+  if ARGV[i + 1] == '' then redis.call('ZREM', KEYS[6], ARGV[i])
+  else redis.call('ZADD', KEYS[6], ARGV[i + 1], ARGV[i]) end
 end
 
 if ARGV[3] ~= '' then
-  redis.call('HSET', KEYS[4], 'checkpoint', ARGV[3])
+  redis.call('HSET', KEYS[3], 'checkpoint', ARGV[3])
 elseif ARGV[4] ~= '' then
-  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
-  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
-  redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
+  redis.call('HSET', KEYS[3], 'lastSweep', ARGV[4])
+  redis.call('HSETNX', KEYS[3], 'baselineAt', ARGV[5])
+  redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet')
   local quarantined = false
   local cursors = {}
-  for _, name in ipairs(redis.call('HKEYS', KEYS[5])) do
+  for _, name in ipairs(redis.call('HKEYS', KEYS[4])) do
     if string.sub(name, 1, 2) == 'h ' then quarantined = true else cursors[#cursors + 1] = name end
   end
   if quarantined then
-    for _, name in ipairs(cursors) do redis.call('HDEL', KEYS[5], name) end
+    for _, name in ipairs(cursors) do redis.call('HDEL', KEYS[4], name) end
   else
-    redis.call('UNLINK', KEYS[5])
+    redis.call('UNLINK', KEYS[4])
   end
 end
 return { 'committed', events }

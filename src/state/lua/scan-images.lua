@@ -4,7 +4,7 @@
   HSCAN cursors are valid only while the server runs: after a restart the scan starts again.
   KEYS 1 records · 2 log · 3 sweep
   ARGV 1 cursor · 2 records wanted, roughly · 3 the server that gave the cursor ("" for none)
-  RETURN next cursor ("0" after the last), records (key, packed, …), end of the log or "", last sweep or "", server
+  RETURN next cursor ("0" after the last), records (field, packed, …), end of the log or "", last sweep or "", server
   Cost O(records wanted). Never calls TIME. ]]
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
 local cursor = (ARGV[3] == '' or ARGV[3] == server) and ARGV[1] or '0'

@@ -1,0 +1,133 @@
+/** Reads the stored records of a list, and their digests alone. */
+import type { Redis } from 'ioredis';
+import type { ListName } from '../crm/lists/lists.js';
+import type { SerialisedRecord } from '../sweep/store.js';
+import type { WorkspaceRedis } from './keys.js';
+import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
+import { keyOfField, NO_RECORD, recordField } from './record-key.js';
+import { loadScript } from './scripts.js';
+import { NO_SHAPES, unpackShapes, type Shapes } from './shapes.js';
+
+const readHeads = loadScript('read-digests');
+const scanHeads = loadScript('scan-digests');
+
+const SCAN_COUNT = 1_000;
+const FIRST_CURSOR = '0';
+/** Redis answers one command at a time: reading 60,000 fields at once would make every other client wait. */
+const CHUNK = 1_000;
+
+export async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for (let at = 0; at < wanted.length; at += CHUNK) {
+    for (const one of await read(wanted.slice(at, at + CHUNK))) all.push(one);
+  }
+  return all;
+}
+
+/** The digests of stored records; null where there is none. */
+export async function readDigests(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  wanted: readonly string[],
+): Promise<(string | null)[]> {
+  const hash = keys.records(workspace, list);
+  return await inChunks(wanted, async (chunk) => {
+    const heads = await readHeads.runBuffer(redis, [hash], [HEAD_BYTES, ...chunk.map(recordField)]);
+    return (heads as (Buffer | null)[]).map((head, index) =>
+      head === null ? null : digestOfPacked(head, hash, chunk[index] ?? ''),
+    );
+  });
+}
+
+export async function readRecords(
+  scope: WorkspaceRedis,
+  list: ListName,
+  wanted: readonly string[],
+): Promise<(SerialisedRecord | null)[]> {
+  const hash = scope.keys.records(scope.workspace, list);
+  return await inChunks(wanted, async (chunk) => {
+    const packed = await scope.redis.hmgetBuffer(hash, ...chunk.map(recordField));
+    const stored = packed.flatMap((bytes, index) => (bytes === null ? [] : [[chunk[index] ?? '', bytes] as const]));
+    const records = new Map(await unpackAll(scope, list, stored));
+    return chunk.map((key) => records.get(key) ?? null);
+  });
+}
+
+/** Every record key of a list with its digest. A record may come twice. */
+export async function* everyDigest(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+): AsyncGenerator<[key: string, digest: string]> {
+  const hash = keys.records(workspace, list);
+  let cursor = FIRST_CURSOR;
+  do {
+    const answer = await scanHeads.runBuffer(redis, [hash], [cursor, SCAN_COUNT, HEAD_BYTES]);
+    const [next, flat] = answer as [Buffer, Buffer[]];
+    for (const [key, head] of recordsIn(flat)) yield [key, digestOfPacked(head, hash, key)];
+    cursor = next.toString();
+  } while (cursor !== FIRST_CURSOR);
+}
+
+/** Fields and values in turns, as HSCAN gives them, without those that are no record. */
+export function recordsIn(flat: readonly Buffer[]): [key: string, value: Buffer][] {
+  const found: [string, Buffer][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const [field, value] = [flat[at], flat[at + 1]];
+    const key = field === undefined ? null : keyOfField(field);
+    if (key !== null && value !== undefined) found.push([key, value]);
+  }
+  return found;
+}
+
+/** How many records of the list are stored, deleted ones included. */
+export async function countRecords({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<number> {
+  const hash = keys.records(workspace, list);
+  const [fields, others] = await Promise.all([redis.hlen(hash), redis.hexists(hash, NO_RECORD)]);
+  return fields - others;
+}
+
+/** @throws ChangefeedError CF_STATE_UNREADABLE */
+export async function unpackAll(
+  scope: WorkspaceRedis,
+  list: ListName,
+  stored: readonly (readonly [key: string, packed: Buffer])[],
+): Promise<[key: string, record: SerialisedRecord][]> {
+  if (stored.length === 0) return [];
+  const hash = scope.keys.records(scope.workspace, list);
+  const unpack = (shapes: Shapes): [string, SerialisedRecord][] =>
+    stored.map(([key, packed]) => [key, unpackRecord(packed, hash, key, shapes)]);
+  const known = cacheOf(scope.redis).get(hash);
+  if (known !== undefined) {
+    try {
+      return unpack(known);
+    } catch {
+      // Another process may have added a shape since, or the list may have been stored again.
+    }
+  }
+  return unpack(await readShapes(scope, list));
+}
+
+/** Of each connection and hash of records. They are only believed where a checksum or a commit confirms them. */
+const caches = new WeakMap<Redis, Map<string, Shapes>>();
+
+function cacheOf(redis: Redis): Map<string, Shapes> {
+  const cache = caches.get(redis) ?? new Map<string, Shapes>();
+  caches.set(redis, cache);
+  return cache;
+}
+
+export async function readShapes({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Shapes> {
+  const hash = keys.records(workspace, list);
+  const shapes = unpackShapes(await redis.hget(hash, NO_RECORD), hash);
+  cacheOf(redis).set(hash, shapes);
+  return shapes;
+}
+
+/** As far as this process knows them. */
+export async function knownShapes(scope: WorkspaceRedis, list: ListName): Promise<Shapes> {
+  return cacheOf(scope.redis).get(scope.keys.records(scope.workspace, list)) ?? (await readShapes(scope, list));
+}
+
+export function rememberShapes({ redis, keys, workspace }: WorkspaceRedis, list: ListName, shapes: Shapes): void {
+  if (shapes !== NO_SHAPES) cacheOf(redis).set(keys.records(workspace, list), shapes);
+}
