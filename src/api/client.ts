@@ -67,13 +67,13 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
   const fetchPage = createStack(options, { address, token, pool });
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
     list,
-    { cursor, page, kind = 'walk', signal, knownDigest },
+    { cursor, page, kind = 'walk', signal, knownDigest, knownLayout },
   ) => {
     signal?.throwIfAborted();
-    return await fetchPage({ list, cursor, kind, page, attempt: 1, signal, knownDigest });
+    return await fetchPage({ list, cursor, kind, page, attempt: 1, signal, knownDigest, knownLayout });
   };
   return {
-    fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, { ...options, knownDigest: undefined })),
+    fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),
     fetchIfChanged,
     // Closing a pool twice is an error in undici; here it is not.
     close: async () => {

@@ -1,6 +1,7 @@
 /** Turns failed answers into typed errors: what the API answered, on which page, and what to do. Pure. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import { nameOf, type ListName, type ListRef } from '../crm/lists/lists.js';
+import type { Page } from './read-api.js';
 import type { Redact } from './redact.js';
 import { hintMs } from './wait.js';
 import { jsonOf, statementsOf, wordsOf } from './words.js';
@@ -15,6 +16,8 @@ export interface Answer {
   readonly bytes: number;
   /** Digest of the body's bytes. */
   readonly digest?: string | undefined;
+  /** Where the records are in the body's bytes. */
+  readonly layout?: Page['layout'];
 }
 
 /** The request, as far as messages need it. */

@@ -1,9 +1,9 @@
 /** The client is a stack of layers around one try. Each layer adds one behaviour and does not know the others. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { RequestKind } from './budget.js';
-import type { FetchedPage } from './read-api.js';
+import type { FetchedPage, KnownPage } from './read-api.js';
 
-export interface PageRequest {
+export interface PageRequest extends KnownPage {
   readonly list: ListName;
   readonly cursor: string | null;
   readonly kind: RequestKind;
@@ -12,8 +12,6 @@ export interface PageRequest {
   /** 1 for the first try of this page. */
   readonly attempt: number;
   readonly signal: AbortSignal | undefined;
-  /** An answer with this digest is not parsed. */
-  readonly knownDigest?: string | undefined;
 }
 
 export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;

@@ -5,7 +5,7 @@
 import { describe } from '../errors.js';
 import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
-import { descriptorOf } from '../crm/lists/lists.js';
+import { descriptorOf, nameOf } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Page } from './read-api.js';
 import { jsonOf } from './words.js';
@@ -14,6 +14,14 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /** @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
 export function readPage(answer: Answer, asked: Asked): Page {
+  const { entries, nextCursor } = readEntries(answer, asked);
+  const records = recordsOf(entries, (what) => malformed(answer, asked, what));
+  const { bytes, digest, layout } = answer;
+  return { list: nameOf(asked.list), records, nextCursor, bytes, digest, layout };
+}
+
+/** The elements of the list, whatever they are. */
+export function readEntries(answer: Answer, asked: Asked): { entries: readonly unknown[]; nextCursor: string | null } {
   if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, asked);
   const fail = (what: string) => malformed(answer, asked, what);
 
@@ -28,16 +36,10 @@ export function readPage(answer: Answer, asked: Asked): Page {
   if (!isObject(data)) throw fail(`expected "data" to be an object, found ${describe(data)}`);
 
   const list = descriptorOf(asked.list);
-  const records = recordsOf(arrayOf(data, list, fail), fail);
+  const entries = arrayOf(data, list, fail);
   const nextCursor = cursorOf(body, data, fail);
-  return {
-    list: list.name,
-    records,
-    // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
-    nextCursor: records.length === 0 ? null : nextCursor,
-    bytes: answer.bytes,
-    digest: answer.digest,
-  };
+  // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
+  return { entries, nextCursor: entries.length === 0 ? null : nextCursor };
 }
 
 type Fail = (what: string) => Error;

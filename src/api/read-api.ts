@@ -1,6 +1,7 @@
 import { ChangefeedError } from '../errors.js';
 import type { RequestKind } from './budget.js';
 import type { UncheckedRecord } from '../crm/record.js';
+import type { PageLayout } from './page-layout.js';
 import type { ListName } from '../crm/lists/lists.js';
 
 /** One checked answer of a list endpoint (section 4 of the interface): it has the list, and every element is an object. */
@@ -13,6 +14,8 @@ export interface Page {
   readonly bytes: number;
   /** Digest of the body's bytes. Absent: the page cannot be recognised. */
   readonly digest?: string | undefined;
+  /** Where its records are in the bytes; null when its records cannot be recognised one by one. Computed when it is asked for. */
+  readonly layout?: (() => PageLayout | null) | undefined;
 }
 
 /** The answer has the digest that the caller knows. It was not parsed. */
@@ -22,19 +25,43 @@ export interface UnchangedPage {
   readonly bytes: number;
 }
 
-export type FetchedPage = Page | UnchangedPage;
+/** Most of the page's records are as they were. Only the others were parsed. */
+export interface PartlyKnownPage {
+  readonly list: ListName;
+  /** In the order of the page: a record, or the number of a record in the layout that the caller knows. */
+  readonly entries: readonly (UncheckedRecord | number)[];
+  readonly nextCursor: string | null;
+  readonly bytes: number;
+  readonly digest: string;
+  readonly layout: PageLayout;
+  /** Parses the page as a whole. */
+  readonly whole: () => Page;
+}
+
+export type FetchedPage = Page | UnchangedPage | PartlyKnownPage;
 
 export function isUnchanged(page: FetchedPage): page is UnchangedPage {
   return 'unchanged' in page;
 }
 
+export function isPartlyKnown(page: FetchedPage): page is PartlyKnownPage {
+  return 'entries' in page;
+}
+
 /** The page of a request without a known digest. */
 export function wholePage(page: FetchedPage): Page {
+  if (isPartlyKnown(page)) return page.whole();
   if (!isUnchanged(page)) return page;
   throw new ChangefeedError('CF_INTERNAL', {
     list: page.list,
     message: 'A page that was not known came back as unchanged.',
   });
+}
+
+/** What the caller knows of a page. */
+export interface KnownPage {
+  readonly knownDigest?: string | undefined;
+  readonly knownLayout?: PageLayout | undefined;
 }
 
 export interface FetchOptions {
@@ -55,7 +82,7 @@ export interface ReadApi {
    *   CF_PAGE_MALFORMED
    */
   fetchPage(list: ListName, options: FetchOptions): Promise<Page>;
-  /** The same for a page that was read before: an answer with the digest that the page had then is not parsed. */
-  fetchIfChanged(list: ListName, options: FetchOptions & { knownDigest: string | undefined }): Promise<FetchedPage>;
+  /** The same for a page that was read before: what is as it was then is not parsed. */
+  fetchIfChanged(list: ListName, options: FetchOptions & KnownPage): Promise<FetchedPage>;
   close(): Promise<void>;
 }

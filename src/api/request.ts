@@ -8,9 +8,10 @@ import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './
 import { DeadlinePassed, withDeadline } from './deadline.js';
 import { noAnswer, unreadable, type Answer, type Asked } from './failure.js';
 import type { FetchPage, PageRequest } from './layers.js';
-import { pageDigest } from './page-digest.js';
-import { readPage } from './page.js';
-import type { UnchangedPage } from './read-api.js';
+import { loadHash, pageDigest } from './page-digest.js';
+import { layoutOf, recognise, recordsIn, type Recognised } from './page-layout.js';
+import { readEntries, readPage } from './page.js';
+import type { KnownPage, Page, PartlyKnownPage, UnchangedPage } from './read-api.js';
 import type { Redact } from './redact.js';
 
 /** Enough for the text of any error; a longer body is not read. */
@@ -48,18 +49,22 @@ export function requestPage(options: RequestOptions): FetchPage {
       throw new ChangefeedError('CF_INTERNAL', { workspace, message: 'A page was asked for after close().' });
     }
     const answer = await withDeadline({ timeoutMs, outer: request.signal }, (signal) =>
-      ask(options, { asked, cursor: request.cursor, knownDigest: request.knownDigest }, signal),
+      ask(options, { ...request, asked }, signal),
     );
-    return 'unchanged' in answer ? answer : readPage(answer, asked);
+    return 'text' in answer ? readPage(answer, asked) : answer;
   };
 }
 
-interface Ask extends Pick<PageRequest, 'cursor' | 'knownDigest'> {
+interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {
   asked: Asked;
 }
 
-async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): Promise<Answer | UnchangedPage> {
-  const { asked, knownDigest } = wanted;
+async function ask(
+  options: RequestOptions,
+  wanted: Ask,
+  signal: AbortSignal,
+): Promise<Answer | UnchangedPage | PartlyKnownPage> {
+  const { asked, knownDigest, knownLayout } = wanted;
   let response: Dispatcher.ResponseData;
   try {
     response = await send(options, wanted, signal);
@@ -77,10 +82,14 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
   const length = first(headers['content-length']);
   return await usableBody({ asked, status }, async () => {
     const content = await readBody(body, { maxBytes: options.maxBytes, encoding, length });
+    const hash = await loadHash();
     const digest = await pageDigest(content);
     const bytes = content.length;
     if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes };
-    return { ...facts, text: textOf(content), bytes, digest };
+    const shown = { ...facts, bytes, digest, layout: () => layoutOf(content, hash) };
+    const read = (): Answer => ({ ...shown, text: textOf(content) });
+    const known = knownLayout === undefined ? null : recognise(content, knownLayout, hash);
+    return (known === null ? null : partlyKnown(known, { asked, shown, read })) ?? read();
   });
 }
 
@@ -97,6 +106,30 @@ function send({ pool, address, token }: RequestOptions, { asked: { list }, curso
     },
     signal,
   });
+}
+
+/** Null when the answer has another form than the page that is known. */
+function partlyKnown(
+  { text, count, layout }: Recognised,
+  { asked, shown, read }: { asked: Asked; shown: Omit<Answer, 'text'>; read: () => Answer },
+): PartlyKnownPage | null {
+  try {
+    const { entries, nextCursor } = readEntries({ ...shown, text: text(textOf) }, asked);
+    const known = entries.filter((entry) => typeof entry === 'number');
+    const isWhole = entries.every((entry) => typeof entry === 'number' || isRecord(entry));
+    if (known.length !== count || entries.length !== recordsIn(layout) || !isWhole) return null;
+    const list = nameOf(asked.list);
+    const { bytes, digest = '' } = shown;
+    const whole = (): Page => readPage(read(), asked);
+    return { list, entries: entries as PartlyKnownPage['entries'], nextCursor, bytes, digest, layout, whole };
+  } catch {
+    // The whole body says what is wrong with it.
+    return null;
+  }
+}
+
+function isRecord(entry: unknown): boolean {
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }
 
 /** Names what is wrong with a body that cannot be read. */

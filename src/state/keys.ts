@@ -75,8 +75,8 @@ export class Keys {
    */
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
   /**
-   * hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), how to recognise a page (`e <page>`, JSON:
-   * cursor, next cursor, digest, records, first page), missing records (`m <key>`, JSON), records that shortcuts
+   * hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), how to recognise a page (`e <page>`: JSON with
+   * cursor, next cursor, digest, records, first page; then its layout), missing records (`m <key>`, JSON), records that shortcuts
    * have created since the last walk began (`u <key>`).
    */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);

@@ -235,7 +235,7 @@ function fieldsFrom(text: string, digests: Buffer, at: StoredAt): Record<string,
   let from = 2;
   const next = (): string => digests.toString('hex', from, (from += FIELD_DIGEST_BYTES));
   const entries = Object.entries(checked(fieldsSchema, parseJson(text, at), at));
-  return Object.fromEntries(entries.map(([name, rest]) => [name, withDigest(rest, next)])) as Record<string, string>;
+  return Object.fromEntries(entries.map(([name, rest]) => [name, withDigest(rest, next)]));
 }
 
 function unreadableRecord(stored: Buffer, hash: string, key: string): Error {

@@ -30,8 +30,8 @@ export type ClassifiedPage =
       outcome: 'classified';
       /** Every record of the page is stored as the page shows it. */
       settled: boolean;
-      /** Records on the page, each once. */
-      records: number;
+      /** The records on the page, each once: those recognised first. */
+      keys: readonly string[];
     } & PageChanges)
   | { outcome: 'walk again'; allowed: number };
 
@@ -42,18 +42,20 @@ type ClassifyStore = Pick<SweepStore, 'digests' | 'records' | 'members'>;
  * for the next.
  */
 export async function* classifyPage(
-  store: ClassifyStore,
+  redis: ClassifyStore,
   options: ClassifyOptions,
 ): AsyncGenerator<PageChanges, ClassifiedPage, undefined> {
   const { rules, memory } = options;
   const page = options.checkpoint.pages + 1;
   const seen = seenRecords(options.records, rules);
-  const pageKeys = seen.map(({ key }) => key);
-  const [digests, before] = await Promise.all([
-    store.digests(rules.list.name, pageKeys),
-    store.members(rules.list.name, page),
-  ]);
-  const stored = pageKeys.map((key, index) => ({ key, storedDigest: digests[index] ?? null }));
+  const parsedKeys = seen.map(({ key }) => key);
+  const recognised = options.recognised?.keys ?? [];
+  const pageKeys = [...recognised, ...parsedKeys];
+  const { store, digests, before } = await readStored(redis, options, { page, keys: parsedKeys });
+  const stored = [
+    ...recognised.map((key) => ({ key, storedDigest: RECOGNISED })),
+    ...parsedKeys.map((key, index) => ({ key, storedDigest: digests[index] ?? null })),
+  ];
   const guarded = guardCreations(options, stored);
   if (guarded.outcome === 'walk again') return guarded;
   const storedDigests = new Map(stored.map(({ key, storedDigest }) => [key, storedDigest]));
@@ -80,6 +82,7 @@ export async function* classifyPage(
   // Records of committed parts count as shown, also when the page that is read again no longer has them.
   const keys = [...new Set([...pageKeys, ...memory.partly])];
   const tally = await tallyPart(store, parts.at(-1) ?? [], { ...context, checkpoint });
+  for (const key of recognised) tally.unchanged(key);
   memory.partly.clear();
   const members = sameMembers(before, keys) ? null : { page, keys };
   const { changes, reached } = tally.result({ members, parts: 0 });
@@ -88,21 +91,48 @@ export async function* classifyPage(
   return {
     outcome: 'classified',
     settled,
-    records: pageKeys.length,
+    keys: pageKeys,
     changes,
     reached: withCreations(reached, guarded.tallyAfter(reached.counts)),
   };
+}
+
+interface StoredOfPage {
+  store: Pick<ClassifyStore, 'records'>;
+  digests: readonly (string | null)[];
+  before: readonly string[] | null;
+}
+
+/** Where records were recognised, nearly all others have changed: they are read at once, without asking for their digests first. */
+async function readStored(
+  store: ClassifyStore,
+  { rules: { list }, recognised }: ClassifyOptions,
+  { page, keys }: { page: number; keys: readonly string[] },
+): Promise<StoredOfPage> {
+  if (recognised === undefined) {
+    const [digests, before] = await Promise.all([store.digests(list.name, keys), store.members(list.name, page)]);
+    return { store, digests, before };
+  }
+  const records = await store.records(list.name, keys);
+  const byKey = new Map(keys.map((key, index) => [key, records[index] ?? null]));
+  const loaded: Pick<ClassifyStore, 'records'> = {
+    records: (_list, wanted) => Promise.resolve(wanted.map((key) => byKey.get(key) ?? null)),
+  };
+  return { store: loaded, digests: records.map((record) => record?.digest ?? null), before: recognised.members };
 }
 
 function withCreations(reached: PageChanges['reached'], creations: CreationTally | null): PageChanges['reached'] {
   return creations === null ? reached : { ...reached, creations };
 }
 
+/** In place of the stored digest of a record that was recognised: there is one, and the record has it. */
+const RECOGNISED = 'recognised';
+
 /** Record key → stored digest; null for a record that has none. */
 type StoredDigests = ReadonlyMap<string, string | null>;
 
 async function tallyPart(
-  store: ClassifyStore,
+  store: Pick<ClassifyStore, 'records'>,
   part: readonly SeenRecord[],
   options: ClassifyOptions & { storedDigests: StoredDigests; lagging: boolean; withholds: boolean },
 ): Promise<PageTally> {
@@ -122,7 +152,7 @@ interface Differences {
 }
 
 async function differences(
-  store: ClassifyStore,
+  store: Pick<ClassifyStore, 'records'>,
   part: readonly SeenRecord[],
   { storedDigests, rules }: { storedDigests: StoredDigests; rules: Rules },
 ): Promise<Differences> {
@@ -132,7 +162,7 @@ async function differences(
 }
 
 async function isLagging(
-  store: ClassifyStore,
+  store: Pick<ClassifyStore, 'records'>,
   parts: readonly (readonly SeenRecord[])[],
   context: { storedDigests: StoredDigests; rules: Rules },
 ): Promise<boolean> {

@@ -34,6 +34,11 @@ export interface SeenRecord {
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions {
   records: readonly UncheckedRecord[];
+  /**
+   * Keys of further records of the page, which are known to be as they are stored, and the members of the page in the last complete
+   * sweep. @defaultValue none
+   */
+  recognised?: { readonly keys: readonly string[]; readonly members: readonly string[] } | undefined;
   checkpoint: Checkpoint;
   memory: SweepMemory;
   rules: Rules;

@@ -9,12 +9,12 @@
  * How many pages are requested ahead is learned in each sweep: twice as many with every page that fits, one after a page that
  * does not. So a server that gives out other cursors in each sweep wastes at most one request per page that once fitted.
  */
-import type { FetchedPage } from '../api/read-api.js';
+import type { FetchedPage, KnownPage } from '../api/read-api.js';
 import type { StoredPage } from './store.js';
 
 export interface ReadAheadOptions {
   /** Requests a page. */
-  fetch: (request: PageToRead & { knownDigest: string | undefined; signal: AbortSignal }) => Promise<FetchedPage>;
+  fetch: (request: PageToRead & KnownPage & { signal: AbortSignal }) => Promise<FetchedPage>;
   /** Pages of the last complete sweep; null where there is none, or where it cannot be recognised. */
   stored: (from: number, count: number) => Promise<(StoredPage | null)[]>;
   /** Whether cursors of the last complete sweep are young enough to be used before this sweep names them. */
@@ -67,8 +67,10 @@ export function createReadAhead({ fetch, stored, usable, most }: ReadAheadOption
   };
   const request = ({ page, cursor }: PageToRead, known: StoredPage | null): Request => {
     const drop = new AbortController();
-    const knownDigest = known?.cursor === cursor ? known.digest : undefined;
-    const answer = fetch({ page, cursor, knownDigest, signal: drop.signal });
+    const same = known?.cursor === cursor ? known : null;
+    // The first page is identified by all of its records, so it is parsed as a whole.
+    const layout = cursor === null ? undefined : same?.layout;
+    const answer = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
     // A dropped request fails, and nothing waits for it.
     answer.catch(() => undefined);
     const made = { cursor, answer, drop };

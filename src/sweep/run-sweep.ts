@@ -3,7 +3,7 @@
  * page is classified and then committed together with its events and the checkpoint. So a crash at any point costs at most one
  * page that is read again. This file must not know HTTP or Redis.
  */
-import { isUnchanged, type Page } from '../api/read-api.js';
+import { isUnchanged } from '../api/read-api.js';
 import type { VisitedCursors } from '../api/visited-cursors.js';
 import type { HeldCreations } from '../detect/creation.js';
 import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
@@ -20,6 +20,7 @@ import { finishSweep, isFinished, summarise } from './finish-sweep.js';
 import { allowedByPerson, guardOf } from './guard-creations.js';
 import { withLease, type Held } from './lease-keeper.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
+import { hasOnlyMembers, keyedPage, withKnownKeys, type KeyedPage } from './known-records.js';
 import { createReadAhead, type ReadAhead, type ReadPage } from './read-ahead.js';
 import { releaseQuarantine } from './release-quarantine.js';
 import { checkSource } from './source.js';
@@ -88,10 +89,10 @@ async function walkOnce(
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
   const skips = mayBeSkipped({ checkpoint: started, lastSweep });
   const ahead = createReadAhead({
-    fetch: ({ signal: dropped, knownDigest, ...wanted }) =>
+    fetch: ({ signal: dropped, knownDigest, knownLayout, ...wanted }) =>
       api.fetchIfChanged(list, {
         ...wanted,
-        knownDigest: skips ? knownDigest : undefined,
+        ...(skips && { knownDigest, knownLayout }),
         signal: signal === undefined ? dropped : AbortSignal.any([signal, dropped]),
       }),
     stored: (from, count) => store.pages(list, from, count),
@@ -246,7 +247,11 @@ async function takePage(
   const page = checkpoint.pages + 1;
   try {
     const { fetched, known } = await reading;
-    if (!isUnchanged(fetched)) return await takeDifferent(deps, options, { ...position, answer: fetched });
+    if (!isUnchanged(fetched)) {
+      const layout = mayBeSkipped(position) ? known?.layout : undefined;
+      const answer = await withKnownKeys(deps.store, fetched, { page, layout });
+      return await takeDifferent(deps, options, { ...position, answer });
+    }
     if (known !== null && mayBeSkipped(position)) {
       visited.checkKnown(list, known);
       memory.skipped = true;
@@ -259,7 +264,7 @@ async function takePage(
     }
     // New records are withheld since it was requested, and this page counts towards the decision.
     const answer = await deps.api.fetchPage(list, { cursor, page, signal });
-    return await takeDifferent(deps, options, { ...position, answer });
+    return await takeDifferent(deps, options, { ...position, answer: keyedPage(answer) });
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
@@ -287,23 +292,27 @@ async function commitSkipped(
 async function takeDifferent(
   deps: SweepDeps,
   options: SweepOptions,
-  { answer, ...position }: Position & { answer: Page },
+  { answer, ...position }: Position & { answer: KeyedPage },
 ): Promise<TakenPage> {
   const { checkpoint, visited, ahead, memory } = position;
   const { cursor } = checkpoint;
   const number = checkpoint.pages + 1;
-  visited.check(answer, cursor);
+  if (answer.page === null)
+    visited.checkKnown(options.list, { cursor, nextCursor: answer.nextCursor, firstPage: null });
+  else visited.check(answer.page, cursor);
   // A record added during the sweep moves the last ones of the page before to this page.
-  if (memory.skipped)
+  if (memory.skipped && !hasOnlyMembers(answer))
     for (const key of (await deps.store.members(options.list, number - 1)) ?? []) memory.seen.add(key);
   memory.skipped = false;
   const { nextCursor, digest } = answer;
   if (nextCursor !== null) ahead.expect({ page: number + 1, cursor: nextCursor });
   const classified = await classify(deps, options, position, answer);
   if (classified.outcome === 'walk again') return classified;
-  const { changes, reached, settled, records } = classified;
+  const { changes, reached, settled, keys } = classified;
   const firstPage = cursor === null ? visited.firstPage : null;
-  const stored = settled && digest !== undefined ? { cursor, nextCursor, digest, records, firstPage } : null;
+  const layout = settled ? answer.layout(keys) : null;
+  const seen = { cursor, nextCursor, records: keys.length, firstPage, ...(layout !== null && { layout }) };
+  const stored = settled && digest !== undefined ? { ...seen, digest } : null;
   return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor };
 }
 
@@ -318,7 +327,7 @@ async function classify(
   deps: SweepDeps,
   options: SweepOptions,
   position: Position,
-  page: Page,
+  page: KeyedPage,
 ): Promise<ClassifiedPage> {
   const { store, workspace, log } = deps;
   const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
@@ -327,6 +336,7 @@ async function classify(
   const { sweepId, mode, quiet } = checkpoint;
   const parts = classifyPage(store, {
     records: page.records,
+    recognised: page.recognised,
     checkpoint,
     memory,
     rules,

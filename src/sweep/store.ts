@@ -1,4 +1,5 @@
 /** The port for everything that a sweep stores. `state` implements it on Redis. */
+import type { PageLayout } from '../api/page-layout.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CreationTally, HeldCreations } from '../detect/creation.js';
 import type { DriftTally, OpenDrift, PastDrift } from '../detect/schema-drift/drift.js';
@@ -98,6 +99,8 @@ export interface StoredPage {
   records: number;
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
   firstPage: string | null;
+  /** Where its records are in its bytes, to recognise those that are as they were when another one has changed. */
+  layout?: PageLayout;
 }
 
 /** What is known about a list after its last complete sweep. */

@@ -14,7 +14,7 @@ const storedPages = (count: number): StoredPage[] =>
   }));
 
 interface Asked extends PageToRead {
-  knownDigest: string | undefined;
+  knownDigest?: string | undefined;
   answer: (page: FetchedPage) => void;
   dropped: () => boolean;
 }
