@@ -1,8 +1,8 @@
 /** The fields of the sampled records: names of the interface, shares and counts; never a value or the name of a custom field. Pure. */
+import { REFERENCE_FIELDS, seenFields, writtenFields } from '../crm/known-fields.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, type BuiltInList } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { REFERENCES, SEEN, WRITTEN } from './known-fields.js';
 import { walkedPages, type Sample } from './sample.js';
 
 export type Precision = 'ms' | 'seconds' | 'minutes' | 'days';
@@ -46,14 +46,15 @@ function namesOf(
   names: ReadonlySet<string>,
 ): Pick<ListFields, 'written' | 'seenElsewhere' | 'others'> {
   const builtIn = builtInLists.byName(name) !== undefined;
-  const written = builtIn ? WRITTEN[name as BuiltInList] : undefined;
-  const known = builtIn ? SEEN[name as BuiltInList] : [];
+  // Only these names may appear in a report.
+  const written = builtIn ? writtenFields(name as BuiltInList) : [];
+  const known = builtIn ? seenFields(name as BuiltInList) : [];
   const respelt = new Set(Object.entries(spellings).flatMap(([other, own]) => (names.has(other) ? [own] : [])));
   const seenElsewhere = known.filter((field) => names.has(field));
-  const missing = written?.filter((field) => !names.has(field) && !respelt.has(field)) ?? [];
-  const named = new Set([...(written ?? []), ...seenElsewhere]);
+  const missing = written.filter((field) => !names.has(field) && !respelt.has(field));
+  const named = new Set([...written, ...seenElsewhere]);
   return {
-    written: written === undefined ? null : { present: written.length - missing.length, missing },
+    written: written.length === 0 ? null : { present: written.length - missing.length, missing },
     seenElsewhere,
     others: [...names].filter((field) => !named.has(field)).length,
   };
@@ -90,7 +91,7 @@ function precisionOf(records: readonly UncheckedRecord[], fields: readonly strin
 }
 
 function referencesOf(records: readonly UncheckedRecord[]): Record<string, number> {
-  const shares = REFERENCES.map((field) => {
+  const shares = REFERENCE_FIELDS.map((field) => {
     const naming = records.filter((record) => isReference(record[field])).length;
     return [field, Math.round((naming / Math.max(1, records.length)) * 100) / 100] as const;
   });

@@ -4,7 +4,7 @@
  */
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fieldsOf } from '../../src/server/read-api/fields.js';
+import { fieldsOf } from '../../src/crm/known-fields.js';
 import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
 import { openApiDocument } from '../../src/server/read-api/openapi.js';
 import { get, readPage, walk, type Fields, type Got, type Target } from '../support/read-api.js';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRawApi } from '../../src/api/raw-answers.js';
 import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
-import { SEEN, WRITTEN } from '../../src/probe/known-fields.js';
+import { seenFields, writtenFields } from '../../src/crm/known-fields.js';
 import { probeLists, type ProbedList, type ProbeReport } from '../../src/probe/probe.js';
 import { probeText } from '../../src/cli/print-probe.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
@@ -200,7 +200,7 @@ describe('probe report', () => {
     const { report, sandbox } = await probed({ profile: 'wild' }, { lists: LIST_NAMES, requests: 40 });
     const shown = `${probeText(report, noColours)}\n${JSON.stringify(report)}`;
     const records = Object.values(await walkAll(await sandbox.start())).flat();
-    const known = new Set([...Object.values(WRITTEN), ...Object.values(SEEN)].flat());
+    const known = new Set(LIST_NAMES.flatMap((list) => [...writtenFields(list), ...seenFields(list)]));
     const custom = new Set(records.flatMap((record) => Object.keys(record)).filter((name) => !known.has(name)));
     expect(custom.size).toBeGreaterThan(10);
     expect([...custom].filter((name) => shown.includes(name))).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { FIELDS } from '../../src/server/read-api/fields.js';
+import { FIELDS } from '../../src/crm/known-fields.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { get, readPage, walk, walkAll, type Target } from '../support/read-api.js';

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of the served lists, generated from the table in `fields.ts`. */
-import { fieldsOf, type FieldType } from './fields.js';
+import { fieldsOf, type FieldType } from '../../crm/known-fields.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
