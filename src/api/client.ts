@@ -12,6 +12,7 @@ import { wholePage, type ReadApi } from './read-api.js';
 import { createRedactor, redactLog } from './redact.js';
 import { requestPage } from './request.js';
 import { withBudget } from './with-budget.js';
+import { withConditions } from './with-conditions.js';
 import { withObserver, type ObservedTry } from './with-observer.js';
 import { withRedaction } from './with-redaction.js';
 import { withRetry } from './with-retry.js';
@@ -93,6 +94,7 @@ function createStack(options: ReadApiOptions, ready: { address: ApiAddress; toke
       withRetry({ attempts, backoff, clock, log, random }),
       withBudget(budget),
       withObserver(observe, clock),
+      withConditions(clock),
     ],
     requestPage({ ...ready, lists: withBuiltIn(options.lists ?? []), workspace, clock, redact, timeoutMs, maxBytes }),
   );

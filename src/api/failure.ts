@@ -18,6 +18,7 @@ export interface Answer {
   readonly digest?: string | undefined;
   /** Where the records are in the body's bytes. */
   readonly layout?: Page['layout'];
+  readonly validators?: Page['validators'];
 }
 
 /** The request, as far as messages need it. */

@@ -2,6 +2,7 @@
 import type { ListName } from '../crm/lists/lists.js';
 import type { RequestKind } from './budget.js';
 import type { FetchedPage, KnownPage } from './read-api.js';
+import type { Validators } from './validators.js';
 
 export interface PageRequest extends KnownPage {
   readonly list: ListName;
@@ -12,6 +13,8 @@ export interface PageRequest extends KnownPage {
   /** 1 for the first try of this page. */
   readonly attempt: number;
   readonly signal: AbortSignal | undefined;
+  /** Asks for the page only if it is another version than this one. */
+  readonly condition?: Validators | undefined;
 }
 
 export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;

@@ -16,8 +16,8 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export function readPage(answer: Answer, asked: Asked): Page {
   const { entries, nextCursor } = readEntries(answer, asked);
   const records = recordsOf(entries, (what) => malformed(answer, asked, what));
-  const { bytes, digest, layout } = answer;
-  return { list: nameOf(asked.list), records, nextCursor, bytes, digest, layout };
+  const { bytes, digest, layout, validators } = answer;
+  return { list: nameOf(asked.list), records, nextCursor, bytes, digest, layout, validators };
 }
 
 /** The elements of the list, whatever they are. */

@@ -2,6 +2,7 @@ import { ChangefeedError } from '../errors.js';
 import type { RequestKind } from './budget.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { PageLayout } from './page-layout.js';
+import type { Validators } from './validators.js';
 import type { ListName } from '../crm/lists/lists.js';
 
 /** One checked answer of a list endpoint (section 4 of the interface): it has the list, and every element is an object. */
@@ -16,13 +17,17 @@ export interface Page {
   readonly digest?: string | undefined;
   /** Where its records are in the bytes; null when its records cannot be recognised one by one. Computed when it is asked for. */
   readonly layout?: (() => PageLayout | null) | undefined;
+  /** The version of the page in the server's words; null when it names none. */
+  readonly validators?: Validators | null | undefined;
 }
 
-/** The answer has the digest that the caller knows. It was not parsed. */
+/** The answer has the digest that the caller knows, or the server says so (304). It was not parsed. */
 export interface UnchangedPage {
   readonly unchanged: true;
   readonly list: ListName;
   readonly bytes: number;
+  /** The version of the page in the server's words; null when it names none. */
+  readonly validators?: Validators | null | undefined;
 }
 
 /** Most of the page's records are as they were. Only the others were parsed. */
@@ -34,6 +39,8 @@ export interface PartlyKnownPage {
   readonly bytes: number;
   readonly digest: string;
   readonly layout: PageLayout;
+  /** The version of the page in the server's words; null when it names none. */
+  readonly validators?: Validators | null | undefined;
   /** Parses the page as a whole. */
   readonly whole: () => Page;
 }

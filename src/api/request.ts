@@ -13,6 +13,7 @@ import { layoutOf, recognise, recordsIn, type Recognised } from './page-layout.j
 import { readEntries, readPage } from './page.js';
 import type { KnownPage, Page, PartlyKnownPage, UnchangedPage } from './read-api.js';
 import type { Redact } from './redact.js';
+import { conditionalHeaders, validatorsOf } from './validators.js';
 
 /** Enough for the text of any error; a longer body is not read. */
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -55,7 +56,7 @@ export function requestPage(options: RequestOptions): FetchPage {
   };
 }
 
-interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {
+interface Ask extends KnownPage, Pick<PageRequest, 'cursor' | 'condition'> {
   asked: Asked;
 }
 
@@ -77,6 +78,10 @@ async function ask(
   body.on('error', () => undefined);
   const encoding = first(headers['content-encoding']);
   const facts = { status, retryAfter: first(headers['retry-after']), location: first(headers['location']) };
+  if (status === 304 && wanted.condition !== undefined) {
+    await body.dump();
+    return { unchanged: true, list: nameOf(asked.list), bytes: 0 };
+  }
   if (status < 200 || status > 299)
     return { ...facts, ...(await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }))) };
   const length = first(headers['content-length']);
@@ -85,15 +90,20 @@ async function ask(
     const hash = await loadHash();
     const digest = await pageDigest(content);
     const bytes = content.length;
-    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes };
-    const shown = { ...facts, bytes, digest, layout: () => layoutOf(content, hash) };
+    const validators = validatorsOf(headers);
+    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes, validators };
+    const shown = { ...facts, bytes, digest, validators, layout: () => layoutOf(content, hash) };
     const read = (): Answer => ({ ...shown, text: textOf(content) });
     const known = knownLayout === undefined ? null : recognise(content, knownLayout, hash);
     return (known === null ? null : partlyKnown(known, { asked, shown, read })) ?? read();
   });
 }
 
-function send({ pool, address, token }: RequestOptions, { asked: { list }, cursor }: Ask, signal: AbortSignal) {
+function send(
+  { pool, address, token }: RequestOptions,
+  { asked: { list }, cursor, condition = {} }: Ask,
+  signal: AbortSignal,
+) {
   return pool.request({
     method: 'GET',
     path: address.pathOf(list, cursor),
@@ -103,6 +113,7 @@ function send({ pool, address, token }: RequestOptions, { asked: { list }, curso
       accept: 'application/json',
       'accept-encoding': ACCEPT_ENCODING,
       'user-agent': 'crm-changefeed',
+      ...conditionalHeaders(condition),
     },
     signal,
   });
@@ -119,9 +130,18 @@ function partlyKnown(
     const isWhole = entries.every((entry) => typeof entry === 'number' || isRecord(entry));
     if (known.length !== count || entries.length !== recordsIn(layout) || !isWhole) return null;
     const list = nameOf(asked.list);
-    const { bytes, digest = '' } = shown;
+    const { bytes, digest = '', validators } = shown;
     const whole = (): Page => readPage(read(), asked);
-    return { list, entries: entries as PartlyKnownPage['entries'], nextCursor, bytes, digest, layout, whole };
+    return {
+      list,
+      entries: entries as PartlyKnownPage['entries'],
+      nextCursor,
+      bytes,
+      digest,
+      validators,
+      layout,
+      whole,
+    };
   } catch {
     // The whole body says what is wrong with it.
     return null;

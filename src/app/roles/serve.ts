@@ -4,6 +4,7 @@ import { modifiedAtOf } from '../../detect/fields.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import type { HintTarget } from '../../server/hints/receive-hints.js';
 import { createMirror } from '../../server/mirror/mirror.js';
+import { withEtag } from '../../server/read-api/etag.js';
 import { servedList } from '../../server/read-api/lists.js';
 import { createReadApiServer } from '../../server/read-api/server.js';
 import type { Source } from '../../server/read-api/source.js';
@@ -29,7 +30,7 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
   const lists = listsOf(workspaces).all.map(servedList);
   const sources = (token: string): Source | null => mirrors.get(token) ?? null;
   const targets = (token: string): HintTarget | null => hints.get(token) ?? null;
-  const server = createReadApiServer({ lists, sources, hints: targets, host, port, clock, log });
+  const server = createReadApiServer({ lists, sources, layers: [withEtag], hints: targets, host, port, clock, log });
   return {
     name: 'mirror',
     async start() {

@@ -1,6 +1,6 @@
 /** ETag and Last-Modified, and the 304 for a client that has the page already. */
-import { createHash } from 'node:crypto';
 import type { Answer, Layer, ReadRequest } from '../../server/read-api/answer.js';
+import { digestOf, isNamed } from '../../server/read-api/etag.js';
 import type { Behaviour } from './behaviour.js';
 
 /** What a path was answered last, and since when. */
@@ -34,10 +34,6 @@ export function validated(behaviour: () => Behaviour, now: () => number): Layer 
   };
 }
 
-function digestOf(body: Buffer | string): string {
-  return createHash('sha256').update(body).digest('hex').slice(0, 24);
-}
-
 /** Ids and change stamps only: a counter that changes without its stamp keeps the ETag. */
 function digestOfStamps(body: Buffer): string {
   const { data } = JSON.parse(body.toString()) as { data: Record<string, unknown> };
@@ -63,11 +59,10 @@ function sinceOf(
 }
 
 /** As RFC 9110 says: `If-None-Match` decides where both are given. */
-function isKnown({ ifNoneMatch, ifModifiedSince }: ReadRequest, headers: Readonly<Record<string, string>>): boolean {
+function isKnown(request: ReadRequest, headers: Readonly<Record<string, string>>): boolean {
   const { etag, 'last-modified': modified } = headers;
-  if (etag !== undefined && ifNoneMatch !== undefined) {
-    return ifNoneMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);
-  }
+  const { ifNoneMatch, ifModifiedSince } = request;
+  if (etag !== undefined && ifNoneMatch !== undefined) return isNamed(request, etag);
   if (modified === undefined || ifModifiedSince === undefined) return false;
   return Date.parse(modified) <= Date.parse(ifModifiedSince);
 }
