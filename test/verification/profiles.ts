@@ -1,6 +1,7 @@
 /**
  * Runs the detector against every profile of the sandbox and prints the table of scores (`npm run verify:profiles`).
- * Exits 1 when a profile misses what it expects: a sound one is perfect, one that only hides changes reports nothing wrong.   Options: --seed N, --rounds N, --only name,name, --with fault,fault,
+ * Exits 1 when a profile misses what it expects: a sound one is perfect, one that only hides changes reports nothing wrong. Options:
+ * --seed N, --rounds N, --only name,name, --with fault,fault, --plain (only sweeps, no shortcuts and hints),
  * --verbose (what was missed, and what invented), --crossed
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '6' },
     only: { type: 'string' },
     with: { type: 'string' },
+    plain: { type: 'boolean', default: false },
     crossed: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
@@ -50,6 +52,7 @@ async function one(): Promise<number> {
       seed,
       rounds,
       mutationsPerRound: 25,
+      plain: values.plain,
       redisUrl: redis.url,
       prefix: `verify-${name}`,
     });

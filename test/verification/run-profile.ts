@@ -1,13 +1,15 @@
 /**
  * The detector against one profile of the sandbox: a baseline, rounds of life and sweeps, then quiet sweeps until all that
- * can be seen has been seen; scored against the sandbox's journal.
+ * can be seen has been seen; scored against the sandbox's journal. Meanwhile the service runs with all shortcuts, and gets hints of
+ * all kinds: right, unknown, far too many, and meant to do harm.
  */
-import { openChangefeed } from '../../src/app/changefeed.js';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Expectation } from '../../src/sandbox/faults/faults.js';
 import { profileNamed } from '../../src/sandbox/faults/profiles.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
+import type { JournalLine } from '../../src/sandbox/journal/lines.js';
 import { scoreEvents, type Score } from '../../src/sandbox/verify/score.js';
 import { fastClock, skippingClock } from '../support/fast-clock.js';
 
@@ -21,6 +23,8 @@ export interface ProfileRun {
   /** Rounds of life, each followed by a sweep of every list. */
   rounds: number;
   mutationsPerRound: number;
+  /** Only sweeps that are asked for: no service, no shortcuts, no hints. @defaultValue false */
+  plain?: boolean | undefined;
 }
 
 export interface ProfileScore {
@@ -41,6 +45,8 @@ const SIZES = { people: 60, history: 80, activity: 80 };
 /** Waits of minutes (backoff, rate limits) become seconds. */
 const FACTOR = 40;
 const LIMITS = ['tight-limit', 'foreign-client'];
+/** Of each list of the service: within it, the list waits, and only shortcuts are used. */
+const INTERVAL = '10s';
 /** What a client learned in the first rounds is wrong after an hour. */
 const AN_HOUR = ['kept-cursor-old', 'kept-cursor-shifts', 'kept-cursor-turns'];
 const HOUR_MS = 3_660_000;
@@ -67,6 +73,7 @@ export async function runProfile({
   prefix,
   rounds,
   mutationsPerRound,
+  plain = false,
 }: ProfileRun): Promise<ProfileScore> {
   const clock = skippingClock(fastClock(FACTOR));
   const about: readonly string[] = [...profileNamed(profile).faults, ...faults];
@@ -75,7 +82,8 @@ export async function runProfile({
   const sandbox = createSandbox({ ...SIZES, ...limit, seed, profile, faults, clock, journalKeep: 1_000_000 });
   const { url, token } = await sandbox.start();
   const budget = { requests: 100_000, perSeconds: 1 };
-  const raw = { workspaces: [{ name: 'verify', baseUrl: url, token, budget }], redis: { prefix } };
+  const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: INTERVAL }]));
+  const raw = { workspaces: [{ name: 'verify', baseUrl: url, token, budget, lists }], redis: { prefix } };
   const feed = await openChangefeed({ config: parseConfig(raw, { source: 'verification', redisUrl }), clock });
   const counts = { complete: 0, incomplete: 0 };
   const sweepOnce = async (): Promise<readonly string[]> => {
@@ -90,9 +98,12 @@ export async function runProfile({
   };
   try {
     await sweepOnce();
+    if (!plain) await feed.start(['poll']);
     for (let round = 0; round < rounds; round++) {
       if (round > 0 && about.some((fault) => AN_HOUR.includes(fault))) clock.skip(HOUR_MS);
+      const before = sandbox.journal.lines().length;
       sandbox.step(mutationsPerRound);
+      if (!plain) await hint(feed, sandbox.journal.lines().slice(before));
       await sweepOnce();
     }
     await sweepOnce();
@@ -110,5 +121,14 @@ export async function runProfile({
   } finally {
     await feed.stop();
     await sandbox.stop();
+  }
+}
+
+async function hint(feed: Changefeed, changes: readonly JournalLine[]): Promise<void> {
+  const unknown = Array.from({ length: 900 }, (_, nth) => `unknown-${nth}`);
+  const hostile = ['__proto__', 'p 1', 'u x', '<script>', 'é'.repeat(200)];
+  for (const list of LIST_NAMES) {
+    const changed = changes.flatMap((line) => ('list' in line && line.list === list && 'id' in line ? [line.id] : []));
+    await feed.hint(list, [...changed.slice(0, 50), ...unknown, ...hostile]);
   }
 }
