@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../../src/app/changefeed.js';
+import { parseConfig } from '../../../src/config/parse.js';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import type { Life } from '../../../src/sandbox/life/life.js';
+import type { Sandbox } from '../../../src/sandbox/sandbox.js';
+import { scoreEvents, type Score } from '../../../src/sandbox/verify/score.js';
+import { createSweepStore } from '../../../src/state/sweep-store.js';
+import { useChain } from '../../support/chain.js';
+import { eventually } from '../../support/eventually.js';
+import { useProcesses } from '../../support/process.js';
+import { program } from '../../support/program.js';
+import { useRedis } from '../../support/redis.js';
+
+const KILLS = 4;
+
+/** New records at the ends of lists, which tails find, and people that they name, which aimed fetches find. */
+function live(life: Life): void {
+  for (let nth = 0; nth < 3; nth++) {
+    life.createMemo();
+    life.createTodo();
+    life.addActivity();
+    life.addHistory();
+  }
+}
+
+const flaws = ({ recall, falseEvents, orderViolations, sequenceGaps, repeated }: Score): object => ({
+  recall,
+  falseEvents,
+  orderViolations,
+  sequenceGaps,
+  repeated,
+});
+const NONE = { recall: 1, falseEvents: 0, orderViolations: 0, sequenceGaps: 0, repeated: 0 };
+
+describe('nothing lost: processes killed while they use shortcuts', () => {
+  const redis = useRedis();
+  const chain = useChain();
+  const spawn = useProcesses();
+  const store = () => createSweepStore(redis.redis, redis.keys, 'acme');
+  const logged = () => redis.redis.xlen(redis.keys.log('acme'));
+
+  async function events(): Promise<ChangeEvent[]> {
+    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
+  }
+
+  /** The lease of a killed process lasts 15 s. Nothing else holds a list here. */
+  async function endLeases(): Promise<void> {
+    await redis.redis.del(...LIST_NAMES.map((list) => redis.keys.lease('acme', list)));
+  }
+
+  /** Sweeps everything, so that every change that is not reported yet must be. */
+  async function sweepAll(config: object): Promise<void> {
+    const feed = await openChangefeed({ config: parseConfig(config, { source: 'the test', redisUrl: redis.url }) });
+    try {
+      for (const { list, outcome } of [...(await feed.sweep()), ...(await feed.sweep())])
+        expect({ list, outcome }).toEqual({ list, outcome: 'complete' });
+    } finally {
+      await feed.stop();
+    }
+  }
+
+  const judge = (sandbox: Sandbox, reported: readonly ChangeEvent[]): Score =>
+    scoreEvents({ journal: sandbox.journal.lines(), events: reported });
+
+  it('nothing lost: every change is reported once and in order', { timeout: 180_000 }, async () => {
+    const world = await chain({ sandbox: { people: 300, seed: 3 } });
+    const { sandbox } = world;
+    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-killed-'));
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+    // After the first sweep of each list, only shortcuts read.
+    const config = world.config('1h', redis.keys.prefix);
+    await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
+    const poll = () => spawn(program('workers/poll'), { cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
+    let poller = poll();
+    await eventually(
+      async () => {
+        for (const list of LIST_NAMES) expect((await store().load(list)).state.baselineAt).not.toBeNull();
+      },
+      { timeoutMs: 60_000 },
+    );
+
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = await logged();
+      live(sandbox.life);
+      await eventually(async () => expect(await logged()).toBeGreaterThan(before), {
+        timeoutMs: 30_000,
+        intervalMs: 1,
+      });
+      await poller.kill();
+      await endLeases();
+      poller = poll();
+    }
+    await poller.kill();
+    await endLeases();
+
+    const byShortcuts = await events();
+    for (const list of LIST_NAMES) expect((await store().load(list)).state.lastSweep?.mode).toBe('baseline');
+    expect(byShortcuts.length).toBeGreaterThanOrEqual(KILLS);
+    await sweepAll(config);
+    const reported = await events();
+    expect(flaws(judge(sandbox, reported))).toEqual(NONE);
+
+    // Control: one event of a shortcut lost, and one found twice.
+    const changes = byShortcuts.filter(({ type }) => /\.(created|updated)$/.test(type));
+    const [first] = changes;
+    expect(
+      flaws(
+        judge(
+          sandbox,
+          reported.filter(({ id }) => id !== first?.id),
+        ),
+      ),
+    ).not.toEqual(NONE);
+    expect(flaws(judge(sandbox, [...reported, { ...first!, id: 'again' }]))).not.toEqual(NONE);
+  });
+});
