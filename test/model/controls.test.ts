@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
-import { findFailure } from './model.js';
+import { findFailure, loadScripts, violationsOf } from './model.js';
+import { REGRESSIONS } from './regressions.js';
 import type { Sabotage } from './run.js';
 
 /** Commits records and checkpoint first, and their events in a second step. */
@@ -43,6 +44,10 @@ const noFencing: Sabotage = {
         await takeLease(list, commit.token),
         await store.commitRemovals(list, commit)
       ),
+      commitShortcut: async (list, commit) => (
+        await takeLease(list, commit.token),
+        await store.commitShortcut(list, commit)
+      ),
       promotePages: async (list, pages) => (await takeLease(list, pages.token), await store.promotePages(list, pages)),
       renew: () => Promise.resolve(true),
     };
@@ -70,6 +75,22 @@ const acceptanceIgnored: Sabotage = {
   store: (store) => ({ ...store, creationsAcceptedAt: () => Promise.resolve(null) }),
 };
 
+/** Shortcuts believe what a cursor shows, however long it was kept. */
+const keptCursorsBelieved: Sabotage = {
+  shortcuts: (shortcuts) => ({
+    begin: (...args) => shortcuts.begin(...args),
+    async next(nowMs) {
+      const page = await shortcuts.next(nowMs);
+      if (page !== null) delete page.doubtful;
+      return page;
+    },
+    done: (...args) => shortcuts.done(...args),
+    walked: (...args) => shortcuts.walked(...args),
+    dueMs: (nowMs) => shortcuts.dueMs(nowMs),
+    end: () => shortcuts.end(),
+  }),
+};
+
 describe('model: controls', () => {
   const redis = useRedis();
 
@@ -91,5 +112,13 @@ describe('model: controls', () => {
   ])('%s', { timeout: 600_000 }, async (_what, sabotage, says) => {
     const failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 1_500, seed: 1, sabotage });
     expect(failure?.violations.join('\n')).toMatch(says);
+  });
+
+  it('model: finds that shortcuts believe a cursor that was kept for hours (control)', async () => {
+    await loadScripts(redis.redis);
+    const found = await Promise.all(
+      REGRESSIONS.map(({ scenario }) => violationsOf(redis, scenario, keptCursorsBelieved)),
+    );
+    expect(found.flat().join('\n')).toMatch(/invented/);
   });
 });

@@ -15,6 +15,7 @@ import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
 import { sweepList } from '../../src/sweep/run-sweep.js';
 import { useShortcutsUntil } from '../../src/sweep/shortcuts/between-sweeps.js';
+import type { Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue } from '../../src/sweep/shortcuts/store.js';
 import type { RecordWrite, SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { ModelCrm } from './crm.js';
@@ -39,8 +40,8 @@ export interface RunContext {
 /** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
   store?: (store: ModelStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => ModelStore;
-  /** The store as the shortcuts use it. */
-  shortcuts?: (store: ModelStore) => ModelStore;
+  /** The shortcuts of a process. */
+  shortcuts?: (shortcuts: Shortcuts) => Shortcuts;
   options?: (options: SweepOptions) => SweepOptions;
 }
 
@@ -249,18 +250,18 @@ class Run {
     const deps = { workspace, api, store, clock: this.#time.waiting, log: silentLog };
     const options = sabotage?.options?.(this.#options) ?? { ...this.#options, list };
     const reader = scheme === null ? null : this.#reader({ store, queue: createAimQueue(scope) });
-    const believed = sabotage?.shortcuts?.(store) ?? store;
+    const shortcuts = reader && (sabotage?.shortcuts?.(reader.shortcuts) ?? reader.shortcuts);
     const work = async (): Promise<void> => {
-      if (watchMs !== undefined && reader !== null) {
+      if (watchMs !== undefined && shortcuts !== null) {
         const untilMs = this.#time.now() + watchMs;
         const clock = this.#time.betweenSweeps;
-        const used = { ...options, shortcuts: reader.shortcuts, untilMs };
-        const { outcome } = await useShortcutsUntil({ ...deps, store: believed, clock }, used);
+        const used = { ...options, shortcuts, untilMs };
+        const { outcome } = await useShortcutsUntil({ ...deps, clock }, used);
         this.#checkOutcome(outcome, fault);
         return;
       }
-      const shortcuts = reader === null ? undefined : { reader: reader.shortcuts, store: believed };
-      const { outcome } = await sweepList(deps, { ...options, shortcuts });
+      const using = shortcuts === null ? undefined : { reader: shortcuts, store };
+      const { outcome } = await sweepList(deps, { ...options, shortcuts: using });
       this.#checkOutcome(outcome, fault);
     };
     const ended = work().then(
