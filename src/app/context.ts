@@ -12,7 +12,7 @@ import { parseRedisUrl } from '../runtime/redis-probe.js';
 import { RedisWatch } from '../runtime/redis-watch.js';
 import type { UsedRedis } from '../runtime/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
-import { appendOnce } from '../state/event-log.js';
+import { RedisLogReader, appendOnce } from '../state/event-log.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 
@@ -25,6 +25,8 @@ export interface AppContext {
   redis: Redis;
   /** Opens a connection for blocking reads. */
   connect: () => Redis;
+  /** Reads the event logs. Its readers share what it keeps of them. */
+  events: RedisLogReader;
   /** Whether Redis can be used now. */
   watch: RedisWatch;
   /** Notices when Redis has lost the state of a workspace. */
@@ -71,6 +73,7 @@ export async function openContext(options: {
     keys,
     redis,
     connect: connections.patient,
+    events: new RedisLogReader({ redis, keys, connect: connections.patient }),
     watch,
     guard: createStateGuard({ redis, keys, clock, log }),
     unfinished: createUnfinished(),

@@ -6,6 +6,7 @@ import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { Handle, Once, Subscription } from '../handlers/handler.js';
+import { replayOf } from './delivery-id.js';
 import { isErrorLike } from './failure.js';
 import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
@@ -137,7 +138,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
     subscription: subscription.name,
     workspace: delivery.workspace,
     list: listOf(delivery.event, subscription.catalogue) ?? null,
-    replay: delivery.replay !== undefined,
+    replay: replayOf(delivery.id) !== undefined,
   });
 }
 

@@ -7,6 +7,7 @@ import type { BatchContext, Batching, HandleBatch, Subscription } from '../handl
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runBounded, shape, type Interrupt } from './attempt.js';
+import { replayOf } from './delivery-id.js';
 import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
 
@@ -118,7 +119,7 @@ function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): Batch
         attempt,
         workspace,
         list: listOf(delivery.event, subscription.catalogue) ?? null,
-        replay: delivery.replay !== undefined,
+        replay: replayOf(delivery.id) !== undefined,
         once: createOnce({ store, subscription: subscription.name, workspace, eventId: id, log: () => log }),
       };
     },

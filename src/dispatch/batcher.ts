@@ -7,7 +7,7 @@
 import { systemClock } from '../runtime/clock.js';
 import { Interrupt } from './attempt.js';
 import { attemptBatch, type BatchOptions, type GroupOutcome, type Member } from './batch-attempt.js';
-import type { Follower } from './delayed-jobs.js';
+import type { Delivery, Entry } from './ports.js';
 
 /** The head of an ordering group, with access to its followers. */
 export interface Head extends Member {
@@ -15,14 +15,14 @@ export interface Head extends Member {
   lockedUntil: number;
   /** Extends the lock. Returns until when it lasts. @throws when another process has the job */
   extendLock(): Promise<number>;
-  /** Ids of the jobs directly behind it. */
-  followers(most: number): Promise<readonly string[]>;
-  read(ids: readonly string[]): Promise<readonly Follower[]>;
+  /** The entries directly behind it. */
+  followers(most: number): Promise<readonly Entry[]>;
+  load(entries: readonly Entry[]): Promise<readonly Delivery[]>;
 }
 
 export interface BatchResult {
   /** The events that joined the batch behind the head, in order. */
-  followers: readonly Follower[];
+  followers: readonly Delivery[];
   /** The outcome of the head and then its followers. */
   outcome: GroupOutcome;
 }
@@ -105,10 +105,10 @@ async function runBatch(waiting: readonly Waiting[], options: BatchOptions): Pro
     const heads = waiting.map(({ head }) => head);
     const followers = await followersOf(heads, options.batch.size - heads.length);
     const members = await keepLocked(waiting.map((one, index) => ({ ...one, followers: followers[index] ?? [] })));
-    // Followers have not been attempted: `readFollowers` leaves out those that have.
+    // Followers have not been attempted: only a head has a job.
     const groups = members.map(({ head, followers }) => [
       head,
-      ...followers.map(({ delivery }): Member => ({ delivery, attempt: 1 })),
+      ...followers.map((delivery): Member => ({ delivery, attempt: 1 })),
     ]);
     const outcomes = await attemptBatch(groups, options);
     members.forEach(({ resolve, followers }, index) => {
@@ -120,7 +120,7 @@ async function runBatch(waiting: readonly Waiting[], options: BatchOptions): Pro
   }
 }
 
-type WaitingGroup = Waiting & { followers: readonly Follower[] };
+type WaitingGroup = Waiting & { followers: readonly Delivery[] };
 
 /**
  * Removes the groups whose lock was lost: a process that was suspended may have lost events, and other events of their
@@ -146,14 +146,14 @@ async function keepLocked(given: readonly WaitingGroup[]): Promise<readonly Wait
   return groups;
 }
 
-async function followersOf(heads: readonly Head[], room: number): Promise<readonly (readonly Follower[])[]> {
+async function followersOf(heads: readonly Head[], room: number): Promise<readonly (readonly Delivery[])[]> {
   if (room <= 0) return [];
   const behind = await Promise.all(heads.map((head) => head.followers(room)));
   let left = room;
-  const taken = behind.map((ids) => {
-    const mine = ids.slice(0, left);
+  const taken = behind.map((all) => {
+    const mine = all.slice(0, left);
     left -= mine.length;
     return mine;
   });
-  return await Promise.all(heads.map((head, index) => head.read(taken[index] ?? [])));
+  return await Promise.all(heads.map((head, index) => head.load(taken[index] ?? [])));
 }

@@ -13,9 +13,8 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { QueueHandle } from './delayed-jobs.js';
 import type { Disabled, DisableOutcome, HealthStore } from './ports.js';
-import type { Queues } from './queues.js';
+import type { QueueHandle, Queues } from './queues.js';
 
 export interface BreakerContext {
   subscription: Subscription;

@@ -1,19 +1,17 @@
 /**
- * Dead letters: events that are no longer attempted. They are BullMQ's failed jobs. A dead letter has left its ordering
- * group; when it is retried it goes to the end of the group and runs when no other event of its record does. A held one
- * (`whenDead: 'hold'`) is still the head of its group: when it is retried it runs there, and when it is dropped the next
- * event runs.
+ * Dead letters: events that are no longer attempted. They are BullMQ's failed jobs. A retry enters the event like any other, as a new
+ * delivery: at the end of its ordering group, or in the place of the dead letter if that is held (`whenDead: 'hold'`). Then it removes the
+ * dead letter. After a crash in between, the dead letter can be retried again, and its event is not entered twice.
  */
 import type { Job, Queue } from 'bullmq';
-import { ChangefeedError } from '../errors.js';
 import { compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
-import { isoTime } from '../runtime/clock.js';
+import { isoTime, systemClock } from '../runtime/clock.js';
+import { letterIdOf, replayOf, retriedId } from './delivery-id.js';
+import { enqueue } from './enqueue.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
-import { historyOf, lifeOf } from './job-history.js';
-import { promoteUntried } from './delayed-jobs.js';
-import type { Delivery, RecordGate } from './ports.js';
-import { entryOf, type Queues } from './queues.js';
+import type { JobData, NewEntry, RecordGate } from './ports.js';
+import { addJobs, type Queues } from './queues.js';
 
 export interface DeadLetter {
   /** The event's id, followed by `.r…` when a replay sent it. One event can be a dead letter of several subscriptions. */
@@ -46,9 +44,9 @@ export interface ListOptions extends DeadLetterFilter {
 
 export class DeadLetters {
   readonly #queues: Queues;
-  readonly #gate: Pick<RecordGate, 'drop' | 'reenter'>;
+  readonly #gate: RecordGate;
 
-  constructor(queues: Queues, gate: Pick<RecordGate, 'drop' | 'reenter'>) {
+  constructor(queues: Queues, gate: RecordGate) {
     this.#queues = queues;
     this.#gate = gate;
   }
@@ -76,38 +74,46 @@ export class DeadLetters {
   /** Queues them again, with as many attempts as a new event has. Returns how many. */
   retry(filter: DeadLetterFilter = {}): Promise<number> {
     return this.#each(filter, async (job, queue) => {
-      await job.retry('failed');
-      // Each gets its position before the next is retried, because a worker may take them in any order. After a crash in
-      // between, the worker gives it a position. In the other order, a crash would leave its group waiting for a job that
-      // was not retried.
-      const entry = entryOf(job.data);
-      // A job without a recorded death would not know that it has this position.
-      if (entry.group === null || !historyOf(job).retried) return;
-      await this.#gate.reenter(queue.name, entry, { token: null, life: lifeOf(job) });
+      const { workspace, logId, group, death } = job.data;
+      const entry: NewEntry = {
+        id: retriedId(job.id),
+        logId,
+        atMs: systemClock.now(),
+        kind: 'decided',
+        type: death.event.type,
+        group,
+        mark: ONLY_MARK,
+        stored: { event: death.event, former: attemptsOf(job) },
+        replaces: job.id,
+      };
+      const batch = { workspace, source: `retry:${job.id}`, entries: [entry] };
+      await enqueue(batch, { subscription: queue.name, queue, gate: this.#gate });
+      await job.remove();
     });
   }
 
   /** Deletes them. Returns how many. */
   drop(filter: DeadLetterFilter = {}): Promise<number> {
     return this.#each(filter, async (job, queue) => {
+      const { workspace, group } = job.data;
       // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
-      const { next } = await this.#gate.drop(queue.name, entryOf(job.data));
+      const left = await this.#gate.advance(queue.name, { workspace, group, id: job.id, token: '' });
+      if (left.outcome === 'left' && left.next !== null) await addJobs(queue, [{ workspace, group, entry: left.next }]);
       await job.remove();
-      if (next !== null) await promoteUntried(queue, next);
     });
   }
 
-  #chosen({ subscription }: { subscription?: string | undefined }): [string, Queue<Delivery>][] {
+  #chosen({ subscription }: { subscription?: string | undefined }): [string, Queue<JobData>][] {
     return subscription === undefined ? [...this.#queues.all] : [[subscription, this.#queues.of(subscription)]];
   }
 
   async #each(
     filter: DeadLetterFilter,
-    act: (job: Job<Delivery>, queue: Queue<Delivery>) => Promise<unknown>,
+    act: (job: DeadJob, queue: Queue<JobData>) => Promise<unknown>,
   ): Promise<number> {
     let done = 0;
     for (const [, queue] of this.#chosen(filter)) {
-      const actOn = (job: Job<Delivery>): Promise<unknown> => act(job, queue);
+      const actOn = (job: DeadJob): Promise<unknown> => act(job, queue);
       if (filter.ids !== undefined) done += await eachOf(await jobsById(queue, filter.ids), actOn);
       else done += await eachFailed(queue, actOn);
     }
@@ -115,12 +121,18 @@ export class DeadLetters {
   }
 }
 
-type Act = (job: Job<Delivery>) => Promise<unknown>;
+/** A failed job whose death is recorded. BullMQ fails none by itself. */
+type DeadJob = Job<JobData & { death: NonNullable<JobData['death']> }> & { id: string };
+type Act = (job: DeadJob) => Promise<unknown>;
+
+/** A retry enters one event. */
+const ONLY_MARK = '0-1';
+const KEPT_ATTEMPTS = 20;
 
 const CHUNK = 200;
 
 /** Acts on the dead letters that exist when it starts. One that becomes a dead letter again meanwhile is not taken twice. */
-async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
+async function eachFailed(queue: Queue<JobData>, act: Act): Promise<number> {
   let left = await queue.getFailedCount();
   let done = 0;
   while (left > 0) {
@@ -135,8 +147,8 @@ async function eachFailed(queue: Queue<Delivery>, act: Act): Promise<number> {
 }
 
 /** BullMQ orders the jobs of one millisecond by id. Of one record, the first in the log died first. */
-function inOrderOfDeath(jobs: readonly Job<Delivery>[]): Job<Delivery>[] {
-  const diedAt = ({ finishedOn = 0 }: Job<Delivery>): number => finishedOn;
+function inOrderOfDeath(jobs: readonly DeadJob[]): DeadJob[] {
+  const diedAt = ({ finishedOn = 0 }: DeadJob): number => finishedOn;
   const sorted = jobs.toSorted((a, b) => diedAt(a) - diedAt(b) || compareLogIds(a.data.logId, b.data.logId));
   if (jobs.length < CHUNK) return sorted;
   // The next chunk may contain more jobs of the last millisecond, so those are left for it.
@@ -146,7 +158,7 @@ function inOrderOfDeath(jobs: readonly Job<Delivery>[]): Job<Delivery>[] {
 }
 
 /** One by one, in the order given, so that retried dead letters of one record keep the order in which they died. */
-async function eachOf(jobs: readonly Job<Delivery>[], act: Act): Promise<number> {
+async function eachOf(jobs: readonly DeadJob[], act: Act): Promise<number> {
   let done = 0;
   for (const job of jobs) {
     try {
@@ -161,34 +173,40 @@ async function eachOf(jobs: readonly Job<Delivery>[], act: Act): Promise<number>
 }
 
 async function failedJobs(
-  queue: Queue<Delivery>,
+  queue: Queue<JobData>,
   start: number,
   end: number,
   { oldestFirst = false }: { oldestFirst?: boolean } = {},
-): Promise<Job<Delivery>[]> {
-  const jobs = (await queue.getJobs(['failed'], start, end, oldestFirst)) as (Job<Delivery> | undefined)[];
-  return jobs.filter((job) => job !== undefined);
+): Promise<DeadJob[]> {
+  const jobs = (await queue.getJobs(['failed'], start, end, oldestFirst)) as (Job<JobData> | undefined)[];
+  return jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
 }
 
-async function jobsById(queue: Queue<Delivery>, ids: readonly string[]): Promise<Job<Delivery>[]> {
-  const jobs = await Promise.all(ids.map((id) => queue.getJob(id) as Promise<Job<Delivery> | undefined>));
-  const present = jobs.filter((job) => job !== undefined);
-  const failed = await Promise.all(present.map((job) => job.isFailed()));
-  return present.filter((_, index) => failed[index]);
+/** A person names a dead letter without the number of its retry. */
+async function jobsById(queue: Queue<JobData>, ids: readonly string[]): Promise<DeadJob[]> {
+  const failed = await queue.getRanges(['failed'], 0, -1);
+  const wanted = new Set(ids);
+  const found = failed.filter((id) => wanted.has(letterIdOf(id)));
+  const jobs = await Promise.all(found.map((id) => queue.getJob(id) as Promise<Job<JobData> | undefined>));
+  return jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
 }
 
-function toDeadLetter(subscription: string, job: Job<Delivery>): DeadLetter {
-  if (job.id === undefined) throw new ChangefeedError('CF_INTERNAL', { message: 'A dead letter has no id.' });
-  const { event, workspace, logId, replay } = job.data;
+function attemptsOf({ data, stacktrace }: DeadJob): FailedAttempt[] {
+  const own = (stacktrace ?? []).flatMap((text) => parseFailedAttempt(text) ?? []);
+  return [...(data.death.former ?? []), ...own].slice(-KEPT_ATTEMPTS);
+}
+
+function toDeadLetter(subscription: string, job: DeadJob): DeadLetter {
+  const { workspace, logId, death } = job.data;
   return {
-    id: job.id,
+    id: letterIdOf(job.id),
     subscription,
     workspace,
     logId,
-    reason: job.failedReason,
+    reason: death.failure.message,
     diedAt: isoTime(job.finishedOn ?? job.timestamp),
-    attempts: (job.stacktrace ?? []).flatMap((text) => parseFailedAttempt(text) ?? []),
-    event,
-    replay: replay !== undefined,
+    attempts: attemptsOf(job),
+    event: death.event,
+    replay: replayOf(job.id) !== undefined,
   };
 }

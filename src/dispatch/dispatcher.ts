@@ -8,10 +8,10 @@ import type { RedisUse } from '../runtime/redis-watch.js';
 import { lastSuccessMs } from './circuit-breaker.js';
 import type {
   Connect,
-  Delivery,
   Disabled,
   BackfillStore,
   HealthStore,
+  JobData,
   LogReader,
   OffsetStore,
   RecordGate,
@@ -60,7 +60,7 @@ export interface SubscriptionStatistics {
   on: readonly string[];
   waiting: number;
   active: number;
-  /** Waiting for a retry, or behind another event of their record. */
+  /** Waiting for a retry, or for their record to be quiet (`settle`). Events behind another one of their record are in `lagEvents`. */
   delayed: number;
   dead: number;
   paused: boolean;
@@ -159,7 +159,7 @@ async function waitUntilAllHandled(wait: WaitOptions, options: CurrentOptions): 
 
 async function describeSubscription(
   subscription: Subscription,
-  queue: Queue<Delivery>,
+  queue: Queue<JobData>,
   options: CurrentOptions,
 ): Promise<SubscriptionStatistics> {
   const { name, handler, on } = subscription;

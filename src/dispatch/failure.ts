@@ -83,9 +83,12 @@ export class AttemptFailedError extends Error {
   }
 }
 
-/** The worker throws it to BullMQ for a dead event: BullMQ does not retry it. */
+/**
+ * The worker throws it to BullMQ for a dead event: BullMQ does not retry it. BullMQ repeats the message in its stream of notices, which outlives
+ * the job, so the message names the error only.
+ */
 export function deadLetterError(failure: FailedAttempt): Error {
-  const error = new UnrecoverableError(failure.message);
+  const error = new UnrecoverableError(failure.code ?? failure.error);
   error.stack = JSON.stringify(failure);
   return error;
 }

@@ -11,7 +11,7 @@ import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
-import type { Delivery, TraceStore } from './ports.js';
+import type { JobData, TraceStore } from './ports.js';
 import { openQueues, type QueuesOptions } from './queues.js';
 
 export interface Forgotten {
@@ -83,20 +83,20 @@ type Pass = Omit<Forgotten, 'workspace'> & {
 
 async function removeOnce(workspace: string, { traces, ...deps }: ForgetDeps): Promise<Pass> {
   const own = await traces.removeWorkspace(workspace);
-  const bySubscription = await traces.deliveries(workspace);
+  const subscriptions = await traces.subscriptions();
   const deliveries = { waiting: 0, handled: 0, dead: 0 };
   let found = own.keys;
   let running = 0;
-  const queues = openQueues({ ...deps, subscriptions: [...bySubscription.keys()].map((name) => ({ name })) });
+  const queues = openQueues({ ...deps, subscriptions: subscriptions.map((name) => ({ name })) });
   try {
-    for (const [subscription, jobIds] of bySubscription) {
-      for (const state of await removeJobs(queues.of(subscription), jobIds)) {
+    for (const subscription of subscriptions) {
+      const queue = queues.of(subscription);
+      for (const state of await removeJobs(queue, await jobsOf(queue, workspace))) {
         if (state === 'running') running += 1;
         else deliveries[state] += 1;
         found += 1;
       }
-      found += await traces.removeTraces(subscription, workspace, jobIds);
-      await traces.removeNotices(subscription);
+      found += await traces.removeTraces(subscription, workspace);
     }
   } finally {
     await queues.close();
@@ -106,14 +106,24 @@ async function removeOnce(workspace: string, { traces, ...deps }: ForgetDeps): P
 
 type State = keyof Forgotten['deliveries'] | 'running';
 
-async function removeJobs(queue: Queue<Delivery>, jobIds: readonly string[]): Promise<State[]> {
+async function jobsOf(queue: Queue<JobData>, workspace: string): Promise<string[]> {
+  const ids = await queue.getRanges(['waiting', 'active', 'delayed', 'prioritized', 'completed', 'failed'], 0, -1);
+  const found: string[] = [];
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    const jobs = await Promise.all(ids.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
+    found.push(...jobs.flatMap((job) => (job?.data.workspace === workspace ? (job.id ?? []) : [])));
+  }
+  return found;
+}
+
+async function removeJobs(queue: Queue<JobData>, jobIds: readonly string[]): Promise<State[]> {
   const states: State[] = [];
   for (let at = 0; at < jobIds.length; at += CHUNK)
     states.push(...(await Promise.all(jobIds.slice(at, at + CHUNK).map((id) => removeJob(queue, id)))));
   return states;
 }
 
-async function removeJob(queue: Queue<Delivery>, jobId: string): Promise<State> {
+async function removeJob(queue: Queue<JobData>, jobId: string): Promise<State> {
   const state = await queue.getJobState(jobId);
   // BullMQ refuses while a worker holds the job's lock. A job whose worker was lost has no lock and is removed.
   if ((await queue.remove(jobId)) === 0) return 'running';

@@ -7,7 +7,7 @@ import type { Log } from '../runtime/log.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { Connect, HealthStore, OnceStore, RecordGate } from './ports.js';
+import type { Connect, HealthStore, LogReader, OnceStore, RecordGate } from './ports.js';
 import type { DeadLetterRetention, QueueKeys } from './queues.js';
 import { DEFAULT_TIMING, createSubscriptionWorker, type SubscriptionWorker, type WorkerTiming } from './worker.js';
 
@@ -15,6 +15,7 @@ export interface HandlerPoolOptions {
   connect: Connect;
   keys: QueueKeys;
   gate: RecordGate;
+  log: Pick<LogReader, 'events'>;
   once: OnceStore;
   health: HealthStore;
   subscriptions: readonly Subscription[];

@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+import type { DecidedFailure, FailedAttempt } from './failure.js';
 
 /**
  * Opens a connection for BullMQ or for a blocking read. It must use `maxRetriesPerRequest: null`, so that a blocked command
@@ -14,8 +15,10 @@ export interface LogReader {
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
   /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
-  /** Resolves true as soon as there is an event after `after`, false after `timeoutMs` or when aborted. */
-  waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
+  /** The events with these log ids; null for one that the log no longer contains. */
+  events(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]>;
+  /** Events after `after`, as soon as there are any; none after `timeoutMs` or when aborted. */
+  waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]>;
   /** Closes the connections that `waitForMore` opened. */
   close(): Promise<void>;
 }
@@ -28,95 +31,96 @@ export interface OffsetStore {
   begin(workspace: string, subscription: string, logId: string): Promise<string>;
 }
 
-/** An event for one subscription, as the gate knows it. */
+/** A delivery that waits for its turn, as its ordering group contains it. */
 export interface Entry {
-  workspace: string;
+  /** The id of the delivery and of its job: see delivery-id.ts. */
+  id: string;
+  /** Where its event is in the log. */
   logId: string;
-  /** The id of its job: the event's id, followed by the replay's id if a replay sent it. */
-  eventId: string;
+  /** When it was entered, ms. */
+  atMs: number;
+  /**
+   * `logged`: its event is in the log. `stored`: it is stored with the group. `decided`: stored, and it is not merged with others any
+   * more (debounce).
+   */
+  kind: 'logged' | 'stored' | 'decided';
+  /** The type of its event, for the name of its job. */
+  type: string;
+}
+
+/** What is stored with the group. */
+export interface StoredEvent {
+  event: ChangeEvent;
+  /** The attempts of a dead letter before it was retried. */
+  former?: readonly FailedAttempt[];
+}
+
+export interface NewEntry extends Entry {
   /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
   group: string | null;
+  /** Its number within its source, in the form of a log id. */
+  mark: string;
+  /** Of an entry that is not `logged`. */
+  stored?: StoredEvent;
+  /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
+  replaces?: string;
 }
 
-export interface Standing {
-  /** `head`: may run. `behind`: waits for an earlier event of its group. `left`: already handled or dead. */
-  standing: 'head' | 'behind' | 'left';
-  /** False when the event had been entered before: the batch was repeated after a crash. */
-  fresh: boolean;
+/** Deliveries of one source, with ascending marks. A repeated batch of a source changes nothing. */
+export interface Batch {
+  workspace: string;
+  /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
+  source: string;
+  entries: readonly NewEntry[];
 }
 
-/** One run of an event: it asks for its turn, and later reports that it is done. */
-export interface Claim extends Entry {
-  /**
-   * Identifies this run among all runs of the event, so that a run that lost its job to another process cannot act for it.
-   * Ends in `/n`, the number of the job's start. Of two runs, the one with the higher number is valid, regardless of which
-   * one asks last.
-   */
-  holder: string;
-  /** A retried dead letter: it goes to the end of its group. */
-  retried: boolean;
-  /** Sent by a backfill: it got its position in the group when it was entered. */
-  backfilled?: boolean;
-  /** The position of a retried dead letter, as returned by `reenter`. */
-  position?: string;
+export interface Entered {
+  /** For each entry, whether it is the head of its group: its job is to be added. */
+  heads: readonly boolean[];
+  /** Pending deliveries of the subscription and workspace. */
+  pending: number;
 }
 
-/** An event of a backfill. `mark` is its number within the backfill, as a text that sorts in order. */
-export type MarkedEntry = Entry & { mark: string };
-
-export type Reentry = { outcome: 'placed'; position: string } | { outcome: 'taken-over' };
-
-export type Turn =
-  | { outcome: 'go' }
-  | { outcome: 'wait'; behind: string }
-  | { outcome: 'left'; next: string | null }
-  | { outcome: 'taken-over' };
-export type Leave = { outcome: 'left'; next: string | null } | { outcome: 'taken-over' };
-/** A held event keeps the head of its group and no longer counts as pending. */
-export type Hold = { outcome: 'held' } | { outcome: 'taken-over' };
-
-/** The events that leave a group together with its head. */
-export interface Followers {
-  /** Job ids of the events directly behind the head, in order. */
-  followers: readonly string[];
+/** One run of a delivery. */
+export interface Claim {
+  workspace: string;
+  group: string | null;
+  id: string;
+  /** The token of BullMQ's lock of the job: it shows that this run still has the job. Empty for a dead letter, which nothing runs. */
+  token: string;
 }
+
+/** `left`: the delivery has left its group; `next` is the head of the group now. */
+export type Left = { outcome: 'left'; next: Entry | null };
+export type Look = { outcome: 'head'; entries: readonly [Entry, ...Entry[]] } | Left;
+export type Advance = Left | { outcome: 'taken-over' };
+export type Hold = { outcome: 'held' } | Advance;
+export type Merge = { outcome: 'head' } | Advance;
 
 export interface Pending {
-  /** Events entered and neither handled nor dead. */
+  /** Deliveries entered and neither handled nor dead. */
   events: number;
-  /** The log id of the oldest of them. */
+  /** At or just before the log id of the oldest of them. */
   oldest: string | null;
 }
 
 /**
- * Keeps the events of one record in order within one subscription. Each record has an ordering group: a queue of its events
- * in log order, of which only the head may run. Every operation can be repeated after a crash without further effect.
+ * Keeps the events of one record in order within one subscription. Each record has an ordering group: a list of its deliveries, of which
+ * the head alone has a job. Every operation can be repeated after a crash without further effect.
  */
 export interface RecordGate {
-  /** Appends events, in log order, to their groups. Returns the standing of each. */
-  enter(subscription: string, workspace: string, entries: readonly Entry[]): Promise<Standing[]>;
-  /** Appends events of a backfill (a replay or a snapshot) to their groups, in the order given. Returns the standing of each. */
-  enterBackfill(subscription: string, backfill: string, entries: readonly MarkedEntry[]): Promise<Standing[]>;
-  /**
-   * Gives a retried dead letter its position in its group, once per life. Called by the command that retries it (token null),
-   * so that several retried events keep their order, and by the worker that runs it, which proves with the token that it
-   * holds the job.
-   */
-  reenter(subscription: string, entry: Entry, by: { token: string | null; life: number }): Promise<Reentry>;
-  /** Asks whether this event may run now. If so, from then on only this `holder` can make it leave. */
-  turn(subscription: string, claim: Claim): Promise<Turn>;
-  /** The event is handled or dead: it leaves its group. `next` is the event now at the head, if any. */
-  leave(subscription: string, claim: Claim): Promise<Leave>;
-  /** The event is dead, and its followers wait until it is retried or dropped. */
+  /** Appends deliveries to their groups, in the order given. */
+  enter(subscription: string, batch: Batch): Promise<Entered>;
+  /** The first entries of the group, at most `most`, if this delivery is its head. */
+  look(subscription: string, claim: Claim, most?: number): Promise<Look>;
+  /** The head and the entries behind it are handled or dead: `count` of them leave in one step. */
+  advance(subscription: string, claim: Claim, count?: number): Promise<Advance>;
+  /** The head is dead and stays, and its followers wait until it is retried or dropped. */
   hold(subscription: string, claim: Claim): Promise<Hold>;
-  /** The ids of the jobs directly behind this head, in order; none when it is not the head. */
-  followers(subscription: string, claim: Claim, most: number): Promise<string[]>;
-  /** Merges followers into the head: in one step, they leave the group and the head's job gets `delivery`. The head stays. */
-  merge(subscription: string, claim: Claim, merge: Followers & { delivery: Delivery }): Promise<Hold>;
-  /** The head and the followers are handled: all of them leave in one step. */
-  leaveTogether(subscription: string, claim: Claim, behind: Followers): Promise<Leave>;
-  /** A dead letter is dropped: if it was held at the head of its group, it leaves. Returns the new head. */
-  drop(subscription: string, entry: Entry): Promise<{ next: string | null }>;
+  /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
+  merge(subscription: string, claim: Claim, merge: { count: number; head: Entry; stored: StoredEvent }): Promise<Merge>;
+  /** What is stored with these deliveries; null when nothing is. */
+  stored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]>;
   pending(subscription: string, workspace: string): Promise<Pending>;
 }
 
@@ -213,12 +217,10 @@ export interface TraceStore {
   sweeping(workspace: string): Promise<string[]>;
   /** Removes everything under the workspace's own keys, and the marks of `once`. */
   removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
-  /** Every subscription for which anything is stored, with the ids of its jobs that carry the workspace's events. */
-  deliveries(workspace: string): Promise<Map<string, string[]>>;
+  /** Every subscription for which anything is stored. */
+  subscriptions(): Promise<string[]>;
   /** Removes the ordering state of a workspace's events in a subscription. */
-  removeTraces(subscription: string, workspace: string, jobIds: readonly string[]): Promise<number>;
-  /** Removes the queue's notices about jobs that no longer exist. */
-  removeNotices(subscription: string): Promise<number>;
+  removeTraces(subscription: string, workspace: string): Promise<number>;
 }
 
 /** Why nothing is delivered to a subscription. */
@@ -264,19 +266,23 @@ export interface HealthStore {
 }
 
 /** The data of a BullMQ job in a subscription's queue. */
-export interface Delivery {
-  event: ChangeEvent;
+export interface JobData {
   workspace: string;
   logId: string;
   /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
-  /** The id of the replay that sent it, if one did. */
-  replay?: string;
-  /**
-   * With debounce: the merge is decided, and `event` may have an id of its own. This is the id under which the job was
-   * entered, which stays the job's id.
-   */
-  mergedUnder?: string;
-  /** Sent by a snapshot (`start: 'snapshot'`): the first event a new subscription gets for this record. */
-  snapshot?: true;
+  kind: Entry['kind'];
+  /** Its first attempt, which failed in the batch of an event ahead and is not counted by BullMQ yet. */
+  batchFailure?: DecidedFailure;
+  /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
+  death?: StoredEvent & { failure: FailedAttempt };
+}
+
+/** An event on its way to the handler. */
+export interface Delivery {
+  id: string;
+  workspace: string;
+  logId: string;
+  event: ChangeEvent;
+  former?: readonly FailedAttempt[];
 }

@@ -1,11 +1,12 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
-import { Queue, type JobsOptions, type QueueOptions } from 'bullmq';
+import { Job, Queue, type JobsOptions, type MinimalQueue, type QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { listOf } from '../events/envelope.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
-import type { Connect, Delivery, Entry } from './ports.js';
+import type { Connect, Entry, JobData } from './ports.js';
 
 export interface QueueKeys {
   subscriptionQueuePrefix(subscription: string): string;
@@ -21,11 +22,9 @@ export interface DeadLetterRetention {
 
 /** BullMQ must not end the retries by its own count: our retry policy decides, and it may change while an event waits. */
 const NEVER_EXHAUSTED = 1_000_000_000;
-/** Wakes a waiting job if its promotion was lost with a crashed process. Normally the promotion comes long before. */
-export const BEHIND_DELAY_MS = 15 * 60_000;
 /**
- * Handled jobs that stay for inspection. The gate recognises a batch repeated after a crash. These jobs are a second
- * protection (BullMQ refuses a job id while its job is stored), so there are more of them than events in a batch.
+ * Handled jobs that stay for inspection. BullMQ refuses a job id while its job is stored, so with `order: 'none'` they also prevent that a
+ * batch repeated after a crash runs again: there are more of them than events in a batch.
  */
 const KEPT_COMPLETED = 1_000;
 const KEPT_ATTEMPTS = 20;
@@ -33,8 +32,8 @@ const EVENT_STREAM_LENGTH = 1_000;
 
 export interface Queues {
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
-  of(subscription: string): Queue<Delivery>;
-  readonly all: ReadonlyMap<string, Queue<Delivery>>;
+  of(subscription: string): Queue<JobData>;
+  readonly all: ReadonlyMap<string, Queue<JobData>>;
   /** Replaces the set of subscriptions. */
   apply(subscriptions: readonly Pick<Subscription, 'name'>[]): void;
   close(): Promise<void>;
@@ -50,12 +49,12 @@ export interface QueuesOptions {
 /** All queues share one connection. Each is opened on first use. */
 export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptions): Queues {
   const redis = connect();
-  const opened = new Map<string, Queue<Delivery>>();
+  const opened = new Map<string, Queue<JobData>>();
   let names = subscriptions.map(({ name }) => name);
-  const open = (name: string): Queue<Delivery> => {
+  const open = (name: string): Queue<JobData> => {
     const known = opened.get(name);
     if (known !== undefined) return known;
-    const queue = new Queue<Delivery>(name, queueOptions(name, { keys, redis }));
+    const queue = new Queue<JobData>(name, queueOptions(name, { keys, redis }));
     queue.on('error', (error) => logger.warn({ subscription: name, error: messageOf(error) }, 'queue error'));
     opened.set(name, queue);
     return queue;
@@ -90,14 +89,28 @@ export function queueOptions(subscription: string, { keys, redis }: { keys: Queu
   };
 }
 
-export function jobOptions(eventId: string, { standing }: { standing: 'head' | 'behind' }): JobsOptions {
-  return {
-    jobId: eventId,
-    attempts: NEVER_EXHAUSTED,
-    backoff: { type: 'subscription' },
-    stackTraceLimit: KEPT_ATTEMPTS,
-    ...(standing === 'behind' && { delay: BEHIND_DELAY_MS }),
-  };
+const JOB_OPTIONS: JobsOptions = {
+  attempts: NEVER_EXHAUSTED,
+  backoff: { type: 'subscription' },
+  stackTraceLimit: KEPT_ATTEMPTS,
+};
+
+/** The head of an ordering group, or an event without an order. */
+export interface Head extends Pick<JobData, 'workspace' | 'group' | 'batchFailure'> {
+  entry: Entry;
+}
+
+/** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */
+export type QueueHandle = Pick<Queue<JobData>, 'getBackend'> & MinimalQueue;
+
+/** Adds the jobs of heads. BullMQ ignores a job that it has already. */
+export async function addJobs(queue: MinimalQueue, heads: readonly Head[]): Promise<void> {
+  if (heads.length === 0) return;
+  const jobs = heads.map(({ entry: { id, logId, kind, type }, ...rest }) => {
+    const data: JobData = { logId, kind, ...rest };
+    return { name: type, data, opts: { ...JOB_OPTIONS, jobId: id } };
+  });
+  await Job.createBulk(queue, jobs);
 }
 
 export function keptJobs({ ageMs, events }: DeadLetterRetention): {
@@ -113,22 +126,9 @@ export function keptJobs({ ageMs, events }: DeadLetterRetention): {
 }
 
 /** The ordering group of an event: its record, or null when the subscription has no order. */
-export function groupOf(
-  { workspace, event }: Pick<Delivery, 'workspace' | 'event'>,
-  { order, catalogue }: Subscription,
-): string | null {
+export function groupOf(workspace: string, event: ChangeEvent, { order, catalogue }: Subscription): string | null {
   // Escaped, so that the id of one record cannot spell the group of another.
   return order === 'none'
     ? null
     : `${workspace}/${listOf(event, catalogue) ?? '-'}/${encodeURIComponent(event.subject)}`;
-}
-
-export function entryOf(delivery: Delivery): Entry {
-  const { workspace, logId, group } = delivery;
-  return { workspace, logId, group, eventId: jobIdOf(delivery) };
-}
-
-/** A replayed event gets a job id of its own: BullMQ may still store the job of its first delivery. */
-function jobIdOf({ event, replay, mergedUnder: entered = event.id }: Delivery): string {
-  return replay === undefined ? entered : `${entered}.${replay}`;
 }

@@ -1,8 +1,8 @@
 /**
- * Reads one workspace's log for one subscription: read after the offset, select, enter into the ordering groups, add to the
- * queue, store the new offset. A crash can come after each step; then all are repeated from the old offset, and `enqueue`
- * recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription fills its own queue up
- * to the high-water mark and then stops reading; the log keeps the rest.
+ * Reads one workspace's log for one subscription: read after the offset, select, enter into the ordering groups, add the jobs of the
+ * heads, store the new offset. A crash can come after each step; then all are repeated from the old offset, and `enqueue`
+ * recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription stops reading when it has
+ * too many pending events; the log keeps the rest.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
@@ -12,32 +12,36 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { enqueue } from './enqueue.js';
-import type { Delivery, BackfillStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
-import { entryOf, groupOf } from './queues.js';
+import type { BackfillStore, JobData, LogReader, NewEntry, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
+import { groupOf } from './queues.js';
 import { stepReplay } from './replay.js';
+import type { SharedLog } from './shared-log.js';
 import { Snapshot } from './snapshot.js';
-import type { LogNotifier } from './shared-log.js';
 
 const BATCH = 250;
-/** How soon a full queue is checked again. */
+/** How soon a subscription with too many pending events checks again. */
 const FULL_WAIT_MS = 100;
+/** How often it looks for replays, unless it has found one. */
+const TASKS_INTERVAL_MS = 2_000;
 
 export interface ReaderOptions {
   workspace: string;
   subscription: Subscription;
   selects: (event: ChangeEvent) => boolean;
-  queue: Queue<Delivery>;
-  log: Pick<LogReader, 'read' | 'tail'>;
+  queue: Queue<JobData>;
+  log: LogReader;
+  shared: SharedLog;
   offsets: OffsetStore;
   gate: RecordGate;
   backfills: BackfillStore;
   source: SnapshotSource;
-  notifier: LogNotifier;
   logger: Log;
   clock: Clock;
   /** Pending events of this subscription and workspace above which no more are read. */
   highWater: number;
 }
+
+const NO_TASKS: ReadonlyMap<string, string> = new Map();
 
 export class Reader {
   readonly #options: ReaderOptions;
@@ -47,10 +51,14 @@ export class Reader {
   /** The log id read up to; undefined until `begin`. A failed batch leaves it unchanged, because the batch may be half done. */
   #offset: string | undefined;
   #ahead: { after: string; batch: Promise<readonly LoggedEvent[]> } | undefined;
+  #tasksReadAtMs = Number.NEGATIVE_INFINITY;
+  /** As it was when the last batch was entered. */
+  #pending: number;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#snapshot = new Snapshot(options);
+    this.#pending = options.highWater;
   }
 
   get name(): string {
@@ -64,10 +72,11 @@ export class Reader {
 
   /** Queues one batch, or waits for one. Returns how long to wait before the next turn, in ms. */
   async turn(signal: AbortSignal): Promise<number> {
-    const { subscription, workspace, notifier } = this.#options;
-    const notified = notifier.count;
-    const { tasks, after, isFull } = await this.#readState();
-    if (isFull) return FULL_WAIT_MS;
+    const { subscription, workspace, offsets, shared } = this.#options;
+    // The tasks first: if a snapshot has ended by then, everything it skipped lies before the offset.
+    const tasks = await this.#readTasks();
+    const after = await this.#readOffset();
+    if (await this.#isFull()) return FULL_WAIT_MS;
     const replayed =
       tasks.size > 0 && (await stepReplay(tasks, workspace, { ...this.#replaying(), worker: this.#worker }));
     if (tasks.size > 0 && (await this.#snapshot.step(tasks, after))) return 0;
@@ -75,30 +84,39 @@ export class Reader {
     const batch = await this.#read(after);
     const last = batch.at(-1);
     if (last === undefined) {
-      if (!replayed) await notifier.waitAfter(notified, signal);
+      if (!replayed) await shared.waitAfter(after, signal);
       return 0;
     }
     const uncovered = tasks.size === 0 ? batch : await this.#snapshot.uncovered(batch);
     if (uncovered === null) return 0;
     if (batch.length === BATCH) this.#readAhead(last.logId);
     await this.#enqueue(uncovered);
-    await this.#options.offsets.set(workspace, subscription.name, last.logId);
+    await offsets.set(workspace, subscription.name, last.logId);
     this.#offset = last.logId;
     return 0;
   }
 
-  /** The tasks are read before the offset: if a task has ended by then, everything it skipped lies before the offset. */
-  async #readState(): Promise<{ tasks: ReadonlyMap<string, string>; after: string; isFull: boolean }> {
-    const { workspace, subscription, offsets, backfills, gate, highWater } = this.#options;
+  /** A snapshot begins with its subscription, so none comes later; a replay may come at any time, and can wait. */
+  async #readTasks(): Promise<ReadonlyMap<string, string>> {
+    const { backfills, subscription, clock } = this.#options;
+    if (clock.now() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return NO_TASKS;
+    await this.begin();
+    const tasks = await backfills.tasks(subscription.name);
+    if (tasks.size === 0) this.#tasksReadAtMs = clock.now();
+    return tasks;
+  }
+
+  async #readOffset(): Promise<string> {
+    const { workspace, subscription, offsets } = this.#options;
     const ours = await this.begin();
-    const [tasks, stored, { events: pending }] = await Promise.all([
-      backfills.tasks(subscription.name),
-      offsets.get(workspace, subscription.name),
-      gate.pending(subscription.name, workspace),
-    ]);
-    const after = stored === null ? await this.#startOver() : later(stored, ours);
-    this.#offset = after;
-    return { tasks, after, isFull: pending >= highWater };
+    const stored = await offsets.get(workspace, subscription.name);
+    return (this.#offset = stored === null ? await this.#startOver() : later(stored, ours));
+  }
+
+  async #isFull(): Promise<boolean> {
+    const { workspace, subscription, gate, highWater } = this.#options;
+    if (this.#pending >= highWater) this.#pending = (await gate.pending(subscription.name, workspace)).events;
+    return this.#pending >= highWater;
   }
 
   /** The stored offset is gone, and so was the log: every event in the present log is new, whatever its id. */
@@ -107,7 +125,7 @@ export class Reader {
     logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading the log from its beginning');
     await offsets.set(workspace, subscription.name, BEFORE_ALL);
     this.#ahead = undefined;
-    return (this.#offset = BEFORE_ALL);
+    return BEFORE_ALL;
   }
 
   #replaying() {
@@ -117,13 +135,12 @@ export class Reader {
   #read(after: string): Promise<readonly LoggedEvent[]> {
     const ahead = this.#ahead;
     this.#ahead = undefined;
-    if (ahead?.after === after) return ahead.batch;
-    return this.#options.log.read(this.#options.workspace, after, BATCH);
+    return ahead?.after === after ? ahead.batch : this.#options.shared.read(after, BATCH);
   }
 
   /** When the subscription is behind, the next batch is fetched while this one is added. */
   #readAhead(after: string): void {
-    const batch = this.#options.log.read(this.#options.workspace, after, BATCH);
+    const batch = this.#options.shared.read(after, BATCH);
     // A failure is reported when the batch is used.
     batch.catch(() => undefined);
     this.#ahead = { after, batch };
@@ -139,14 +156,16 @@ export class Reader {
   }
 
   async #enqueue(batch: readonly LoggedEvent[]): Promise<void> {
-    const { workspace, subscription, selects, queue, gate } = this.#options;
-    const outgoing = batch
+    const { workspace, subscription, selects, clock } = this.#options;
+    const atMs = clock.now();
+    const entries = batch
       .filter(({ event }) => selects(event))
-      .map(({ event, logId }) => {
-        const delivery = { event, workspace, logId, group: groupOf({ workspace, event }, subscription) };
-        return { delivery, entry: entryOf(delivery) };
+      .map(({ event, logId }): NewEntry => {
+        const group = groupOf(workspace, event, subscription);
+        return { id: event.id, logId, mark: logId, atMs, kind: 'logged', type: event.type, group };
       });
-    await enqueue(outgoing, { queue, enter: (entries) => gate.enter(subscription.name, workspace, entries) });
+    const target = { ...this.#options, subscription: subscription.name };
+    this.#pending = (await enqueue({ workspace, source: workspace, entries }, target)) ?? this.#pending;
   }
 }
 

@@ -3,18 +3,16 @@ import type { Subscription } from '../handlers/handler.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { LogReader } from './ports.js';
 import type { Queues } from './queues.js';
 import { Reader, type ReaderOptions } from './reader.js';
-import { createLogNotifier, shareReading } from './shared-log.js';
+import { shareLog } from './shared-log.js';
 
 export interface ReadersOptions extends Omit<
   ReaderOptions,
-  'workspace' | 'subscription' | 'selects' | 'queue' | 'notifier' | 'log'
+  'workspace' | 'subscription' | 'selects' | 'queue' | 'shared'
 > {
   workspaces: readonly string[];
   queues: Queues;
-  log: LogReader;
   watch?: RedisUse | undefined;
   loops?: LoopBoard | undefined;
   /** Ends all readers. */
@@ -38,12 +36,8 @@ interface Reading {
 
 export function startReaders({ workspaces, ...options }: ReadersOptions): Readers {
   const { signal, watch, loops: board } = options;
-  const logs = workspaces.map((workspace) => ({
-    workspace,
-    notifier: createLogNotifier({ ...options, workspace }),
-    log: { read: shareReading(options.log).read, tail: (name: string) => options.log.tail(name) },
-  }));
-  const notifiers = logs.map(({ notifier }) => notifier.run(signal));
+  const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
+  const following = logs.map(({ shared }) => shared.run(signal));
   const readings = new Map<string, Reading>();
 
   const add = async (subscription: Subscription): Promise<void> => {
@@ -53,7 +47,7 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
     const queue = options.queues.of(subscription.name);
     const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((shared) => new Reader({ ...options, ...shared, subscription, selects, queue }));
+      .map((log) => new Reader({ ...options, ...log, subscription, selects, queue }));
     await Promise.all(readers.map((reader) => reader.begin()));
     const loops = readers.map((reader) =>
       runLoop({
@@ -94,7 +88,7 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
     },
     async ended() {
       await changing.catch(() => undefined);
-      await Promise.all([...notifiers, ...[...readings.values()].map((reading) => reading.stop())]);
+      await Promise.all([...following, ...[...readings.values()].map((reading) => reading.stop())]);
     },
   };
 }

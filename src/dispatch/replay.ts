@@ -1,5 +1,5 @@
 /**
- * A replay sends a range of the log to one subscription again. Its events are jobs of their own, at the end of their
+ * A replay sends a range of the log to one subscription again. Its events are deliveries of their own, at the end of their
  * ordering groups: they keep the order of the log among themselves, and never run at the same time as another event of
  * their record.
  *
@@ -11,13 +11,13 @@ import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
 import { compareLogIds, parseBeginning } from '../events/log-id.js';
-import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
-import { enqueue, type Outgoing } from './enqueue.js';
+import { replayedId } from './delivery-id.js';
+import { enqueue } from './enqueue.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { Delivery, BackfillStore, LogReader, MarkedEntry, OffsetStore, RecordGate } from './ports.js';
-import { entryOf, groupOf } from './queues.js';
+import type { BackfillStore, JobData, LogReader, NewEntry, OffsetStore, RecordGate } from './ports.js';
+import { groupOf } from './queues.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -41,7 +41,7 @@ export interface Replayed {
 }
 
 export interface ReplayDeps {
-  queue: Queue<Delivery>;
+  queue: Queue<JobData>;
   subscription: Subscription;
   workspaces: readonly string[];
   log: Pick<LogReader, 'read'>;
@@ -157,41 +157,28 @@ async function step(
   const task = JSON.parse(text) as ReplayTask;
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
-  const outgoing = toDeliveries(wanted, task, subscription);
-  const backfill = `${task.id}:${task.workspace}`;
-  await enqueue(outgoing, { queue, enter: (entries) => gate.enterBackfill(subscription.name, backfill, entries) });
+  const { workspace } = task;
+  const selects = compileSelection(subscription);
+  const atMs = clock.now();
+  const entries = wanted
+    .filter(({ event }) => selects(event))
+    .map(({ event, logId }): NewEntry => {
+      const group = groupOf(workspace, event, subscription);
+      return { id: replayedId(event.id, task.id), logId, mark: logId, atMs, kind: 'logged', type: event.type, group };
+    });
+  await enqueue(
+    { workspace, source: `${task.id}:${workspace}`, entries },
+    { subscription: subscription.name, queue, gate },
+  );
   const next: ReplayTask = {
     ...task,
     after: wanted.at(-1)?.logId ?? task.after,
-    sent: task.sent + outgoing.length,
+    sent: task.sent + entries.length,
     worker,
     workedAtMs: clock.now(),
     done: batch.length < BATCH || wanted.length < batch.length,
   };
   await backfills.move(subscription.name, { name, from: text, to: JSON.stringify(next) });
-}
-
-function toDeliveries(
-  batch: readonly LoggedEvent[],
-  { workspace, id }: ReplayTask,
-  subscription: Subscription,
-): Outgoing<MarkedEntry>[] {
-  const selects = compileSelection(subscription);
-  return batch
-    .filter(({ event }) => selects(event))
-    .map(({ event, logId }) => {
-      const group = groupOf({ workspace, event }, subscription);
-      const delivery: Delivery = { event, workspace, logId, group, replay: id };
-      return { delivery, entry: { ...entryOf(delivery), mark: markOf(logId) } };
-    });
-}
-
-/** The log id as a text that sorts in log order. */
-function markOf(logId: string): string {
-  return logId
-    .split('-')
-    .map((part) => part.padStart(15, '0'))
-    .join('-');
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {

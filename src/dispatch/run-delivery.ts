@@ -1,18 +1,18 @@
 /**
- * One run of one delivery, from the moment BullMQ hands over the job until BullMQ gets the result.
+ * One run of one delivery, from the moment BullMQ hands over the job until BullMQ gets the result. docs/fan-out.md shows the state machine.
  *
- *   turn ──wait──> back into the delayed set until the event ahead has left its ordering group
- *    │ └───left──> handled before (a repeat after a crash): nothing to run
- *    go ──debounce──> back into the delayed set until the record is quiet; then followers are merged into it (debounce.ts)
+ *   look ──not the head──> it has left before (a repeat after a crash): add the job of the present head, and only report the result
+ *    │
+ *   head ──debounce──> back into the delayed set until the record is quiet; then followers are merged into it (debounce.ts)
  *    │
  *    handler, alone or in a batch with others (batcher.ts)
  *    │ └──────fails──> subscription disabled? back to the front of the paused queue (circuit-breaker.ts)
  *    │                  decide ──retry──> BullMQ delays it; it stays the head of its group
  *    │                    └──────dead──> write the death on the job, leave the group (or hold it), become a dead letter
- *    leave the group, wake the next event, complete
+ *    advance: leave the group, add the job of the next head, complete
  *
  * The event leaves its group before BullMQ gets the result. If the process is killed in between, the job comes back as a
- * stalled job, finds that its event has left, and only reports the result. In the other order, a kill would leave the group
+ * stalled job, finds that its event has left, and adds the job of the present head. In the other order, a kill would leave the group
  * waiting for a job that no longer exists.
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
@@ -24,7 +24,6 @@ import { attemptDelivery, type Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
-import { promote, promoteUntried, readFollowers, removeFollowers, type QueueHandle } from './delayed-jobs.js';
 import {
   AttemptFailedError,
   deadLetterError,
@@ -33,10 +32,21 @@ import {
   type DecidedFailure,
   type FailedAttempt,
 } from './failure.js';
-import { deathAfter, historyOf, lifeOf, type JobHistory } from './job-history.js';
+import { loadDeliveries, type Loadable } from './load.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { Claim, Delivery, HealthStore, Leave, OnceStore, RecordGate } from './ports.js';
-import { BEHIND_DELAY_MS, entryOf } from './queues.js';
+import type {
+  Advance,
+  Claim,
+  Delivery,
+  Entry,
+  HealthStore,
+  Hold,
+  JobData,
+  LogReader,
+  OnceStore,
+  RecordGate,
+} from './ports.js';
+import type { Head, QueueHandle } from './queues.js';
 
 /**
  * After this many processes were lost while they handled one event, the event counts as the cause. The limit is high because
@@ -48,7 +58,10 @@ const MOST_STALLS = 50;
 export interface RunContext {
   subscription: Subscription;
   gate: RecordGate;
+  log: Pick<LogReader, 'events'>;
   queue: QueueHandle;
+  /** Adds the job of a head. */
+  addJob: (head: Head) => Promise<void>;
   once: OnceStore;
   health: HealthStore;
   logger: Log;
@@ -64,132 +77,147 @@ export interface RunContext {
   batcher?: Batcher;
 }
 
-export interface Run {
-  job: Job<Delivery>;
+interface GivenRun {
+  job: Job<JobData>;
   token: string;
   /** Aborts the handler when the process stops or another process has taken over the job. */
   interrupt: Interrupt;
 }
 
-interface ClaimedRun extends Run {
+interface Run extends GivenRun {
   claim: Claim;
-  history: JobHistory;
+  delivery: Delivery;
+  /** 1 for the first attempt. */
+  attempt: number;
 }
 
-export async function runDelivery(given: Run, context: RunContext): Promise<void> {
+export async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
   const { job, token } = given;
-  const { replay, snapshot } = job.data;
-  const history = historyOf(job);
-  const claim: Claim = {
-    ...entryOf(job.data),
-    // BullMQ uses one token for many jobs in turn and starts one job many times: the pair identifies the run.
-    holder: `${token}/${job.attemptsStarted}`,
-    retried: history.retried,
-    backfilled: replay !== undefined || snapshot === true,
-  };
-  const run = { ...given, claim, history };
-  // Without an order there is no turn to wait for.
-  if (claim.group === null) return handle(run, context);
-  if (claim.retried) claim.position = await reenter(run, context);
-  const turn = await context.gate.turn(context.subscription.name, claim);
-  if (turn.outcome === 'taken-over') throw takenOver(context.subscription, job);
-  if (turn.outcome === 'wait') return waitBehind(run, context);
-  if (turn.outcome === 'go') return debounceAndHandle(run, context);
-  if (turn.next !== null) await promoteUntried(context.queue, turn.next);
-  if (history.death !== null) throw deadLetterError(history.death);
-}
-
-async function debounceAndHandle(run: ClaimedRun, context: RunContext): Promise<void> {
-  const { job, token } = run;
-  const result = await debounce({ ...run, ...context });
-  if (result.outcome === 'go') return handle(run, context);
-  if (result.outcome === 'taken-over') throw takenOver(context.subscription, job);
-  if (result.outcome === 'nothing') {
-    if (result.next !== null) await promote(context.queue, result.next);
+  const { workspace, group, death } = job.data;
+  const id = job.id ?? '';
+  const claim: Claim = { workspace, group, id, token };
+  const [look, loaded] = await Promise.all([
+    // Without an order there is no turn to wait for.
+    group === null ? null : context.gate.look(context.subscription.name, claim),
+    death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
+  ]);
+  if (look?.outcome === 'left') {
+    await addNext(look.next, claim, context);
+    if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
+  const kind = look?.entries[0].kind ?? job.data.kind;
+  // A merge was stored since the job was added.
+  const delivery =
+    kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
+  if (delivery === null) return skip(claim, context);
+  const run: Run = { ...given, claim, delivery, attempt: job.attemptsMade + 1 };
+  return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
+}
+
+async function load(entry: Loadable, { workspace }: Claim, context: RunContext): Promise<Delivery | null> {
+  const [delivery = null] = await loadDeliveries([entry], {
+    ...context,
+    workspace,
+    subscription: context.subscription.name,
+  });
+  return delivery;
+}
+
+async function loadAll(entries: readonly Entry[], { workspace }: Claim, context: RunContext): Promise<Delivery[]> {
+  const all = await loadDeliveries(entries, { ...context, workspace, subscription: context.subscription.name });
+  const end = all.indexOf(null);
+  return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
+}
+
+async function skip(claim: Claim, context: RunContext): Promise<void> {
+  const { subscription, logger } = context;
+  logger.error(
+    { subscription: subscription.name, event: claim.id },
+    'event is no longer in the log, it is not handled',
+  );
+  await leave(claim, context);
+}
+
+async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
+  const { job, token, claim, delivery, attempt } = run;
+  const { settle } = context.subscription;
+  const { death, batchFailure } = job.data;
+  // An event that was attempted before `settle` was switched on stays the event it was.
+  const isDecided = attempt > 1 || death !== undefined || batchFailure !== undefined;
+  if (settle === undefined || claim.group === null || isDecided) return handle(run, context);
+  const load = (entries: readonly Entry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
+  const result = await debounce(settle, { ...context, claim, delivery, load });
+  if (result.outcome === 'go') return handle({ ...run, delivery: result.delivery }, context);
+  if (result.outcome !== 'wait') return follow(result, claim, context);
   await job.moveToDelayed(result.untilMs, token);
   throw new DelayedError();
 }
 
-async function reenter({ job, token, claim }: ClaimedRun, { gate, subscription }: RunContext): Promise<string> {
-  const reentry = await gate.reenter(subscription.name, claim, { token, life: lifeOf(job) });
-  if (reentry.outcome === 'placed') return reentry.position;
-  throw takenOver(subscription, job);
-}
-
 /** Extends the job's lock. Returns until when it lasts, in real time: the lock does not follow `clock`. */
-async function extendLock({ job, token }: ClaimedRun, { subscription, lockMs }: RunContext): Promise<number> {
+async function extendLock({ job, token, claim }: Run, { subscription, lockMs }: RunContext): Promise<number> {
   const askedAt = systemClock.now();
-  if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, job);
+  if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, claim);
   return askedAt + lockMs;
 }
 
-async function handle(run: ClaimedRun, context: RunContext): Promise<void> {
-  const { job, interrupt, history } = run;
+async function handle(run: Run, context: RunContext): Promise<void> {
+  const { job, interrupt, attempt, delivery } = run;
   const { subscription, logger, clock, once } = context;
-  if (history.death !== null) return deadLetter(run, context, history.death);
-  if (history.stalls > MOST_STALLS) return deadLetter(run, context, stallsAsFailure(history, clock.now()));
-  if (history.batchFailure !== null) return fail(run, context, history.batchFailure);
+  const { death, batchFailure } = job.data;
+  if (death !== undefined) return bury(run, context, death.failure);
+  if (job.stalledCounter > MOST_STALLS) return bury(run, context, stallsAsFailure(run, clock.now()));
+  if (batchFailure !== undefined && attempt === 1) return fail(run, context, batchFailure);
   if (context.batcher !== undefined) return handleInBatch(run, context, context.batcher);
-  // A process that was suspended since its turn began may have lost the event, and other events of the record may have run.
+  // A process that was suspended since its run began may have lost the event, and other events of the record may have run.
   // There must be no `await` between the last check of the lock and the handler.
   let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
   while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
-    const { attempt } = history;
-    const parts = { subscription, delivery: job.data, attempt, interrupt, logger, clock, once };
-    const returned = await attemptDelivery(parts);
+    const returned = await attemptDelivery({ subscription, delivery, attempt, interrupt, logger, clock, once });
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
     return afterFailure(error, run, context);
   }
-  await leave(run, context);
+  await leave(run.claim, context);
 }
 
 /**
  * Handles the head of a group and the followers that join its batch. The handled ones, head included, leave in one step: if
  * the process is killed before it, all of them are handled again in order; after it, none is.
  *
- * A follower that failed becomes the head. Its failure is first written on its job, and reported to BullMQ at its own turn
- * (see job-history.ts), so a kill in between does not lose the count of an attempt that was made.
+ * A follower that failed becomes the head. Its job is added with its failure, and reports it to BullMQ, which alone counts attempts.
  */
-async function handleInBatch(run: ClaimedRun, context: RunContext, batcher: Batcher): Promise<void> {
+async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): Promise<void> {
   const { claim, interrupt } = run;
-  const { subscription, gate, queue } = context;
   const { followers, outcome } = await joinBatch(run, context, batcher);
   if (outcome.outcome === 'failed' && outcome.done === 0) return afterFailure(outcome.error, run, context);
   const done = outcome.outcome === 'done' ? followers.length + 1 : outcome.done;
-  const failed = followers[done - 1];
   // An attempt that we interrupted, or that disabled the subscription, does not count as failed.
   const counts =
     outcome.outcome === 'failed' &&
     interrupt.cause === null &&
     (await noteFailure(outcome.error, context)) === 'failing';
-  if (counts && failed !== undefined) {
-    await queue.getBackend().updateProgress(failed.id, { batchFailure: decide(outcome.error, 1, context) });
-  }
-  const ids = followers.slice(0, done - 1).map(({ id }) => id);
-  const left = await (ids.length === 0
-    ? gate.leave(subscription.name, claim)
-    : gate.leaveTogether(subscription.name, claim, { followers: ids }));
-  if (left.outcome === 'left') await removeFollowers(queue, ids);
-  await wakeNext(left, run, context);
+  const left = await context.gate.advance(context.subscription.name, claim, done);
+  await follow(left, claim, context, counts ? { batchFailure: decide(outcome.error, 1, context) } : {});
 }
 
-async function joinBatch(run: ClaimedRun, context: RunContext, batcher: Batcher): Promise<BatchResult> {
-  const { job, claim, history, interrupt } = run;
-  const { gate, queue, subscription, lockMs } = context;
+async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promise<BatchResult> {
+  const { job, claim, delivery, attempt, interrupt } = run;
+  const { gate, subscription, lockMs } = context;
   try {
     return await batcher.join({
-      delivery: job.data,
-      attempt: history.attempt,
+      delivery,
+      attempt,
       lockedUntil: (job.processedOn ?? 0) + lockMs,
       extendLock: () => extendLock(run, context),
       // With debounce, followers must first be merged and cannot join the batch as they are.
-      followers: async (most) =>
-        subscription.settle === undefined ? await gate.followers(subscription.name, claim, most) : [],
-      read: (ids) => readFollowers(queue, ids),
+      followers: async (most) => {
+        if (subscription.settle !== undefined || claim.group === null) return [];
+        const look = await gate.look(subscription.name, claim, most + 1);
+        return look.outcome === 'head' ? look.entries.slice(1) : [];
+      },
+      load: (entries) => loadAll(entries, claim, context),
     });
   } catch (error) {
     // The batch was not flushed.
@@ -198,14 +226,14 @@ async function joinBatch(run: ClaimedRun, context: RunContext, batcher: Batcher)
   }
 }
 
-async function afterFailure(error: unknown, run: ClaimedRun, context: RunContext): Promise<void> {
-  const { job, interrupt, history } = run;
-  if (interrupt.cause === 'lost') throw takenOver(context.subscription, job);
+async function afterFailure(error: unknown, run: Run, context: RunContext): Promise<void> {
+  const { claim, interrupt, attempt } = run;
+  if (interrupt.cause === 'lost') throw takenOver(context.subscription, claim);
   // We interrupted it, so the attempt does not count. The next process finds the job at the front of the queue.
   if (interrupt.cause === 'stopping') return requeue(run);
   // This attempt does not count either: the event is the first to be handled when the subscription is enabled.
   if ((await noteFailure(error, context)) === 'disabled') return requeue(run);
-  return fail(run, context, decide(error, history.attempt, context));
+  return fail(run, context, decide(error, attempt, context));
 }
 
 function decide(error: unknown, attempt: number, { subscription, clock, random }: RunContext): DecidedFailure {
@@ -215,72 +243,75 @@ function decide(error: unknown, attempt: number, { subscription, clock, random }
   };
 }
 
-async function fail(run: ClaimedRun, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
+async function fail(run: Run, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
   const { subscription, logger } = context;
   const { attempt, message: error, code } = failure;
-  const facts = { subscription: subscription.name, event: run.job.id, attempt, error, code };
+  const facts = { subscription: subscription.name, event: run.claim.id, attempt, error, code };
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
-    return deadLetter(run, context, failure);
+    return bury(run, context, failure);
   }
   logger.warn({ ...facts, retryInMs: decision.waitMs }, 'handler failed, the event will be retried');
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 
-async function requeue({ job, token }: ClaimedRun): Promise<never> {
+async function requeue({ job, token }: Run): Promise<never> {
   await job.moveToWait(token);
   throw new WaitingError();
 }
 
-async function deadLetter(run: ClaimedRun, context: RunContext, failure: FailedAttempt): Promise<never> {
-  const { job, token, history } = run;
-  if (history.death === null) {
+/** The death is written on the job first: if the process is killed after it, the job becomes a dead letter without another attempt. */
+async function bury(run: Run, context: RunContext, failure: FailedAttempt): Promise<never> {
+  const { job, claim, delivery } = run;
+  const { subscription, gate } = context;
+  if (job.data.death === undefined) {
     // Only the process that still holds the lock may write on the job.
-    if ((await job.extendLock(token, context.lockMs)) !== 1) throw takenOver(context.subscription, job);
-    await job.updateProgress(deathAfter(job, failure));
+    await extendLock(run, context);
+    const { event, former = [] } = delivery;
+    await job.updateData({ ...job.data, death: { event, former, failure } });
   }
-  if (context.subscription.whenDead === 'hold') await hold(run, context);
-  else await leave(run, context);
+  const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
+  await follow(
+    await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim)),
+    claim,
+    context,
+  );
   throw deadLetterError(failure);
 }
 
-async function hold({ job, claim }: ClaimedRun, { gate, subscription }: RunContext): Promise<void> {
-  // Without an order no event waits for this one.
-  const held = await (claim.group === null
-    ? gate.leave(subscription.name, claim)
-    : gate.hold(subscription.name, claim));
-  if (held.outcome === 'taken-over') throw takenOver(subscription, job);
+async function leave(claim: Claim, context: RunContext): Promise<void> {
+  await follow(await context.gate.advance(context.subscription.name, claim), claim, context);
 }
 
-async function leave(run: ClaimedRun, context: RunContext): Promise<void> {
-  await wakeNext(await context.gate.leave(context.subscription.name, run.claim), run, context);
+async function follow(
+  answer: Advance | Hold,
+  claim: Claim,
+  context: RunContext,
+  extra: Pick<JobData, 'batchFailure'> = {},
+): Promise<void> {
+  if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
+  if (answer.outcome === 'left') await addNext(answer.next, claim, context, extra);
 }
 
-async function wakeNext(left: Leave, { job }: ClaimedRun, { queue, subscription }: RunContext): Promise<void> {
-  if (left.outcome === 'taken-over') throw takenOver(subscription, job);
-  if (left.next !== null) await promote(queue, left.next);
+async function addNext(
+  next: Entry | null,
+  { workspace, group }: Claim,
+  { addJob }: RunContext,
+  extra: Pick<JobData, 'batchFailure'> = {},
+): Promise<void> {
+  if (next !== null) await addJob({ workspace, group, entry: next, ...extra });
 }
 
-async function waitBehind({ job, token, claim }: ClaimedRun, context: RunContext): Promise<never> {
-  const { gate, queue, subscription, clock } = context;
-  await job.moveToDelayed(clock.now() + BEHIND_DELAY_MS, token);
-  // The event ahead may have left while this job was being delayed, and then there was no delayed job to promote. Or it may
-  // have taken this event into its batch or merge.
-  const turn = await gate.turn(subscription.name, claim);
-  if (turn.outcome !== 'wait') await promote(queue, claim.eventId);
-  throw new DelayedError();
-}
-
-function takenOver({ name }: Subscription, { id }: Job<Delivery>): ChangefeedError {
+function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
   return new ChangefeedError('CF_LEASE_LOST', {
     subscription: name,
     event: id,
-    message: `Event ${id ?? ''} of "${name}" was taken over by another process, because this process did not respond for longer than the lock. The result of the handler here does not count; the other process handles the event again.`,
+    message: `Event ${id} of "${name}" was taken over by another process, because this process did not respond for longer than the lock. The result of the handler here does not count; the other process handles the event again.`,
   });
 }
 
-function stallsAsFailure({ attempt, stalls }: JobHistory, nowMs: number): FailedAttempt {
-  const message = `The process was lost ${stalls} times while handling this event. Find out whether the event makes it crash, then retry it.`;
+function stallsAsFailure({ job, attempt }: Run, nowMs: number): FailedAttempt {
+  const message = `The process was lost ${job.stalledCounter} times while handling this event. Find out whether the event makes it crash, then retry it.`;
   const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
   return recordFailure(error, { attempt, nowMs });
 }

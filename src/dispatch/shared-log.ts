@@ -1,4 +1,8 @@
-/** What all readers of one workspace's log share: a notifier, so that none has to poll, and the batches that several need. */
+/**
+ * The end of one workspace's log, read once for all subscriptions of a dispatcher. One blocking read follows the log; what it returns is kept
+ * for a while, and readers take their batches from it. A reader that is further behind reads the log itself.
+ */
+import { compareLogIds } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
@@ -6,19 +10,21 @@ import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import type { LogReader } from './ports.js';
 
-/** The longest a reader sleeps. If a notification is ever missed, this bounds the delay. */
+/** The longest a reader sleeps. It then looks for replays, and whether its offset was lost. */
 const LONGEST_SLEEP_MS = 5_000;
+/** Events kept for readers that are a little behind: a few batches. */
+const KEPT = 1_000;
 
-export interface LogNotifier {
-  /** How often readers have been notified. Take it before reading the log, so that `waitAfter` misses no event that came since. */
-  readonly count: number;
-  /** Resolves when readers have been notified since `count`, after a few seconds, or when aborted. */
-  waitAfter(count: number, signal: AbortSignal): Promise<void>;
+export interface SharedLog {
+  /** Events after `after`: at most `count`; none when there are none yet. */
+  read(after: string, count: number): Promise<readonly LoggedEvent[]>;
+  /** Resolves when there are events after `after`, after a few seconds, or when aborted. */
+  waitAfter(after: string, signal: AbortSignal): Promise<void>;
   /** Follows the log until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface LogNotifierOptions {
+export interface SharedLogOptions {
   workspace: string;
   log: LogReader;
   logger: Log;
@@ -27,33 +33,49 @@ export interface LogNotifierOptions {
   loops?: LoopBoard | undefined;
 }
 
-export function createLogNotifier(options: LogNotifierOptions): LogNotifier {
-  const { workspace, log, logger, clock = systemClock, watch, loops } = options;
-  let count = 0;
+export function shareLog({ workspace, log, logger, clock = systemClock, watch, loops }: SharedLogOptions): SharedLog {
+  /** All events after `start`, up to `end`; undefined until the end of the log is known. */
+  let kept: { start: string; end: string; events: LoggedEvent[] } | undefined;
+  /** Batches of readers that are behind: several are often at the same offset. */
+  const batches = new Map<string, Promise<readonly LoggedEvent[]>>();
   let next = new AbortController();
-  let seen: string | undefined;
 
   const notify = (): void => {
-    count += 1;
     const current = next;
     next = new AbortController();
     current.abort();
   };
   const follow = async (signal: AbortSignal): Promise<number> => {
-    // The first turn does not wait but notifies: readers may not have read what is in the log already.
-    if (seen !== undefined) await log.waitForMore(workspace, seen, LONGEST_SLEEP_MS, signal);
-    const tail = await log.tail(workspace);
-    // Also when the tail is before `seen`: the log was lost and starts again.
-    if (tail !== seen) notify();
-    seen = tail;
+    const more = kept === undefined ? [] : await log.waitForMore(workspace, kept.end, LONGEST_SLEEP_MS, signal);
+    if (kept === undefined || more.length === 0) {
+      const tail = await log.tail(workspace);
+      // Also when it is before `end`: the log was lost and starts again.
+      if (kept === undefined || compareLogIds(tail, kept.end) < 0) kept = { start: tail, end: tail, events: [] };
+    } else {
+      const events = [...kept.events, ...more];
+      const dropped = events.splice(0, Math.max(0, events.length - KEPT)).at(-1);
+      kept = { start: dropped?.logId ?? kept.start, end: more.at(-1)?.logId ?? kept.end, events };
+    }
+    notify();
     return 0;
   };
+  const readBatch = async (after: string, count: number): Promise<readonly LoggedEvent[]> => {
+    const key = `${after} ${count}`;
+    const known = batches.get(key);
+    if (known !== undefined) return known;
+    const own = log.read(workspace, after, count);
+    batches.set(key, own);
+    // Kept only while it is read: a later reader may find more at the end of the log.
+    return await own.finally(() => batches.delete(key));
+  };
   return {
-    get count() {
-      return count;
+    async read(after, count) {
+      if (kept === undefined || compareLogIds(after, kept.start) < 0) return await readBatch(after, count);
+      const from = kept.events.findIndex(({ logId }) => compareLogIds(logId, after) > 0);
+      return from === -1 ? [] : kept.events.slice(from, from + count);
     },
-    async waitAfter(since, signal) {
-      if (count !== since || signal.aborted) return;
+    async waitAfter(after, signal) {
+      if ((kept !== undefined && compareLogIds(kept.end, after) > 0) || signal.aborted) return;
       await clock.sleep(LONGEST_SLEEP_MS, AbortSignal.any([signal, next.signal])).catch(() => undefined);
     },
     run: (signal) =>
@@ -66,36 +88,5 @@ export function createLogNotifier(options: LogNotifierOptions): LogNotifier {
         clock,
         ...(loops && { loops }),
       }),
-  };
-}
-
-/** How many batches of one workspace are cached: enough for readers close to each other. */
-const CACHED_BATCHES = 4;
-
-/**
- * Fetches and parses a batch once for all subscriptions at the same offset. Only full batches are shared, because they never
- * change. At the end of the log each reader fetches its own, or it would miss what was appended since.
- */
-export function shareReading(log: Pick<LogReader, 'read'>): Pick<LogReader, 'read'> {
-  const batches = new Map<string, Promise<readonly LoggedEvent[]>>();
-
-  const cache = (key: string, batch: Promise<readonly LoggedEvent[]>): void => {
-    batches.set(key, batch);
-    const [oldest] = batches.keys();
-    if (batches.size > CACHED_BATCHES && oldest !== undefined) batches.delete(oldest);
-  };
-  return {
-    async read(workspace, after, count) {
-      const key = `${workspace} ${after} ${count}`;
-      const known = batches.get(key);
-      // No `await` before `cache` when there is no known batch: a concurrent reader must find this one.
-      const shared = known === undefined ? undefined : await known.catch(() => undefined);
-      if (shared?.length === count) return [...shared];
-      const own = log.read(workspace, after, count);
-      cache(key, own);
-      const batch = await own;
-      if (batch.length < count && batches.get(key) === own) batches.delete(key);
-      return batch;
-    },
   };
 }

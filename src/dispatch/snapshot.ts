@@ -25,13 +25,13 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { enqueue } from './enqueue.js';
 import { compileSelection } from './match.js';
-import type { Delivery, BackfillStore, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
-import { entryOf, groupOf } from './queues.js';
+import type { BackfillStore, JobData, NewEntry, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
+import { groupOf } from './queues.js';
 
 export interface SnapshotOptions {
   workspace: string;
   subscription: Subscription;
-  queue: Queue<Delivery>;
+  queue: Queue<JobData>;
   gate: RecordGate;
   backfills: BackfillStore;
   source: SnapshotSource;
@@ -192,16 +192,19 @@ export class Snapshot {
   }
 
   async #send(task: SnapshotTask, from: string, offset: string): Promise<void> {
-    const { workspace, subscription, queue, gate, backfills } = this.#options;
+    const { workspace, subscription, queue, gate, backfills, clock } = this.#options;
     const events = (await backfills.staged(subscription.name, workspace)).map(
       (json) => JSON.parse(json) as ChangeEvent,
     );
-    const outgoing = events.map((event, index) => {
-      const group = groupOf({ workspace, event }, subscription);
-      const delivery: Delivery = { event, workspace, logId: offset, group, snapshot: true };
-      return { delivery, entry: { ...entryOf(delivery), mark: String(task.sent + index).padStart(12, '0') } };
+    const atMs = clock.now();
+    const logId = offset === BEFORE_ALL ? '0-0' : offset;
+    const entries = events.map((event, index): NewEntry => {
+      const group = groupOf(workspace, event, subscription);
+      const mark = `${task.sent + index + 1}-0`;
+      return { id: event.id, logId, mark, atMs, kind: 'stored', type: event.type, group, stored: { event } };
     });
-    await enqueue(outgoing, { queue, enter: (entries) => gate.enterBackfill(subscription.name, task.id, entries) });
+    const target = { subscription: subscription.name, queue, gate };
+    await enqueue({ workspace, source: `${task.id}:${workspace}`, entries }, target);
     const to = JSON.stringify({ ...task, staged: false, sent: task.sent + events.length } satisfies SnapshotTask);
     await backfills.unstage(subscription.name, workspace, { name: this.#name, from, to });
   }

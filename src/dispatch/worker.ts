@@ -5,13 +5,14 @@ import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { pauseWhileUnwritable, type RedisUse } from '../runtime/redis-watch.js';
 import type { Unfinished } from '../runtime/unfinished.js';
+import { gather } from '../runtime/gather.js';
 import { runLoop } from '../runtime/loop.js';
 import { Interrupt } from './attempt.js';
 import { createBatcher } from './batcher.js';
 import { AttemptFailedError } from './failure.js';
 import { keepDisabled } from './circuit-breaker.js';
-import type { Delivery } from './ports.js';
-import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queues.js';
+import type { JobData } from './ports.js';
+import { addJobs, keptJobs, queueOptions, type Head, type DeadLetterRetention, type QueueKeys } from './queues.js';
 import { runDelivery, type RunContext } from './run-delivery.js';
 
 export interface WorkerTiming {
@@ -31,7 +32,7 @@ const UNLIMITED_STALLS = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'logger' | 'clock' | 'random' | 'once' | 'health' | 'comparisonOf'
+  'subscription' | 'gate' | 'log' | 'logger' | 'clock' | 'random' | 'once' | 'health' | 'comparisonOf'
 > {
   redis: Redis;
   keys: QueueKeys;
@@ -60,7 +61,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   let stopping = false;
   const facts = { subscription: subscription.name };
 
-  const run = async (job: Job<Delivery>, token = ''): Promise<void> => {
+  const run = async (job: Job<JobData>, token = ''): Promise<void> => {
     const interrupt = new Interrupt();
     if (stopping) interrupt.abort('stopping');
     const id = job.id ?? '';
@@ -73,7 +74,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
       if (running.get(id) === interrupt) running.delete(id);
     }
   };
-  const worker = new Worker<Delivery>(subscription.name, run, workerOptions(options));
+  const worker = new Worker<JobData>(subscription.name, run, workerOptions(options));
   const onReturned = onFirstCall((value: unknown) => {
     const message = 'a handler returned a value, which is ignored: return nothing on success, throw on failure';
     logger.warn({ ...facts, returned: describe(value) }, message);
@@ -83,6 +84,10 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   const context: RunContext = {
     ...options,
     queue: worker,
+    addJob: gather(async (heads: readonly Head[]) => {
+      await addJobs(worker, heads);
+      return [];
+    }),
     lockMs: timing.lockMs,
     onReturned,
     ...(batcher && { batcher }),

@@ -6,6 +6,7 @@ const LARGEST_GROUP = 8;
 /** @param carryOut takes the inputs of a group and returns the output of each at the same index */
 export function gather<Input, Output>(
   carryOut: (inputs: readonly Input[]) => Promise<readonly Output[]>,
+  largest = LARGEST_GROUP,
 ): (input: Input) => Promise<Output> {
   interface Call {
     input: Input;
@@ -31,6 +32,22 @@ export function gather<Input, Output>(
       // An immediate runs after all replies that arrived together; the calls that follow from them form one group.
       if (waiting.length === 0) flushing = setImmediate(() => void flush());
       waiting.push({ input, resolve, reject });
-      if (waiting.length === LARGEST_GROUP) void flush();
+      if (waiting.length === largest) void flush();
     });
+}
+
+/** Like `gather`, with groups of their own for each key. */
+export function gatherEach<Input, Output>(
+  carryOut: (key: string, inputs: readonly Input[]) => Promise<readonly Output[]>,
+  largest?: number,
+): (key: string, input: Input) => Promise<Output> {
+  const groups = new Map<string, (input: Input) => Promise<Output>>();
+  return (key, input) => {
+    let add = groups.get(key);
+    if (add === undefined) {
+      add = gather((inputs) => carryOut(key, inputs), largest);
+      groups.set(key, add);
+    }
+    return add(input);
+  };
 }

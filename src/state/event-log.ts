@@ -8,6 +8,7 @@ import { BEFORE_ALL } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { LogReader } from '../dispatch/ports.js';
 import { isAborted } from '../runtime/clock.js';
+import { gatherEach } from '../runtime/gather.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { checked, parseJson, type StoredAt } from './stored.js';
@@ -18,6 +19,8 @@ const appendDerived = loadScript('append-derived');
 /** As long as the marks of `once`: longer than any retry or replay should take. */
 const MARK_MS = 30 * 86_400_000;
 const CHUNK = 500;
+/** Events that one blocking read returns. */
+const MOST_AT_ONCE = 250;
 
 export interface LogReaderOptions {
   redis: Redis;
@@ -36,6 +39,7 @@ export class RedisLogReader implements LogReader {
   readonly #idle: Redis[] = [];
   readonly #busy = new Set<Redis>();
   #closed = false;
+  readonly #event = gatherEach((workspace, logIds: readonly string[]) => this.#readEach(workspace, logIds));
 
   constructor({ redis, keys, connect }: LogReaderOptions) {
     this.#redis = redis;
@@ -54,8 +58,24 @@ export class RedisLogReader implements LogReader {
     return newest?.[0] ?? BEFORE_ALL;
   }
 
-  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted || this.#closed) return false;
+  async events(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]> {
+    return await Promise.all(logIds.map((logId) => this.#event(workspace, logId)));
+  }
+
+  async #readEach(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]> {
+    const log = this.#keys.log(workspace);
+    const pipeline = this.#redis.pipeline();
+    for (const logId of logIds) pipeline.xrange(log, logId, logId);
+    const answers = (await pipeline.exec()) ?? [];
+    return answers.map(([error, entries]) => {
+      if (error) throw error;
+      const [entry] = entries as Entry[];
+      return entry === undefined ? null : parseEntry(log, entry).event;
+    });
+  }
+
+  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]> {
+    if (signal.aborted || this.#closed) return [];
     const connection = this.#idle.pop() ?? this.#connect();
     this.#busy.add(connection);
     // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
@@ -71,14 +91,15 @@ export class RedisLogReader implements LogReader {
       // BLOCK 0 would wait without end.
       const blockMs = Math.max(1, Math.round(timeoutMs));
       const key = this.#keys.log(workspace);
-      const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
+      const read = connection.xread('COUNT', MOST_AT_ONCE, 'BLOCK', blockMs, 'STREAMS', key, after);
       const answer = await Promise.race([read, hungUp]);
-      if (isAborted(signal)) return false;
+      if (isAborted(signal)) return [];
       this.#idle.push(connection);
-      return answer !== null;
+      const [[, entries] = []] = (answer ?? []) as [string, Entry[]][];
+      return (entries ?? []).map((entry) => parseEntry(key, entry));
     } catch (error) {
       connection.disconnect();
-      if (isAborted(signal) || this.#isClosed()) return false;
+      if (isAborted(signal) || this.#isClosed()) return [];
       throw error;
     } finally {
       this.#busy.delete(connection);
@@ -144,7 +165,7 @@ function parseEntry(log: string, [logId, fields]: Entry): LoggedEvent {
 }
 
 /** Only what every reader relies on: checking a full schema would take longer than parsing the events. */
-const eventSchema = z.object({
+export const eventSchema = z.object({
   id: z.string(),
   source: z.string(),
   type: z.string(),

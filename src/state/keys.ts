@@ -87,21 +87,17 @@ export class Keys {
 
   // Per subscription. BullMQ's keys of its queue share the prefix.
 
-  /** sorted set, by member: `<group>␟<position>␟<job id>` of every event in an ordering group; the first of a group may run. */
-  groups = (subscription: string): string => this.#subscription(subscription, 'groups');
-  /** sorted set, by member: `<workspace>␟<position>` of every event that was entered and is neither handled nor dead. */
-  pending = (subscription: string): string => this.#subscription(subscription, 'pending');
-  /** hash workspace → the highest position entered. An event at or before it that is not pending is done. */
-  entered = (subscription: string): string => this.#subscription(subscription, 'entered');
-  /** hash group → the run that handles the head of the group. */
-  holders = (subscription: string): string => this.#subscription(subscription, 'holders');
-  /** hash job id → position given to a retried dead letter or to a backfilled event; field "": how many were given. */
-  positions = (subscription: string): string => this.#subscription(subscription, 'positions');
+  /** list of one record's pending deliveries: `<id>␟<log id>␟<ms>␟<kind>␟<type>`; the first has a job, and may run. */
+  group = (subscription: string, group: string): string => this.#subscription(subscription, `group:${group}`);
+  /** sorted set, score ms of the log id: deliveries that were entered and are neither handled nor dead. */
+  pending = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `pending:${workspace}`);
+  /** string, with TTL unless the source is a workspace's log: the mark of the last delivery that was entered from it. */
+  entered = (subscription: string, source: string): string => this.#subscription(subscription, `entered:${source}`);
+  /** hash delivery id → event (JSON), of pending deliveries whose event is not in the log. */
+  payloads = (subscription: string): string => this.#subscription(subscription, 'payloads');
   /** hash name → task (JSON): backfills (snapshots and replays) that are not complete, and how far each is. */
   backfills = (subscription: string): string => this.#subscription(subscription, 'backfills');
-  /** string with TTL: the number of the last event of a backfill that was entered. */
-  backfillMark = (subscription: string, backfill: string): string =>
-    this.#subscription(subscription, `backfill:${backfill}:mark`);
   /** list (JSON): events of a snapshot that are being sent. */
   staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
   /** hash record → log id: the end of the log when a snapshot read the record's image. */
@@ -116,27 +112,22 @@ export class Keys {
 
   /** The prefix that BullMQ gets for a subscription's queue. */
   subscriptionQueuePrefix = (subscription: string): string => `${this.prefix}:sub:{${subscription}}`;
-  /** A subscription's queue as BullMQ names it. Its jobs are `<queue>:<job id>`. */
-  subscriptionQueue = (subscription: string): string => this.#subscription(subscription, subscription);
-  /** hash: a job. */
-  job = (subscription: string, jobId: string): string => `${this.subscriptionQueue(subscription)}:${jobId}`;
-  /** string with TTL: the token of the worker that runs the job. */
-  jobLock = (subscription: string, jobId: string): string => `${this.job(subscription, jobId)}:lock`;
+  /** string with TTL: the token of the worker that runs the job. Only read. */
+  jobLock = (subscription: string, jobId: string): string =>
+    this.#subscription(subscription, `${subscription}:${jobId}:lock`);
 
   // Patterns for SCAN. Names of workspaces and subscriptions contain no pattern characters.
 
   everythingOf = (workspace: string): string => this.#workspace(workspace, '*');
   marksOf = (workspace: string): string => this.once('*', workspace, '*');
   everythingOfSubscriptions = (): string => this.#subscription('*', '*');
+  groupsOf = (subscription: string, workspace: string): string => this.group(subscription, `${workspace}/*`);
 
-  /** The subscription that a key belongs to, and the job id if the key may be a job; null for any other key. */
-  subscriptionOf(key: string): { subscription: string; jobId: string | null } | null {
+  /** The subscription that a key belongs to; null for any other key. */
+  subscriptionOf(key: string): string | null {
     const start = `${this.prefix}:sub:{`;
     const end = key.indexOf('}:', start.length);
-    if (!key.startsWith(start) || end === -1) return null;
-    const subscription = key.slice(start.length, end);
-    const [queue, jobId, ...more] = key.slice(end + '}:'.length).split(':');
-    return { subscription, jobId: queue === subscription && more.length === 0 ? (jobId ?? null) : null };
+    return key.startsWith(start) && end !== -1 ? key.slice(start.length, end) : null;
   }
 
   #workspace(workspace: string, name: string): string {

@@ -2,12 +2,24 @@
 import type { Redis } from 'ioredis';
 import { describe } from '../errors.js';
 import type { OffsetStore } from '../dispatch/ports.js';
+import { gatherEach } from '../runtime/gather.js';
 import type { Keys } from './keys.js';
 import { unreadable } from './stored.js';
 
+/** More than a process has subscriptions. */
+const MOST_AT_ONCE = 1_000;
+
+/** What all readers of a workspace ask in the same turn of the event loop is one command. */
 export class RedisOffsetStore implements OffsetStore {
   readonly #redis: Redis;
   readonly #keys: Keys;
+  readonly #get = gatherEach((workspace, subscriptions: readonly string[]) => {
+    return this.#redis.hmget(this.#keys.offsets(workspace), ...subscriptions);
+  }, MOST_AT_ONCE);
+  readonly #set = gatherEach(async (workspace, pairs: readonly [subscription: string, logId: string][]) => {
+    await this.#redis.hset(this.#keys.offsets(workspace), ...pairs.flat());
+    return [];
+  }, MOST_AT_ONCE);
 
   constructor(redis: Redis, keys: Keys) {
     this.#redis = redis;
@@ -15,13 +27,12 @@ export class RedisOffsetStore implements OffsetStore {
   }
 
   async get(workspace: string, subscription: string): Promise<string | null> {
-    const hash = this.#keys.offsets(workspace);
-    const offset = await this.#redis.hget(hash, subscription);
-    return offset === null ? null : readOffset(offset, hash, subscription);
+    const offset = await this.#get(workspace, subscription);
+    return offset === null ? null : readOffset(offset, this.#keys.offsets(workspace), subscription);
   }
 
   async set(workspace: string, subscription: string, logId: string): Promise<void> {
-    await this.#redis.hset(this.#keys.offsets(workspace), subscription, logId);
+    await this.#set(workspace, [subscription, logId]);
   }
 
   async begin(workspace: string, subscription: string, logId: string): Promise<string> {

@@ -1,4 +1,7 @@
-/** Lua scripts: read from files once, called by digest, sent whole when Redis does not know them yet. */
+/**
+ * Lua scripts: read from files once, called by digest, sent whole when Redis does not know them yet. A line `--- @include "x"` stands for
+ * the file `lua/shared/x.lua`.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
@@ -15,7 +18,10 @@ export interface Script {
 
 /** @param name the file `lua/<name>.lua`; its header is the contract of keys, arguments and return value */
 export function loadScript(name: string): Script {
-  const source = readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
+  const read = (file: string): string => readFileSync(new URL(`./lua/${file}.lua`, import.meta.url), 'utf8');
+  const source = read(name).replace(/^--- @include "([a-z-]+)"$/gmu, (_line, shared: string) =>
+    read(`shared/${shared}`),
+  );
   const sha = createHash('sha1').update(source).digest('hex');
   return {
     name,

@@ -3,7 +3,7 @@ import { NEVER_ALONE, batching, nameOf, of } from '../support/batching.js';
 import { eventually } from '../support/eventually.js';
 import { changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
-import { put, queue, start } from '../support/debouncing.js';
+import { put, queue, start, stateOf } from '../support/debouncing.js';
 
 const test = useRedis();
 
@@ -23,7 +23,7 @@ describe('batch', () => {
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(seen.map((names) => names.toSorted())).toEqual([['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']]);
     expect(seen[0]!.filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a4']);
-    expect(await test.redis.exists(test.keys.groups('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
+    expect(await stateOf(test)).toEqual([test.keys.entered('s', 'acme')]);
     await eventually(async () =>
       expect((await running.dispatcher.statistics())[0]).toMatchObject({ active: 0, delayed: 0, waiting: 0 }),
     );

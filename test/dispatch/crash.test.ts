@@ -72,7 +72,6 @@ describe('crash: a killed dispatcher', () => {
   it.each([
     ['between reading the log and entering the groups', 'read'],
     ['between entering the groups and adding the jobs', 'entered-1'],
-    ['between adding the jobs and promoting the heads', 'entered-2'],
     ['between adding the jobs and storing the offset', 'added'],
   ])('%s loses no event, repeats none and keeps the order', async (_when, freeze) => {
     launch('handle');

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
-import { aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
+import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -31,36 +30,6 @@ describe('dead letters', () => {
     expect(await settled()).toEqual({ outcome: 'handled' });
   });
 
-  it('those of one record keep their order when retried, whichever a worker takes first', async () => {
-    const [fail, seen] = [{ now: true }, [] as number[]];
-    const gate = new RedisRecordGate(test.redis, test.keys);
-    // The run of the second is late: it asks for its position after the third has asked for its turn.
-    let late: () => void = () => undefined;
-    const third = new Promise<void>((resolve) => (late = resolve));
-    const [, two, three] = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }).id);
-    const slow = wrapGate(gate, {
-      async reenter(subscription, entry, by) {
-        if (entry.eventId === two && by.token !== null) await third;
-        return await gate.reenter(subscription, entry, by);
-      },
-      async turn(subscription, claim) {
-        const turn = await gate.turn(subscription, claim);
-        if (claim.eventId === three && claim.retried) late();
-        return turn;
-      },
-    });
-    const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)], { gate: slow });
-    await append(1, 2, 3);
-    await settled();
-    await eventuallyDead(dead, 3);
-    fail.now = false;
-
-    await dead.retry();
-
-    await eventually(() => expect(seen).toHaveLength(6));
-    expect(seen.slice(3)).toEqual([1, 2, 3]);
-  });
-
   it('those of the same millisecond are retried in the order of the log', async () => {
     const [fail, seen] = [{ now: true }, [] as number[]];
     const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
@@ -80,21 +49,6 @@ describe('dead letters', () => {
 
     await eventually(() => expect(seen).toHaveLength(2 * sequences.length));
     expect(seen.slice(sequences.length)).toEqual(sequences);
-  });
-
-  it('one without a recorded death does not block its record when it is retried', async () => {
-    const [fail, seen] = [{ now: true }, [] as number[]];
-    const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
-    await append(1);
-    await settled();
-    const [letter] = await eventuallyDead(dead, 1);
-    await test.redis.hdel(queues.of('s').toKey(letter!.id), 'progress');
-    fail.now = false;
-
-    await dead.retry();
-    await append(2);
-
-    await eventually(() => expect(seen).toContain(2));
   });
 
   it('they can die again and be retried one by one', async () => {

@@ -26,15 +26,19 @@ async function killAt(freeze: string, env: Record<string, string>): Promise<void
 
 const linesOf = (list: 'seen' | 'done'): Promise<string[]> => test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
 
-/** Appends the events to the log and waits until each has a job. */
+const gateOf = () => fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).gate;
+
+/** Appends the events to the log and waits until each is entered. */
 async function queue(events: readonly ChangeEvent[]): Promise<void> {
+  const gate = gateOf();
+  const counted = async (): Promise<number> => (await gate.pending('s', 'acme')).events;
+  const before = await counted();
   await appendEvents(test.redis, test.keys, events);
-  const jobs = events.map(({ id }) => test.keys.job('s', id));
-  await eventually(async () => expect(await test.redis.exists(...jobs)).toBe(jobs.length));
+  await eventually(async () => expect(await counted()).toBe(before + events.length));
 }
 
 async function eventuallyIdle(): Promise<void> {
-  const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+  const gate = gateOf();
   await eventually(async () => expect(await gate.pending('s', 'acme')).toEqual({ events: 0, oldest: null }));
 }
 

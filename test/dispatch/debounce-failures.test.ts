@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
-import { fanOutDeps, wrapGate } from '../support/fan-out.js';
+import { WORKSPACE, fanOutDeps, wrapGate } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
-import { changes, idOf, put, queue, debouncing, start } from '../support/debouncing.js';
+import { changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
 
 const test = useRedis();
 
@@ -34,7 +34,7 @@ describe('debounce: a failed merge', () => {
   it('control: if the merge is not stored, the next attempt is of another merge', async () => {
     const seen: string[] = [];
     const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
-    const forgetful = wrapGate(gate, { merge: () => Promise.resolve({ outcome: 'held' }) });
+    const forgetful = wrapGate(gate, { merge: () => Promise.resolve({ outcome: 'head' }) });
     const running = await start(
       test,
       debouncing(({ id }, { attempt }) => {
@@ -102,7 +102,7 @@ describe('debounce: a failed merge', () => {
 
       expect(seen.filter((id) => id === letter!.event.id)).toHaveLength(2);
       expect(await running.dead.count()).toBe(0);
-      expect(await test.redis.exists(test.keys.groups('s'), test.keys.pending('s'))).toBe(0);
+      expect(await stateOf(test)).toEqual([test.keys.entered('s', WORKSPACE)]);
     },
   );
 

@@ -5,7 +5,7 @@ import type { ChangeEvent, EventType, FieldChange } from '../../src/events/types
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps, type EventSpec } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
-import { NOT_TODAY, changes, idOf, put, queue, debouncing, start } from '../support/debouncing.js';
+import { NOT_TODAY, changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
 
 const test = useRedis();
 
@@ -50,7 +50,7 @@ describe('debounce: changes of a record', () => {
         lagEvents: 0,
       }),
     );
-    expect(await test.redis.exists(test.keys.groups('s'), test.keys.pending('s'), test.keys.holders('s'))).toBe(0);
+    expect(await stateOf(test)).toEqual([test.keys.entered('s', WORKSPACE)]);
   });
 
   it('control: without the option, each is handled by itself', async () => {

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, changeEvent, wrapGate } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -24,37 +23,6 @@ describe('retry: a delivery', () => {
 
     expect(await settled()).toEqual({ outcome: 'handled' });
     expect(seen).toEqual(['1#1', '1#2', '1#3', '2#1']);
-  });
-
-  it('runs even if its predecessor leaves just before it is added to the queue', async () => {
-    const gate = new RedisRecordGate(test.redis, test.keys);
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const slow = wrapGate(gate, {
-      async enter(...args) {
-        const standings = await gate.enter(...args);
-        if (args[2].some(({ eventId }) => eventId === changeEvent({ record: 'r1', sequence: 2 }).id)) await released;
-        return standings;
-      },
-    });
-    const seen: number[] = [];
-    const entered = async (): Promise<void> => {
-      await eventually(async () => expect((await gate.pending('s', WORKSPACE)).events).toBe(2));
-    };
-    const subscription = aSubscription('s', async ({ data }) => {
-      seen.push(data.sequence);
-      if (data.sequence === 1) await entered();
-    });
-    const { append, settled, queues } = await runFanOut(test, [subscription], { gate: slow });
-    await append(1);
-    await eventually(() => expect(seen).toEqual([1]));
-
-    await append(2);
-    await eventually(async () => expect(await queues.of('s').getCompletedCount()).toBe(1));
-    release();
-
-    expect(await settled()).toEqual({ outcome: 'handled' });
-    expect(seen).toEqual([1, 2]);
   });
 
   it('waits as long as a RetryAfterError says', async () => {

@@ -58,9 +58,8 @@ async function withPoints<T>(act: () => Promise<T>): Promise<T> {
 function gateWithPoints(gate: RecordGate): RecordGate {
   return wrapGate(gate, {
     enter: (...args) => withPoints(() => gate.enter(...args)),
-    reenter: (...args) => withPoints(() => gate.reenter(...args)),
-    turn: (...args) => withPoints(() => gate.turn(...args)),
-    leave: (...args) => withPoints(() => gate.leave(...args)),
+    look: (...args) => withPoints(() => gate.look(...args)),
+    advance: (...args) => withPoints(() => gate.advance(...args)),
     hold: (...args) => withPoints(() => gate.hold(...args)),
   });
 }

@@ -4,7 +4,7 @@ import { mergedEventId } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, Settling, Subscription } from '../../src/handlers/handler.js';
 import { eventually } from './eventually.js';
-import { aSubscription, appendEvents, changeEvent } from './fan-out.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
 import type { TestRedis } from './redis.js';
 import { runFanOut, type FanOutExtras, type RunningFanOut } from './running-fan-out.js';
 
@@ -29,12 +29,10 @@ export async function start(test: TestRedis, subscription: Subscription, extras:
   return { ...running, test };
 }
 
-/** Appends the events while the queue is paused, so that all of them are queued before the first is handled. */
+/** Appends the events while the queue is paused, so that all of them are entered before the first is handled. */
 export async function queue({ queues, test }: Debounce, events: readonly ChangeEvent[]): Promise<string[]> {
-  const counted = async (): Promise<number> => {
-    const { waiting = 0, delayed = 0 } = await queues.of('s').getJobCounts('waiting', 'delayed');
-    return waiting + delayed;
-  };
+  const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+  const counted = async (): Promise<number> => (await gate.pending('s', WORKSPACE)).events;
   await queues.of('s').pause();
   const before = await counted();
   const ids = await appendEvents(test.redis, test.keys, events);
@@ -46,4 +44,11 @@ export async function queue({ queues, test }: Debounce, events: readonly ChangeE
 export async function put(running: Debounce, events: readonly ChangeEvent[]): Promise<void> {
   await queue(running, events);
   await running.queues.of('s').resume();
+}
+
+/** The keys of the gate that exist, without those of the marks of retries. */
+export async function stateOf({ redis, keys }: TestRedis): Promise<string[]> {
+  const patterns = [keys.group('s', '*'), keys.pending('s', '*'), keys.entered('s', '*'), keys.payloads('s')];
+  const found = (await Promise.all(patterns.map((pattern) => redis.keys(pattern)))).flat();
+  return found.filter((key) => !key.includes(':retry:'));
 }

@@ -64,39 +64,31 @@ const source: typeof deps.source = {
   },
 };
 
-let enters = 0;
 const gate = wrapGate(deps.gate, {
   async enter(...args) {
-    enters += 1;
-    const standings = await deps.gate.enter(...args);
-    return freezeAt === `entered-${enters}` ? await freeze() : standings;
+    const entered = await deps.gate.enter(...args);
+    const [, { source, workspace }] = args;
+    await freezeAtCall(source === workspace ? 'entered' : 'entered-backfill');
+    return entered;
   },
-  async enterBackfill(...args) {
-    const standings = await deps.gate.enterBackfill(...args);
-    await freezeAtCall('entered-backfill');
-    return standings;
-  },
-  async turn(...args) {
-    const turn = await deps.gate.turn(...args);
-    if (args[1].eventId === process.env['FAN_OUT_STOPS']) {
+  async look(...args) {
+    const look = await deps.gate.look(...args);
+    if (args[1].id === process.env['FAN_OUT_STOPS']) {
       writeSync(1, 'stopped\n');
       process.kill(process.pid, 'SIGSTOP');
     }
-    return turn;
+    return look;
   },
-  async leave(...args) {
-    const left = await deps.gate.leave(...args);
-    return freezeAt === 'left' ? await freeze() : left;
+  async advance(...args) {
+    const [, , count = 1] = args;
+    if (freezeAt === 'leaving-together' && count > 1) await freeze();
+    const left = await deps.gate.advance(...args);
+    return freezeAt === 'left' || (freezeAt === 'left-together' && count > 1) ? await freeze() : left;
   },
   async merge(...args) {
     if (freezeAt === 'merging') await freeze();
     const merged = await deps.gate.merge(...args);
     return freezeAt === 'merged' ? await freeze() : merged;
-  },
-  async leaveTogether(...args) {
-    if (freezeAt === 'leaving-together') await freeze();
-    const left = await deps.gate.leaveTogether(...args);
-    return freezeAt === 'left-together' ? await freeze() : left;
   },
 });
 
@@ -138,6 +130,7 @@ if (role === 'dispatch') {
       const events = await deps.log.read(...args);
       return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
     },
+    events: (...args) => deps.log.events(...args),
     tail: (...args) => deps.log.tail(...args),
     waitForMore: (...args) => deps.log.waitForMore(...args),
     close: () => deps.log.close(),

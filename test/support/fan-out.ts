@@ -155,18 +155,13 @@ export function fanOutDeps({
 
 /** The control: a gate that lets every event run at once. With it, tests of order must fail. */
 export const openGate: RecordGate = {
-  enter: (_subscription, _workspace, entries) =>
-    Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  enterBackfill: (_subscription, _backfill, entries) =>
-    Promise.resolve(entries.map(() => ({ standing: 'head' as const, fresh: true }))),
-  reenter: () => Promise.resolve({ outcome: 'placed', position: '' }),
-  turn: () => Promise.resolve({ outcome: 'go' }),
-  leave: () => Promise.resolve({ outcome: 'left', next: null }),
+  enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
+  look: (_subscription, { id }) =>
+    Promise.resolve({ outcome: 'head', entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }] }),
+  advance: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
-  drop: () => Promise.resolve({ next: null }),
-  followers: () => Promise.resolve([]),
-  merge: () => Promise.resolve({ outcome: 'held' }),
-  leaveTogether: () => Promise.resolve({ outcome: 'left', next: null }),
+  merge: () => Promise.resolve({ outcome: 'head' }),
+  stored: (_subscription, ids) => Promise.resolve(ids.map(() => null)),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
@@ -189,15 +184,11 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
-    enterBackfill: (...args) => gate.enterBackfill(...args),
-    reenter: (...args) => gate.reenter(...args),
-    turn: (...args) => gate.turn(...args),
-    leave: (...args) => gate.leave(...args),
+    look: (...args) => gate.look(...args),
+    advance: (...args) => gate.advance(...args),
     hold: (...args) => gate.hold(...args),
-    drop: (...args) => gate.drop(...args),
-    followers: (...args) => gate.followers(...args),
     merge: (...args) => gate.merge(...args),
-    leaveTogether: (...args) => gate.leaveTogether(...args),
+    stored: (...args) => gate.stored(...args),
     pending: (...args) => gate.pending(...args),
     ...changes,
   };

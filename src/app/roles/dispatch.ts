@@ -18,7 +18,6 @@ import { runLoop } from '../../runtime/loop.js';
 import { RedisBackfillStore } from '../../state/backfills.js';
 import { RedisRecordGate } from '../../state/gate.js';
 import { RedisHealthStore } from '../../state/health.js';
-import { RedisLogReader } from '../../state/event-log.js';
 import { RedisOffsetStore } from '../../state/offsets.js';
 import { trimLog } from '../../state/retention.js';
 import { createSnapshotSource } from '../../state/snapshot-source.js';
@@ -40,9 +39,8 @@ export interface DispatchRole extends Part {
 }
 
 export function dispatchRole(context: AppContext, workspaces: Workspaces): DispatchRole {
-  const { keys, redis, connect, log: logger, clock, watch, loops } = context;
+  const { keys, redis, connect, events: log, log: logger, clock, watch, loops } = context;
   let { subscriptions } = context;
-  const log = new RedisLogReader(context);
   const options = {
     subscriptions,
     workspaces: workspaces.names,

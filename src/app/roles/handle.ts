@@ -14,11 +14,12 @@ export interface HandleRole extends Part {
 }
 
 export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
-  const { config, subscriptions, keys, connect, redis, log: logger, clock, watch, unfinished } = context;
+  const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
   const { ageMs, count } = config.deadLetters.retention;
   const pool = createHandlerPool({
     subscriptions,
     gate: new RedisRecordGate(redis, keys),
+    log: events,
     once: new RedisOnceStore(redis, keys),
     health: new RedisHealthStore(redis, keys),
     deadLetters: { ageMs, ...(count !== null && { events: count }) },

@@ -1,37 +1,52 @@
---[[ group-enter: enters a batch of events from the log at the end of their ordering groups, and says whether each may run.
-  An event at or before the highest position entered was entered before: a repeated batch changes nothing.
-  Atomic because: an event that counts as entered but is in no group would be lost; one entered twice would block its record.
-  KEYS 1 groups · 2 pending · 3 entered
-  ARGV 1 workspace · 2 n · n × (group or "", position, job id), in the order of the log
-  RETURN n × ("head" | "behind" | "left"), then n × ("fresh" | "known")    Cost O(n log pending). Never calls TIME. ]]
-local SEP = '\31'
-local AFTER_SEP = '\32'
-local workspace = ARGV[1]
-local n = tonumber(ARGV[2])
-local furthest = redis.call('HGET', KEYS[3], workspace) or ''
-local answer = {}
-
-for i = 1, n do
-  local at = 3 * i
-  local group, position = ARGV[at], ARGV[at + 1]
-  local waiting = workspace .. SEP .. position
-  local fresh = position > furthest
-  local member = group .. SEP .. position .. SEP .. ARGV[at + 2]
-  if fresh then
-    redis.call('ZADD', KEYS[2], 0, waiting)
-    if group ~= '' then redis.call('ZADD', KEYS[1], 0, member) end
-    furthest = position
-  end
-  if not fresh and not redis.call('ZSCORE', KEYS[2], waiting) then
-    answer[i] = 'left'
-  elseif group == '' then
-    answer[i] = 'head'
-  else
-    local head = redis.call('ZRANGEBYLEX', KEYS[1], '[' .. group .. SEP, '(' .. group .. AFTER_SEP, 'LIMIT', 0, 1)[1]
-    answer[i] = head == member and 'head' or 'behind'
-  end
-  answer[n + i] = fresh and 'fresh' or 'known'
+--[[ group-enter: appends deliveries to their ordering groups, once, and says which of them are heads. A delivery at or before the mark of
+  its source (the log, a backfill, a retry) was entered before: a repeated batch changes nothing. A delivery may replace the head of
+  its group: the retry of a dead letter that is held there.
+  Atomic because: a delivery that counts as entered but is in no group would be lost; one entered twice would run twice.
+  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 … ordering groups
+  ARGV 1 TTL of the mark in ms, 0: none · n × (index of its group, 0: no order · mark, a log id · entry · id of the head to replace or "" ·
+       payload or ""), marks ascending
+  RETURN {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
+--- @include "entry"
+local function numbersOf(mark)
+  local ms, sequence = string.match(mark, '^(%d+)-(%d+)$')
+  return tonumber(ms), tonumber(sequence)
 end
 
-if n > 0 then redis.call('HSET', KEYS[3], workspace, furthest) end
+local furthest = redis.call('GET', KEYS[1]) or '0-0'
+local ms, sequence = numbersOf(furthest)
+local answer = { 0 }
+
+for at = 2, #ARGV, 5 do
+  local index, mark, entry, replaced, payload = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local group, id = KEYS[3 + index], idOf(entry)
+  local markMs, markSequence = numbersOf(mark)
+  local isFresh = markMs > ms or (markMs == ms and markSequence > sequence)
+  if isFresh then
+    furthest, ms, sequence = mark, markMs, markSequence
+    redis.call('ZADD', KEYS[2], string.match(entry, '\31(%d+)-'), id)
+    if payload ~= '' then redis.call('HSET', KEYS[3], id, payload) end
+    if index > 0 then
+      if replaced ~= '' and idOf(redis.call('LINDEX', group, 0)) == replaced then
+        redis.call('LSET', group, 0, entry)
+        redis.call('HDEL', KEYS[3], replaced)
+      else
+        redis.call('RPUSH', group, entry)
+      end
+    end
+  end
+  local isHead
+  if index > 0 then
+    isHead = idOf(redis.call('LINDEX', group, 0)) == id
+  else
+    isHead = isFresh or redis.call('ZSCORE', KEYS[2], id)
+  end
+  answer[#answer + 1] = isHead and 'head' or ''
+end
+
+if ARGV[1] == '0' then
+  redis.call('SET', KEYS[1], furthest)
+else
+  redis.call('SET', KEYS[1], furthest, 'PX', ARGV[1])
+end
+answer[1] = redis.call('ZCARD', KEYS[2])
 return answer
