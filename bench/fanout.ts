@@ -3,7 +3,8 @@
  *   plain    BullMQ's addBulk and a worker, nothing of ours
  *   none     our dispatcher and handlers, order: 'none'
  *   ordered  the same, order: 'record'
- * at equal concurrency, in interleaved rounds; medians, as JSON. Instead of these,
+ * at equal concurrency, in interleaved rounds; medians, as JSON: events per second, and per event the processor time of this process and of
+ * Redis. On a busy machine, only the processor time can be compared. `--only way,way` runs some of them. Instead of these,
  *   --subscriptions   nine subscriptions, then ten
  *   --batch           a handler of single events, then of 500 at once: one that does nothing, one with a
  *                     request of 20 ms per call, and with POSTGRES_URL the postgres handler
@@ -35,10 +36,37 @@ const events = Array.from({ length: count }, (_, n) =>
   changeEvent({ record: `r${n % records}`, sequence: Math.floor(n / records) + 1, weight: 1_500 }),
 );
 
-type Way = (parts: { redis: Redis; keys: Keys; connect: () => Redis }) => Promise<number>;
+interface Took {
+  tookMs: number;
+  processMs: number;
+  redisMs: number;
+}
+type Way = (parts: { redis: Redis; keys: Keys; connect: () => Redis }) => Promise<Took>;
 
-/** Events per second of one way, on keys of its own. */
-async function measure(way: Way): Promise<number> {
+async function stopwatch(redis: Redis): Promise<() => Promise<Took>> {
+  const [redisMs, started, cpu] = [await redisCpuMs(redis), performance.now(), process.cpuUsage()];
+  return async () => {
+    const tookMs = performance.now() - started;
+    const { user, system } = process.cpuUsage(cpu);
+    return { tookMs, processMs: (user + system) / 1_000, redisMs: (await redisCpuMs(redis)) - redisMs };
+  };
+}
+
+interface Cost {
+  eventsPerSecond: number;
+  /** Microseconds of processor time per event. */
+  processUs: number;
+  redisUs: number;
+}
+
+async function redisCpuMs(redis: Redis): Promise<number> {
+  const info = await redis.info('cpu');
+  const seconds = [...info.matchAll(/^used_cpu_(?:sys|user):([\d.]+)/gm)].map(([, value]) => Number(value));
+  return seconds.reduce((sum, value) => sum + value * 1_000, 0);
+}
+
+/** What one way costs, on keys of its own. */
+async function measure(way: Way): Promise<Cost> {
   const connections: Redis[] = [];
   const connect = (): Redis => {
     const redis = new Redis(url, { maxRetriesPerRequest: null });
@@ -48,7 +76,12 @@ async function measure(way: Way): Promise<number> {
   const redis = connect();
   const keys = new Keys(`bench-${randomBytes(6).toString('hex')}`);
   try {
-    return (count / (await way({ redis, keys, connect }))) * 1_000;
+    const { tookMs, processMs, redisMs } = await way({ redis, keys, connect });
+    return {
+      eventsPerSecond: (count / tookMs) * 1_000,
+      processUs: (processMs / count) * 1_000,
+      redisUs: (redisMs / count) * 1_000,
+    };
   } finally {
     for await (const found of redis.scanStream({ match: `${keys.prefix}:*`, count: 1_000 })) {
       if ((found as string[]).length > 0) await redis.unlink(...(found as string[]));
@@ -69,7 +102,7 @@ function counter(total: number): { count: () => void; done: Promise<void> } {
   return { count: tick, done: promise };
 }
 
-const plain: Way = async ({ keys, connect }) => {
+const plain: Way = async ({ redis, keys, connect }) => {
   const { count: tick, done } = counter(count);
   const connection = connect();
   const prefix = keys.subscriptionQueuePrefix('plain');
@@ -88,16 +121,16 @@ const plain: Way = async ({ keys, connect }) => {
     },
   );
   await worker.waitUntilReady();
-  const started = performance.now();
+  const stop = await stopwatch(redis);
   for (let from = 0; from < count; from += BULK) {
     const batch = events.slice(from, from + BULK);
     await queue.addBulk(batch.map((event) => ({ name: event.type, data: event, opts: { jobId: event.id } })));
   }
   await done;
-  const tookMs = performance.now() - started;
+  const took = await stop();
   await worker.close();
   await queue.close();
-  return tookMs;
+  return took;
 };
 
 /** The subscription that is measured; it calls `tick` for each event. */
@@ -173,14 +206,14 @@ function ours(make: Make, subscriptions = 1): Way {
     const pool = createHandlerPool(deps);
     const dispatcher = createDispatcher(deps);
     await pool.start();
-    const started = performance.now();
+    const stop = await stopwatch(parts.redis);
     await dispatcher.start();
     await done;
-    const tookMs = performance.now() - started;
+    const took = await stop();
     await pool.stop();
     await dispatcher.stop();
     await deps.log.close();
-    return tookMs;
+    return took;
   };
 }
 
@@ -217,21 +250,26 @@ function waysAsked(): Record<string, Way> {
   };
 }
 
-const ways = waysAsked();
-const rates = new Map(Object.keys(ways).map((name) => [name, [] as number[]]));
+const only = process.argv[process.argv.indexOf('--only') + 1]?.split(',');
+const ways = Object.entries(waysAsked()).filter(([name]) => !process.argv.includes('--only') || only?.includes(name));
+const costs = new Map(ways.map(([name]) => [name, [] as Cost[]]));
 for (let round = 0; round < rounds; round += 1) {
-  for (const [name, way] of Object.entries(ways)) rates.get(name)?.push(await measure(way));
+  for (const [name, way] of ways) costs.get(name)?.push(await measure(way));
 }
-const medians = Object.fromEntries([...rates].map(([name, values]) => [name, median(values)]));
-const base = Object.values(medians)[0] ?? 0;
-const share = Object.fromEntries(
-  Object.entries(medians).map(([name, rate]) => [name, Number((rate / base).toFixed(2))]),
+const medianOf = (name: string, of: keyof Cost): number => median((costs.get(name) ?? []).map((cost) => cost[of]));
+const [base = ''] = costs.keys();
+const results = Object.fromEntries(
+  [...costs.keys()].map((name) => {
+    const [rate, processUs, redisUs] = (['eventsPerSecond', 'processUs', 'redisUs'] as const).map((of) =>
+      medianOf(name, of),
+    );
+    const share = (rate ?? 0) / medianOf(base, 'eventsPerSecond');
+    const processorShare = medianOf(base, 'processUs') / (processUs ?? 0);
+    return [
+      name,
+      { eventsPerSecond: rate, share: share.toFixed(2), processUs, processorShare: processorShare.toFixed(2), redisUs },
+    ];
+  }),
 );
 const bytes = Buffer.byteLength(JSON.stringify(events[0]));
-console.log(
-  JSON.stringify(
-    { events: count, bytes, records, rounds, concurrency: CONCURRENCY, eventsPerSecond: medians, share },
-    null,
-    2,
-  ),
-);
+console.log(JSON.stringify({ events: count, bytes, records, rounds, concurrency: CONCURRENCY, results }, null, 2));

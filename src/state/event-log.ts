@@ -19,6 +19,8 @@ const appendDerived = loadScript('append-derived');
 /** As long as the marks of `once`: longer than any retry or replay should take. */
 const MARK_MS = 30 * 86_400_000;
 const CHUNK = 500;
+/** About as many events as may be pending for one subscription; some 20 MB. */
+const MOST_KEPT = 5_000;
 /** Events that one blocking read returns. */
 const MOST_AT_ONCE = 250;
 
@@ -39,6 +41,12 @@ export class RedisLogReader implements LogReader {
   readonly #idle: Redis[] = [];
   readonly #busy = new Set<Redis>();
   #closed = false;
+  /**
+   * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
+   */
+  readonly #kept = new Map<string, string>();
+  /** Whether this process handles events at all. */
+  #keeps = false;
   readonly #event = gatherEach((workspace, logIds: readonly string[]) => this.#readEach(workspace, logIds));
 
   constructor({ redis, keys, connect }: LogReaderOptions) {
@@ -50,7 +58,7 @@ export class RedisLogReader implements LogReader {
   async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
     const log = this.#keys.log(workspace);
     const entries = await this.#redis.xrange(log, `(${after}`, '+', 'COUNT', count);
-    return entries.map((entry) => parseEntry(log, entry));
+    return this.#parsed(log, entries);
   }
 
   async tail(workspace: string): Promise<string> {
@@ -59,7 +67,25 @@ export class RedisLogReader implements LogReader {
   }
 
   async events(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]> {
-    return await Promise.all(logIds.map((logId) => this.#event(workspace, logId)));
+    this.#keeps = true;
+    const log = this.#keys.log(workspace);
+    return await Promise.all(
+      logIds.map((logId) => {
+        const kept = this.#kept.get(`${log} ${logId}`);
+        return kept === undefined ? this.#event(workspace, logId) : (JSON.parse(kept) as ChangeEvent);
+      }),
+    );
+  }
+
+  #parsed(log: string, entries: readonly Entry[]): LoggedEvent[] {
+    if (this.#keeps) {
+      for (const [logId, fields] of entries) this.#kept.set(`${log} ${logId}`, fields[1] ?? '');
+      for (const oldest of this.#kept.keys()) {
+        if (this.#kept.size <= MOST_KEPT) break;
+        this.#kept.delete(oldest);
+      }
+    }
+    return entries.map((entry) => parseEntry(log, entry));
   }
 
   async #readEach(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]> {
@@ -96,7 +122,7 @@ export class RedisLogReader implements LogReader {
       if (isAborted(signal)) return [];
       this.#idle.push(connection);
       const [[, entries] = []] = (answer ?? []) as [string, Entry[]][];
-      return (entries ?? []).map((entry) => parseEntry(key, entry));
+      return this.#parsed(key, entries ?? []);
     } catch (error) {
       connection.disconnect();
       if (isAborted(signal) || this.#isClosed()) return [];
