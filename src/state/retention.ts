@@ -1,6 +1,6 @@
 /**
- * Trims the event log. An event that a subscription has not read is kept, because the log is the outbox. Disabled subscriptions
- * are the exception: for them events are kept only as long as the retention says.
+ * Trims the event log. An event that a subscription has not read, or has not handled, is kept, because the log is the outbox: what waits in
+ * an ordering group is only named there. Disabled subscriptions are the exception: for them events are kept only as long as the retention says.
  *
  * Each dispatcher knows the subscriptions of its own configuration. An offset of a subscription that it does not know may belong
  * to another process with another configuration, which may just be restarting. Such an offset is marked as unconfigured; a
@@ -35,7 +35,7 @@ export interface Trimmed {
   dropped: number;
   /** Subscriptions whose offset was dropped. If one is configured again, it begins as a new one. */
   droppedOffsets: string[];
-  /** Disabled subscriptions that had not read all of the removed events. */
+  /** Disabled subscriptions that had not read or not handled all of the removed events. */
   missedBy: string[];
 }
 
@@ -51,15 +51,28 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): P
   const offsets = stored.map(([name, offset]) => [name, readOffset(offset, hash, name)] as const);
   const droppedOffsets = await dropUnconfigured(redis, keys, { ...options, known: offsets.map(([name]) => name) });
   const kept = offsets.filter(([name]) => !droppedOffsets.includes(name));
-  const nextOf = async ([name, offset]: readonly [string, string]) => {
-    return { name, next: await firstId(redis, log, `(${offset}`) };
-  };
-  const unread = await Promise.all(kept.filter(([name]) => disabled.includes(name)).map(nextOf));
-  const holding = kept.filter(([name]) => !disabled.includes(name)).map(([, offset]) => offset);
+  const needed = await Promise.all(
+    kept.map(async ([name, offset]) => ({
+      name,
+      offset,
+      next: await firstId(redis, log, `(${offset}`),
+      oldest: await oldestPending(redis, keys.pending(name, workspace)),
+    })),
+  );
+  const holding = needed
+    .filter(({ name }) => !disabled.includes(name))
+    .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
   const dropped = await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
   const first = await firstId(redis, log, '-');
-  const missed = unread.filter(({ next }) => next !== null && (first === null || compareLogIds(next, first) < 0));
+  const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
+  const missed = needed.filter(({ name, next, oldest }) => disabled.includes(name) && (isGone(next) || isGone(oldest)));
   return { dropped, droppedOffsets, missedBy: missed.map(({ name }) => name) };
+}
+
+/** At most the log id of the oldest event that is pending; null when none is. */
+async function oldestPending(redis: Redis, key: string): Promise<string | null> {
+  const [, ms] = await redis.zrange(key, '0', '0', 'WITHSCORES');
+  return ms === undefined ? null : `${ms}-0`;
 }
 
 async function firstId(redis: Redis, log: string, from: string): Promise<string | null> {

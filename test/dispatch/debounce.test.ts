@@ -76,20 +76,23 @@ describe('debounce: changes of a record', () => {
     // BullMQ stores the time in the upper bits of the score.
     const waitsUntil = async (): Promise<number> =>
       Number(await test.redis.zscore(running.queues.of('s').toKey('delayed'), head)) / 4_096;
-    const addedAt = async ({ id }: ChangeEvent): Promise<number> =>
-      (await running.queues.of('s').getJob(id))!.timestamp;
+    const enteredAt = async ({ id }: ChangeEvent): Promise<number> => {
+      const [key = ''] = await test.redis.keys(test.keys.group('s', '*r1'));
+      const entries = await test.redis.lrange(key, 0, -1);
+      return Number(entries.find((entry) => entry.startsWith(id))?.split('\x1f')[2]);
+    };
     await put(running, [...changes(1), changeEvent({ record: 'r2', sequence: 1, verb: 'deleted' })]);
     await eventually(() => expect(seen).toEqual(['r2']));
     const [one, two] = changes(1, 2);
-    await eventually(async () => expect(await waitsUntil()).toBe((await addedAt(one!)) + NOT_TODAY.stillMs));
+    await eventually(async () => expect(await waitsUntil()).toBe((await enteredAt(one!)) + NOT_TODAY.stillMs));
 
     await queue(running, changes(2));
     await (await running.queues.of('s').getJob(head))!.promote();
     await running.queues.of('s').resume();
 
-    await eventually(async () => expect(await waitsUntil()).toBe((await addedAt(two!)) + NOT_TODAY.stillMs));
+    await eventually(async () => expect(await waitsUntil()).toBe((await enteredAt(two!)) + NOT_TODAY.stillMs));
     expect(seen).toEqual(['r2']);
-    expect((await running.dispatcher.statistics())[0]).toMatchObject({ lagEvents: 2, delayed: 2 });
+    expect((await running.dispatcher.statistics())[0]).toMatchObject({ lagEvents: 2, delayed: 1 });
   });
 
   it('wait no longer than `atMost` while the record keeps changing', async () => {

@@ -6,7 +6,6 @@ import {
   parseFailedAttempt,
   recordFailure,
 } from '../../src/dispatch/failure.js';
-import { deathAfter, historyOf, lifeOf } from '../../src/dispatch/job-history.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 
@@ -71,51 +70,5 @@ describe('recorded failure', () => {
     expect(carriers.map(({ stack }) => parseFailedAttempt(stack ?? ''))).toEqual([failure, failure]);
     expect(deadLetterError(failure).name).toBe('UnrecoverableError');
     expect(parseFailedAttempt('Error: of another origin\n    at x')).toBeUndefined();
-  });
-});
-
-describe('job history', () => {
-  const failure = recordFailure(new Error('x'), { attempt: 3, nowMs: 0 });
-  const job = { attemptsMade: 2, stalledCounter: 1, progress: 0 };
-
-  it('counts attempts', () => {
-    expect(historyOf(job)).toEqual({ attempt: 3, stalls: 1, death: null, retried: false, batchFailure: null });
-  });
-
-  it('recognises an unfinished death, so that it is finished and the event is not handled again', () => {
-    const dying = { ...job, progress: deathAfter(job, failure) };
-    expect(historyOf(dying)).toEqual({ attempt: 3, stalls: 1, death: failure, retried: false, batchFailure: null });
-  });
-
-  it('contains a first attempt that failed in the batch of an event ahead, until BullMQ has counted it', () => {
-    const batchFailure = { failure, decision: { outcome: 'retry', waitMs: 5 } as const };
-    const job = { attemptsMade: 0, stalledCounter: 0, progress: { batchFailure } };
-    expect(historyOf(job)).toMatchObject({ attempt: 1, batchFailure });
-    expect(historyOf({ ...job, attemptsMade: 1 })).toMatchObject({ attempt: 2, batchFailure: null });
-  });
-
-  it('recognises at the second death that the event had been retried and has another position', () => {
-    const dead = { attemptsMade: 3, stalledCounter: 0, progress: deathAfter(job, failure) };
-    const again = { ...dead, progress: deathAfter(dead, failure) };
-    expect(historyOf(again)).toMatchObject({ death: failure, retried: true });
-  });
-
-  it('numbers the lives of an event, and an unfinished death belongs to the life it ends', () => {
-    const dead = { attemptsMade: 3, stalledCounter: 0, progress: deathAfter(job, failure) };
-    const dyingAgain = { ...dead, attemptsMade: 4, progress: deathAfter({ ...dead, attemptsMade: 4 }, failure) };
-    const deadAgain = { ...dyingAgain, attemptsMade: 5 };
-
-    expect([job, dead, dyingAgain, deadAgain].map(lifeOf)).toEqual([0, 3, 3, 5]);
-  });
-
-  it('counts attempts from 1 again when a dead letter is retried', () => {
-    const dead = { attemptsMade: 3, stalledCounter: 1, progress: deathAfter(job, failure) };
-    expect(historyOf(dead)).toEqual({ attempt: 1, stalls: 0, death: null, retried: true, batchFailure: null });
-    expect(historyOf({ ...dead, attemptsMade: 4 })).toMatchObject({
-      attempt: 2,
-      stalls: 0,
-      death: null,
-      retried: true,
-    });
   });
 });

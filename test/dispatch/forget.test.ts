@@ -93,7 +93,7 @@ describe('forget: a workspace', () => {
       const words = wordsOf(acme);
       expect(words.length).toBeGreaterThan(100);
       const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
-      for (const part of ['{acme}:log', ':once:acme:', '{held}:groups', '{books}:books:evt_', '{books}:books:events'])
+      for (const part of ['{acme}:log', ':once:acme:', '{held}:group:', '{books}:books:evt_'])
         expect(before.filter((key) => key.includes(part))).not.toEqual([]);
 
       const service = await open([beta.workspace], handle);
@@ -138,7 +138,7 @@ describe('forget: a workspace', () => {
       clock: systemClock,
       pollers: () => Promise.resolve(0),
     };
-    const steps = ['removeWorkspace', 'deliveries', 'removeTraces', 'removeNotices'] as const;
+    const steps = ['removeWorkspace', 'subscriptions', 'removeTraces'] as const;
     for (const step of steps) {
       const dying: TraceStore = {
         ...traces,

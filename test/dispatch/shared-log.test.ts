@@ -1,52 +1,84 @@
-import { describe, expect, it } from 'vitest';
-import { shareReading } from '../../src/dispatch/shared-log.js';
-import type { LoggedEvent } from '../../src/events/types.js';
-import { changeEvent } from '../support/fan-out.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { shareLog } from '../../src/dispatch/shared-log.js';
+import type { LogReader } from '../../src/dispatch/ports.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { RedisLogReader } from '../../src/state/event-log.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, appendEvents, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
 
-const logged = (n: number): LoggedEvent => ({ logId: `${n}-0`, event: changeEvent({ record: 'r1', sequence: n }) });
+const test = useRedis();
+const never = new AbortController().signal;
+const append = (...sequences: number[]): Promise<string[]> =>
+  appendEvents(
+    test.redis,
+    test.keys,
+    sequences.map((sequence) => changeEvent({ record: 'r1', sequence })),
+  );
 
-function aLog(entries: LoggedEvent[]) {
-  const log = {
-    reads: 0,
-    read: (_workspace: string, after: string, count: number) => {
-      log.reads += 1;
-      return Promise.resolve(entries.filter(({ logId }) => parseInt(logId) > parseInt(after)).slice(0, count));
+/** A shared log that follows the log of the test, and counts how often the log itself is read. */
+function follow() {
+  const connect = () => test.connect({ maxRetriesPerRequest: null });
+  const reader = new RedisLogReader({ redis: test.redis, keys: test.keys, connect });
+  const reads = { count: 0, broken: false };
+  const log: LogReader = {
+    read: (...args) => {
+      reads.count += 1;
+      return reads.broken ? Promise.reject(new Error('away')) : reader.read(...args);
     },
+    events: (...args) => reader.events(...args),
+    tail: (...args) => reader.tail(...args),
+    waitForMore: (...args) => reader.waitForMore(...args),
+    close: () => reader.close(),
   };
-  return log;
+  const shared = shareLog({ workspace: WORKSPACE, log, logger: silentLog });
+  const stop = new AbortController();
+  const running = shared.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+    await reader.close();
+  });
+  return { shared, reads };
 }
 
 describe('shared log', () => {
-  it('a full batch is fetched once for all readers at the same offset', async () => {
-    const log = aLog([1, 2, 3].map(logged));
-    const { read } = shareReading(log);
+  it('an event at the end is read once for all readers, and wakes them', async () => {
+    const [first = ''] = await append(1);
+    const { shared, reads } = follow();
+    await eventually(async () => {
+      reads.count = 0;
+      await shared.read(first, 10);
+      expect(reads.count).toBe(0);
+    });
+    const woken = Promise.all([shared.waitAfter(first, never), shared.waitAfter(first, never)]);
 
-    const [a, b] = await Promise.all([read('acme', '0', 2), read('acme', '0', 2)]);
-    const c = await read('acme', '0', 2);
+    const [second] = await append(2);
 
-    expect([a, b, c].map((batch) => batch.map(({ logId }) => logId))).toEqual(Array(3).fill(['1-0', '2-0']));
-    expect(log.reads).toBe(1);
+    await woken;
+    const [a, b] = await Promise.all([shared.read(first, 10), shared.read(first, 10)]);
+    expect([a, b].map((batch) => batch.map(({ logId }) => logId))).toEqual([[second], [second]]);
+    expect(reads.count).toBe(0);
   });
 
-  it('a partial batch at the end of the log is fetched again', async () => {
-    const entries = [logged(1)];
-    const log = aLog(entries);
-    const { read } = shareReading(log);
-    await read('acme', '0', 2);
-    entries.push(logged(2));
+  it('readers that are behind read the log, at the same offset together', async () => {
+    const logIds = await append(1, 2, 3);
+    const { shared, reads } = follow();
 
-    expect((await read('acme', '0', 2)).map(({ logId }) => logId)).toEqual(['1-0', '2-0']);
-    expect(await read('other', '1', 2)).toHaveLength(1);
+    const batches = await Promise.all([shared.read('0', 2), shared.read('0', 2)]);
+
+    expect(batches.map((batch) => batch.map(({ logId }) => logId))).toEqual([logIds.slice(0, 2), logIds.slice(0, 2)]);
+    expect(reads.count).toBe(1);
+    await append(4);
+    expect(await shared.read('0', 10)).toHaveLength(4);
   });
 
   it('a failed read is repeated', async () => {
-    const sound = aLog([1, 2].map(logged));
-    let broken = true;
-    const { read } = shareReading({
-      read: (...args) => (broken ? Promise.reject(new Error('away')) : sound.read(...args)),
-    });
-    await expect(read('acme', '0', 2)).rejects.toThrow('away');
-    broken = false;
-    expect(await read('acme', '0', 2)).toHaveLength(2);
+    await append(1);
+    const { shared, reads } = follow();
+    reads.broken = true;
+    await expect(shared.read('0', 2)).rejects.toThrow('away');
+    reads.broken = false;
+    expect(await shared.read('0', 2)).toHaveLength(1);
   });
 });

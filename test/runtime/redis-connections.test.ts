@@ -4,6 +4,7 @@ import { openConnections, type RedisConnections } from '../../src/runtime/redis-
 import { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
+import { changeEvent } from '../support/fan-out.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { startSilentProxy, type SilentProxy } from '../support/silent-proxy.js';
@@ -50,14 +51,15 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     const reader = new RedisLogReader({ redis: general, keys, connect: connections.patient });
     onTestFinished(() => reader.close());
     const signal = new AbortController().signal;
-    const first = await general.xadd(keys.log('acme'), '*', 'event', '{}');
+    const event = JSON.stringify(changeEvent({ record: 'r1', sequence: 1 }));
+    const first = await general.xadd(keys.log('acme'), '*', 'event', event);
     const waiting = reader.waitForMore('acme', first ?? '', 2_000, signal);
     await eventually(() => expect(proxy.accepted).toBe(2));
     proxy.fallSilent();
     const direct = openConnections({ url: redis.url });
     onTestFinished(() => direct.cut());
-    await direct.general().xadd(keys.log('acme'), '*', 'event', '{}');
-    expect(await waiting).toBe(true);
+    await direct.general().xadd(keys.log('acme'), '*', 'event', event);
+    expect(await waiting).toHaveLength(1);
   });
 
   it('redis connections: a worker whose connection fell silent takes jobs again', { timeout: 60_000 }, async () => {

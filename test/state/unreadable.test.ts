@@ -202,12 +202,9 @@ const OTHER_VALUES: Damage[] = [
     },
   ],
   [
-    'position of a pending event',
-    (keys) => ({ key: keys.pending('ops'), score: 0 }),
-    async ({ redis, keys }) => {
-      await redis.zadd(keys.pending('ops'), 0, `acme\x1f${SECRET}`);
-      return await new RedisRecordGate(redis, keys).pending('ops', 'acme');
-    },
+    'event that is stored with its ordering group',
+    (keys) => ({ key: keys.payloads('ops'), field: 'evt_1' }),
+    ({ redis, keys }) => new RedisRecordGate(redis, keys).stored('ops', ['evt_1']),
   ],
   [
     'health of a subscription',
