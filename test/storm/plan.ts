@@ -19,6 +19,7 @@ export const LOCK_MS = 2_000;
 export const STALLED_CHECK_MS = 400;
 export const TIMEOUT_MS = 500;
 export const ATTEMPTS = 4;
+const REDIS_RESTARTS = 2;
 
 export interface StormSubscription {
   name: string;
@@ -41,7 +42,9 @@ export type Fault =
   | { kind: 'freeze'; role: Role; slot: number; forMs: number; thenKill: boolean; replaced: boolean }
   | { kind: 'pause'; subscription: string; forMs: number }
   | { kind: 'retry'; subscription: string }
-  | { kind: 'replay'; subscription: string; share: number };
+  | { kind: 'replay'; subscription: string; share: number }
+  /** The Redis server is stopped, by SIGKILL or SIGTERM, and started again with its data. */
+  | { kind: 'redis'; kill: boolean };
 
 export type Role = 'handle' | 'dispatch';
 
@@ -75,6 +78,10 @@ export function planStorm(seed: number, size: StormSize): StormPlan {
   for (const { name } of SUBSCRIPTIONS) {
     const fault: Fault = { kind: 'replay', subscription: name, share: random() };
     faults.push({ atMs: size.stormMs * (0.3 + random() * 0.5), fault });
+  }
+  for (let n = 0; n < REDIS_RESTARTS; n += 1) {
+    const fault: Fault = { kind: 'redis', kill: random() < 0.5 };
+    faults.push({ atMs: size.stormMs * (0.2 + random() * 0.7), fault });
   }
   return { seed, size, events, faults: faults.toSorted((a, b) => a.atMs - b.atMs) };
 }

@@ -60,6 +60,11 @@ export class StormProcesses {
     }
   }
 
+  /** Journals that no process could renew its locks since then. */
+  cutOff(sinceMs: number): void {
+    for (const { pid } of this.#all) appendEntry(this.#task.file, { kind: 'starved', pid, sinceMs });
+  }
+
   /** Processes that are launched from now on do not kill or stop themselves. */
   calm(): void {
     this.#calm = true;

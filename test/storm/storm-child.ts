@@ -29,7 +29,8 @@ export interface StormTask {
 
 const task = JSON.parse(process.env['STORM_TASK'] ?? '{}') as StormTask;
 const { pid } = process;
-const connect = (): Redis => new Redis(task.url, { maxRetriesPerRequest: null });
+// The storm restarts Redis: lost connections are expected.
+const connect = (): Redis => new Redis(task.url, { maxRetriesPerRequest: null }).on('error', () => undefined);
 const redis = connect();
 const keys = new Keys(task.prefix);
 

@@ -1,4 +1,5 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { launchRedis } from '../support/private-redis.js';
 import { SHORT, planStorm } from './plan.js';
 import { runStorm } from './storm.js';
 
@@ -6,12 +7,18 @@ import { runStorm } from './storm.js';
 const named = process.env['STORM_SEED'];
 const seeds = named === undefined ? [6, Math.floor(Math.random() * 1_000_000)] : [Number(named)];
 
-describe('order: in a storm of killed, stopped and restarted processes', () => {
+async function aServer() {
+  const server = await launchRedis();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+describe('order: in a storm of killed, stopped and restarted processes, and of restarts of Redis', () => {
   it.each(seeds)(
     'events stay in order, none is lost and none is repeated without a reason (STORM_SEED=%i)',
     async (seed) => {
       const { violations, unclean, runs } = await runStorm({
-        redisUrl: inject('redisUrl'),
+        redis: await aServer(),
         plan: planStorm(seed, SHORT),
       });
 
@@ -24,7 +31,7 @@ describe('order: in a storm of killed, stopped and restarted processes', () => {
 
   it('control: without the gate, runs overlap and events are out of order', async () => {
     const calm = { ...planStorm(1, { ...SHORT, events: 200, stormMs: 1 }), faults: [] };
-    const { violations } = await runStorm({ redisUrl: inject('redisUrl'), plan: calm, ungated: true });
+    const { violations } = await runStorm({ redis: await aServer(), plan: calm, ungated: true });
 
     const kinds = new Set(violations.map(({ kind }) => kind));
     expect([...kinds]).toEqual(expect.arrayContaining(['overlap', 'out of sequence']));

@@ -9,14 +9,16 @@ import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import { replay } from '../../src/dispatch/replay.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import type { PrivateRedis } from '../support/private-redis.js';
 import { StormProcesses } from './processes.js';
 import { checkStorm, type CheckResult } from './checker.js';
 import { LOCK_MS, SUBSCRIPTIONS, type Fault, type StormPlan } from './plan.js';
 import { appendEntry, readJournal, type StormEvent } from './journal.js';
 
 export interface StormOptions {
-  redisUrl: string;
+  /** A server of its own: the storm restarts it. */
+  redis: Pick<PrivateRedis, 'url' | 'kill' | 'restart'>;
   plan: StormPlan;
   /** The control: processes without the gate. */
   ungated?: boolean;
@@ -64,6 +66,7 @@ interface Letter {
 
 class Storm {
   readonly processes: StormProcesses;
+  readonly #server: StormOptions['redis'];
   readonly #plan: StormPlan;
   readonly #file: string;
   readonly #redis: Redis;
@@ -73,11 +76,18 @@ class Storm {
   readonly #dead: DeadLetters;
   readonly #ungated: boolean;
   readonly #counts: Record<string, number> = {};
+  readonly #startedAtMs = systemClock.now();
+  #appended = 0;
   readonly #retries = new Map<string, number>();
   readonly #expected: StormEvent[] = [];
 
-  constructor({ redisUrl, plan, ungated = false }: StormOptions, file: string) {
-    const connect = (): Redis => new Redis(redisUrl, { maxRetriesPerRequest: null });
+  constructor({ redis, plan, ungated = false }: StormOptions, file: string) {
+    const connect = (): Redis => {
+      const client = new Redis(redis.url, { maxRetriesPerRequest: null });
+      // The storm restarts Redis: lost connections are expected.
+      return client.on('error', () => undefined);
+    };
+    this.#server = redis;
     this.#plan = plan;
     this.#file = file;
     this.#ungated = ungated;
@@ -85,7 +95,7 @@ class Storm {
     this.#deps = fanOutDeps({ redis: this.#redis, keys: this.#keys, connect });
     this.#queues = openQueues({ ...this.#deps, subscriptions: SUBSCRIPTIONS });
     this.#dead = new DeadLetters(this.#queues, this.#deps.gate);
-    this.processes = new StormProcesses({ url: redisUrl, prefix: this.#keys.prefix, seed: plan.seed, file, ungated });
+    this.processes = new StormProcesses({ url: redis.url, prefix: this.#keys.prefix, seed: plan.seed, file, ungated });
   }
 
   get counts(): Record<string, number> {
@@ -126,7 +136,14 @@ class Storm {
   }
 
   async #append(from: number, to: number): Promise<void> {
-    await appendEvents(this.#redis, this.#keys, this.#plan.events.slice(from, to).map(changeEvent));
+    // With ids of their own: a command that is repeated after Redis was restarted must not append an event twice.
+    for (const spec of this.#plan.events.slice(from, to)) {
+      const logId = `${this.#startedAtMs + (this.#appended += 1)}-0`;
+      const json = JSON.stringify(changeEvent(spec));
+      await this.#redis.xadd(this.#keys.log(WORKSPACE), logId, 'event', json).catch((error: unknown) => {
+        if (!String(error).includes('equal or smaller')) throw error;
+      });
+    }
   }
 
   async #apply(fault: Fault): Promise<void> {
@@ -134,6 +151,7 @@ class Storm {
       await this.processes.apply(fault);
       return;
     }
+    if (fault.kind === 'redis') return await this.#restartRedis(fault);
     const { subscription } = fault;
     if (fault.kind === 'pause') {
       await this.#queues.of(subscription).pause();
@@ -143,6 +161,15 @@ class Storm {
     if (fault.kind === 'retry') await this.#retryAll(subscription);
     if (fault.kind === 'replay' && !this.#ungated) await this.#replay(fault);
     this.#counts[fault.kind] = (this.#counts[fault.kind] ?? 0) + 1;
+  }
+
+  async #restartRedis({ kill }: Extract<Fault, { kind: 'redis' }>): Promise<void> {
+    const sinceMs = systemClock.now();
+    if (kill) await this.#server.kill();
+    await this.#server.restart();
+    await this.#redis.ping();
+    this.processes.cutOff(sinceMs);
+    this.#counts['redis'] = (this.#counts['redis'] ?? 0) + 1;
   }
 
   async #retryAll(subscription: string): Promise<void> {

@@ -2,14 +2,10 @@
  * Runs storms for many seeds and prints a table of the results (`npm run verify:order`). Exits 1 when a guarantee was violated.
  * Options: --seeds N, --seed N (the first), --events N, --records N, --handlers N, --seconds N, --ungated (the control)
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openRedis } from '../../src/runtime/private-redis.js';
-import { silentLog } from '../../src/runtime/log.js';
 import { LONG, planStorm, type StormSize } from '../storm/plan.js';
 import { runStorm } from '../storm/storm.js';
+import { launchRedis } from '../support/private-redis.js';
 
 const { values } = parseArgs({
   options: {
@@ -22,8 +18,7 @@ const { values } = parseArgs({
     ungated: { type: 'boolean', default: false },
   },
 });
-const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-verify-'));
-const redis = await openRedis({ stateDir, log: silentLog });
+const redis = await launchRedis();
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 say('| seed | runs | repeats | deaths | stale runs | faults | violations | seconds |');
@@ -38,7 +33,7 @@ let failed = 0;
 for (let n = 0; n < Number(values.seeds); n += 1) {
   const seed = Number(values.seed) + n;
   const plan = planStorm(seed, size);
-  const result = await runStorm({ redisUrl: redis.url, plan, ungated: values.ungated });
+  const result = await runStorm({ redis, plan, ungated: values.ungated });
   const { violations, runs, repeats, deaths, staleRuns, faults, unclean } = result;
   const counted = Object.entries(faults).map(([kind, times]) => `${kind} ${times}`);
   const seconds = Math.round(result.tookMs / 1_000);
@@ -51,5 +46,4 @@ for (let n = 0; n < Number(values.seeds); n += 1) {
   for (const one of unclean) process.stderr.write(`STORM_SEED=${seed}: ${one}\n`);
 }
 await redis.close();
-await rm(stateDir, { recursive: true, force: true });
 process.exitCode = failed === 0 ? 0 : 1;
