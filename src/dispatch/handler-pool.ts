@@ -15,7 +15,7 @@ export interface HandlerPoolOptions {
   connect: Connect;
   keys: QueueKeys;
   gate: RecordGate;
-  log: Pick<LogReader, 'events'>;
+  log: Pick<LogReader, 'event'>;
   once: OnceStore;
   health: HealthStore;
   subscriptions: readonly Subscription[];

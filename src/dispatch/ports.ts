@@ -15,8 +15,8 @@ export interface LogReader {
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
   /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
-  /** The events with these log ids; null for one that the log no longer contains. */
-  events(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]>;
+  /** The event with this log id; null when the log no longer contains it. */
+  event(workspace: string, logId: string): Promise<ChangeEvent | null>;
   /** Events after `after`, as soon as there are any; none after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]>;
   /** Closes the connections that `waitForMore` opened. */
@@ -119,8 +119,8 @@ export interface RecordGate {
   hold(subscription: string, claim: Claim): Promise<Hold>;
   /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
   merge(subscription: string, claim: Claim, merge: { count: number; head: Entry; stored: StoredEvent }): Promise<Merge>;
-  /** What is stored with these deliveries; null when nothing is. */
-  stored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]>;
+  /** What is stored with a delivery; null when nothing is. */
+  stored(subscription: string, id: string): Promise<StoredEvent | null>;
   pending(subscription: string, workspace: string): Promise<Pending>;
 }
 

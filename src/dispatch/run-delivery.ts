@@ -32,7 +32,6 @@ import {
   type DecidedFailure,
   type FailedAttempt,
 } from './failure.js';
-import { loadDeliveries, type Loadable } from './load.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type {
   Advance,
@@ -58,7 +57,7 @@ const MOST_STALLS = 50;
 export interface RunContext {
   subscription: Subscription;
   gate: RecordGate;
-  log: Pick<LogReader, 'events'>;
+  log: Pick<LogReader, 'event'>;
   queue: QueueHandle;
   /** Adds the job of a head. */
   addJob: (head: Head) => Promise<void>;
@@ -115,17 +114,20 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
 }
 
-async function load(entry: Loadable, { workspace }: Claim, context: RunContext): Promise<Delivery | null> {
-  const [delivery = null] = await loadDeliveries([entry], {
-    ...context,
-    workspace,
-    subscription: context.subscription.name,
-  });
-  return delivery;
+/** Null where the event is gone: it was dropped from the log while the subscription was disabled, or the log was lost. */
+async function load(
+  { id, logId, kind }: Pick<Entry, 'id' | 'logId' | 'kind'>,
+  { workspace }: Claim,
+  { log, gate, subscription }: RunContext,
+): Promise<Delivery | null> {
+  const stored =
+    kind === 'logged' ? { event: await log.event(workspace, logId) } : await gate.stored(subscription.name, id);
+  return stored?.event == null ? null : { ...stored, event: stored.event, id, workspace, logId };
 }
 
-async function loadAll(entries: readonly Entry[], { workspace }: Claim, context: RunContext): Promise<Delivery[]> {
-  const all = await loadDeliveries(entries, { ...context, workspace, subscription: context.subscription.name });
+/** Up to the first that is gone. */
+async function loadAll(entries: readonly Entry[], claim: Claim, context: RunContext): Promise<Delivery[]> {
+  const all = await Promise.all(entries.map((entry) => load(entry, claim, context)));
   const end = all.indexOf(null);
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
 }

@@ -84,10 +84,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   const context: RunContext = {
     ...options,
     queue: worker,
-    addJob: gather(async (heads: readonly Head[]) => {
-      await addJobs(worker, heads);
-      return [];
-    }),
+    addJob: jobAdder(worker),
     lockMs: timing.lockMs,
     onReturned,
     ...(batcher && { batcher }),
@@ -117,6 +114,14 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     },
     abandon: () => worker.disconnect(),
   };
+}
+
+/** Jobs that are added in the same turn of the event loop are one pipeline. */
+function jobAdder(worker: Worker<JobData>): RunContext['addJob'] {
+  return gather(async (heads: readonly Head[]) => {
+    await addJobs(worker, heads);
+    return [];
+  });
 }
 
 /** The worker takes jobs until it is closed. If it ends by itself, it is started again, and the log says so. */

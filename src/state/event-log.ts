@@ -66,15 +66,10 @@ export class RedisLogReader implements LogReader {
     return newest?.[0] ?? BEFORE_ALL;
   }
 
-  async events(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]> {
+  event(workspace: string, logId: string): Promise<ChangeEvent | null> {
     this.#keeps = true;
-    const log = this.#keys.log(workspace);
-    return await Promise.all(
-      logIds.map((logId) => {
-        const kept = this.#kept.get(`${log} ${logId}`);
-        return kept === undefined ? this.#event(workspace, logId) : (JSON.parse(kept) as ChangeEvent);
-      }),
-    );
+    const kept = this.#kept.get(`${this.#keys.log(workspace)} ${logId}`);
+    return kept === undefined ? this.#event(workspace, logId) : Promise.resolve(JSON.parse(kept) as ChangeEvent);
   }
 
   #parsed(log: string, entries: readonly Entry[]): LoggedEvent[] {

@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { describe } from '../errors.js';
+import { systemClock } from '../runtime/clock.js';
 import { gatherEach } from '../runtime/gather.js';
 import type {
   Advance,
@@ -30,6 +31,12 @@ const advanceScript = loadScript('group-advance');
 /** A repetition of a batch is recognised until this long after it. The mark of the log itself is kept. */
 const MARK_KEPT_MS = 7 * 86_400_000;
 
+/**
+ * A run that begins this soon after Redis named its delivery as the head need not ask again. The delivery could only have been handled since by
+ * another process, and then its handled job would still be stored, and BullMQ would have refused to add the job of this run (`KEPT_COMPLETED`).
+ */
+const STILL_HEAD_MS = 50;
+
 interface Question {
   claim: Claim;
   verb: 'look' | 'done' | 'hold' | 'merge';
@@ -47,6 +54,10 @@ export class RedisRecordGate implements RecordGate {
   readonly #ask = gatherEach((subscription, questions: readonly Question[]) =>
     this.#askTogether(subscription, questions),
   );
+
+  readonly #stored = gatherEach((subscription, ids: readonly string[]) => this.#readStored(subscription, ids));
+  /** Heads that an answer has just named, by subscription and delivery. */
+  readonly #named = new Map<string, { entry: Entry; askedAtMs: number }>();
 
   constructor(redis: Redis, keys: Keys) {
     this.#redis = redis;
@@ -69,14 +80,22 @@ export class RedisRecordGate implements RecordGate {
       entry.replaces ?? '',
       entry.stored === undefined ? '' : JSON.stringify(entry.stored),
     ]);
+    const askedAtMs = systemClock.now();
     const answer = await enterScript.run(this.#redis, keys, [source === workspace ? 0 : MARK_KEPT_MS, ...args]);
     if (!Array.isArray(answer) || answer.length !== entries.length + 1)
       throw unexpectedAnswer(enterScript, describe(answer));
     const [pending, ...standings] = answer as [number, ...string[]];
-    return { pending, heads: standings.map((standing) => standing === 'head') };
+    const heads = standings.map((standing) => standing === 'head');
+    entries.forEach((entry, index) => {
+      if (heads[index] && entry.group !== null) this.#name(subscription, entry, askedAtMs);
+    });
+    return { pending, heads };
   }
 
   async look(subscription: string, claim: Claim, most = 1): Promise<Look> {
+    const named = this.#named.get(`${subscription} ${claim.id}`);
+    if (most === 1 && named !== undefined && systemClock.now() - named.askedAtMs < STILL_HEAD_MS)
+      return { outcome: 'head', entries: [named.entry] };
     const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'look', count: most });
     const [first, ...others] = entries.map((entry) => this.#entryOf(entry, subscription, claim));
     if (word === 'head' && first !== undefined) return { outcome: 'head', entries: [first, ...others] };
@@ -101,14 +120,8 @@ export class RedisRecordGate implements RecordGate {
     return this.#change<'head'>(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
   }
 
-  async stored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]> {
-    const key = this.#keys.payloads(subscription);
-    const texts = ids.length === 0 ? [] : await this.#redis.hmget(key, ...ids);
-    return texts.map((text, index) => {
-      const field = ids[index] ?? '';
-      const remedy = `HDEL ${key} "${field}" drops the event; its delivery then counts as handled.`;
-      return text === null ? null : readJson(storedSchema, text, { key, field, what: 'an event', remedy });
-    });
+  stored(subscription: string, id: string): Promise<StoredEvent | null> {
+    return this.#stored(subscription, id);
   }
 
   async pending(subscription: string, workspace: string): Promise<Pending> {
@@ -120,18 +133,39 @@ export class RedisRecordGate implements RecordGate {
     return { events, oldest: ms === undefined ? null : `${ms}-0` };
   }
 
+  #name(subscription: string, entry: Entry, askedAtMs: number): void {
+    this.#named.set(`${subscription} ${entry.id}`, { entry, askedAtMs });
+    for (const [name, one] of this.#named) {
+      if (askedAtMs - one.askedAtMs < STILL_HEAD_MS) return;
+      this.#named.delete(name);
+    }
+  }
+
+  async #readStored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]> {
+    const key = this.#keys.payloads(subscription);
+    const texts = await this.#redis.hmget(key, ...ids);
+    return texts.map((text, index) => {
+      const field = ids[index] ?? '';
+      const remedy = `HDEL ${key} "${field}" drops the event; its delivery then counts as handled.`;
+      return text === null ? null : readJson(storedSchema, text, { key, field, what: 'an event', remedy });
+    });
+  }
+
   async #change<Word extends string>(
     subscription: string,
     question: Question,
     expected?: Word,
   ): Promise<Advance | { outcome: Word }> {
-    const [word, entry] = await this.#ask(subscription, question);
+    const askedAtMs = systemClock.now();
+    // A later look must see what this changes.
+    this.#named.delete(`${subscription} ${question.claim.id}`);
+    const [word, text] = await this.#ask(subscription, question);
     if (word === 'taken-over') return { outcome: word };
-    if (word === 'left')
-      return {
-        outcome: word,
-        next: entry === undefined ? null : this.#entryOf(entry, subscription, question.claim),
-      };
+    if (word === 'left') {
+      const next = text === undefined ? null : this.#entryOf(text, subscription, question.claim);
+      if (next !== null) this.#name(subscription, next, askedAtMs);
+      return { outcome: word, next };
+    }
     if (word === expected && expected !== undefined) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(word));
   }

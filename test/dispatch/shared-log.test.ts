@@ -26,7 +26,7 @@ function follow() {
       reads.count += 1;
       return reads.broken ? Promise.reject(new Error('away')) : reader.read(...args);
     },
-    events: (...args) => reader.events(...args),
+    event: (...args) => reader.event(...args),
     tail: (...args) => reader.tail(...args),
     waitForMore: (...args) => reader.waitForMore(...args),
     close: () => reader.close(),

@@ -204,7 +204,7 @@ const OTHER_VALUES: Damage[] = [
   [
     'event that is stored with its ordering group',
     (keys) => ({ key: keys.payloads('ops'), field: 'evt_1' }),
-    ({ redis, keys }) => new RedisRecordGate(redis, keys).stored('ops', ['evt_1']),
+    ({ redis, keys }) => new RedisRecordGate(redis, keys).stored('ops', 'evt_1'),
   ],
   [
     'health of a subscription',

@@ -151,7 +151,10 @@ class Storm {
       await this.processes.apply(fault);
       return;
     }
-    if (fault.kind === 'redis') return await this.#restartRedis(fault);
+    if (fault.kind === 'redis') {
+      await this.#restartRedis(fault);
+      return;
+    }
     const { subscription } = fault;
     if (fault.kind === 'pause') {
       await this.#queues.of(subscription).pause();

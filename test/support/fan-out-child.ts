@@ -130,7 +130,7 @@ if (role === 'dispatch') {
       const events = await deps.log.read(...args);
       return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
     },
-    events: (...args) => deps.log.events(...args),
+    event: (...args) => deps.log.event(...args),
     tail: (...args) => deps.log.tail(...args),
     waitForMore: (...args) => deps.log.waitForMore(...args),
     close: () => deps.log.close(),

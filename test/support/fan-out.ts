@@ -161,7 +161,7 @@ export const openGate: RecordGate = {
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
   merge: () => Promise.resolve({ outcome: 'head' }),
-  stored: (_subscription, ids) => Promise.resolve(ids.map(() => null)),
+  stored: () => Promise.resolve(null),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
 };
 
