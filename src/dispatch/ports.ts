@@ -88,6 +88,8 @@ export interface Claim {
   id: string;
   /** The token of BullMQ's lock of the job: it shows that this run still has the job. Empty for a dead letter, which nothing runs. */
   token: string;
+  /** No run of the job began before this one. */
+  isFirst?: boolean;
 }
 
 /** `left`: the delivery has left its group; `next` is the head of the group now. */

@@ -94,7 +94,7 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const { job, token } = given;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
-  const claim: Claim = { workspace, group, id, token };
+  const claim: Claim = { workspace, group, id, token, isFirst: job.attemptsStarted === 1 };
   const [look, loaded] = await Promise.all([
     // Without an order there is no turn to wait for.
     group === null ? null : context.gate.look(context.subscription.name, claim),

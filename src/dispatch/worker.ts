@@ -59,7 +59,6 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   const closing = new AbortController();
   let working: Promise<void> | undefined;
   let stopping = false;
-  const facts = { subscription: subscription.name };
 
   const run = async (job: Job<JobData>, token = ''): Promise<void> => {
     const interrupt = new Interrupt();
@@ -77,7 +76,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
   const worker = new Worker<JobData>(subscription.name, run, workerOptions(options));
   const onReturned = onFirstCall((value: unknown) => {
     const message = 'a handler returned a value, which is ignored: return nothing on success, throw on failure';
-    logger.warn({ ...facts, returned: describe(value) }, message);
+    logger.warn({ subscription: subscription.name, returned: describe(value) }, message);
   });
   const { batch } = subscription;
   const batcher = batch === undefined ? undefined : createBatcher({ ...options, batch, onReturned });

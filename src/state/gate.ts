@@ -32,7 +32,7 @@ const advanceScript = loadScript('group-advance');
 const MARK_KEPT_MS = 7 * 86_400_000;
 
 /**
- * A run that begins this soon after Redis named its delivery as the head need not ask again. The delivery could only have been handled since by
+ * The first run of a job, if it begins this soon after Redis named its delivery as the head, need not ask again. The delivery could only have been handled since by
  * another process, and then its handled job would still be stored, and BullMQ would have refused to add the job of this run (`KEPT_COMPLETED`).
  */
 const STILL_HEAD_MS = 50;
@@ -94,7 +94,12 @@ export class RedisRecordGate implements RecordGate {
 
   async look(subscription: string, claim: Claim, most = 1): Promise<Look> {
     const named = this.#named.get(`${subscription} ${claim.id}`);
-    if (most === 1 && named !== undefined && systemClock.now() - named.askedAtMs < STILL_HEAD_MS)
+    if (
+      most === 1 &&
+      claim.isFirst === true &&
+      named !== undefined &&
+      systemClock.now() - named.askedAtMs < STILL_HEAD_MS
+    )
       return { outcome: 'head', entries: [named.entry] };
     const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'look', count: most });
     const [first, ...others] = entries.map((entry) => this.#entryOf(entry, subscription, claim));
@@ -166,7 +171,7 @@ export class RedisRecordGate implements RecordGate {
       if (next !== null) this.#name(subscription, next, askedAtMs);
       return { outcome: word, next };
     }
-    if (word === expected && expected !== undefined) return { outcome: expected };
+    if (expected !== undefined && word === (expected as string)) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(word));
   }
 
