@@ -102,7 +102,7 @@ export type Merge = { outcome: 'head' } | Advance;
 export interface Pending {
   /** Deliveries entered and neither handled nor dead. */
   events: number;
-  /** At or just before the log id of the oldest of them. */
+  /** The log id of the oldest of them, or just before it. */
   oldest: string | null;
 }
 

@@ -131,11 +131,8 @@ export class RedisRecordGate implements RecordGate {
 
   async pending(subscription: string, workspace: string): Promise<Pending> {
     const key = this.#keys.pending(subscription, workspace);
-    const [events, [, ms]] = await Promise.all([
-      this.#redis.zcard(key),
-      this.#redis.zrange(key, '0', '0', 'WITHSCORES'),
-    ]);
-    return { events, oldest: ms === undefined ? null : `${ms}-0` };
+    const [events, oldest] = await Promise.all([this.#redis.zcard(key), readOldestPending(this.#redis, key)]);
+    return { events, oldest };
   }
 
   #name(subscription: string, entry: Entry, askedAtMs: number): void {
@@ -216,4 +213,12 @@ function packEntry({ id, logId, atMs, kind, type }: Entry): string {
 
 function isKind(text: string): text is Entry['kind'] {
   return text === 'logged' || text === 'stored' || text === 'decided';
+}
+
+/** The log id of the oldest pending delivery, or a little before it; see `scoreOf` in group-enter.lua. */
+export async function readOldestPending(redis: Redis, key: string): Promise<string | null> {
+  const [, score] = await redis.zrange(key, '0', '0', 'WITHSCORES');
+  if (score === undefined) return null;
+  const ms = Math.floor(Number(score));
+  return `${ms}-${Math.round((Number(score) - ms) * 4_096)}`;
 }

@@ -89,7 +89,7 @@ export class Keys {
 
   /** list of one record's pending deliveries: `<id>␟<log id>␟<ms>␟<kind>␟<type>`; the first has a job, and may run. */
   group = (subscription: string, group: string): string => this.#subscription(subscription, `group:${group}`);
-  /** sorted set, score ms of the log id: deliveries that were entered and are neither handled nor dead. */
+  /** sorted set, score ms and sequence of the log id: deliveries that were entered and are neither handled nor dead. */
   pending = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `pending:${workspace}`);
   /** string, with TTL unless the source is a workspace's log: the mark of the last delivery that was entered from it. */

@@ -9,6 +9,7 @@
  */
 import type { Redis } from 'ioredis';
 import { compareLogIds } from '../events/log-id.js';
+import { readOldestPending } from './gate.js';
 import type { Keys } from './keys.js';
 import { readOffset } from './offsets.js';
 import { readNumber } from './stored.js';
@@ -56,7 +57,7 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): P
       name,
       offset,
       next: await firstId(redis, log, `(${offset}`),
-      oldest: await oldestPending(redis, keys.pending(name, workspace)),
+      oldest: await readOldestPending(redis, keys.pending(name, workspace)),
     })),
   );
   const holding = needed
@@ -67,12 +68,6 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): P
   const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
   const missed = needed.filter(({ name, next, oldest }) => disabled.includes(name) && (isGone(next) || isGone(oldest)));
   return { dropped, droppedOffsets, missedBy: missed.map(({ name }) => name) };
-}
-
-/** At most the log id of the oldest event that is pending; null when none is. */
-async function oldestPending(redis: Redis, key: string): Promise<string | null> {
-  const [, ms] = await redis.zrange(key, '0', '0', 'WITHSCORES');
-  return ms === undefined ? null : `${ms}-0`;
 }
 
 async function firstId(redis: Redis, log: string, from: string): Promise<string | null> {

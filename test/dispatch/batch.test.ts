@@ -21,8 +21,10 @@ describe('batch', () => {
     await running.pool.stop();
 
     expect(await running.settled()).toEqual({ outcome: 'handled' });
-    expect(seen.map((names) => names.toSorted())).toEqual([['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']]);
-    expect(seen[0]!.filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a4']);
+    // The heads may have joined one after another; each brought its followers.
+    expect(seen.length).toBeLessThanOrEqual(3);
+    expect(seen.flat().toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']);
+    expect(seen.flat().filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a4']);
     expect(await stateOf(test)).toEqual([test.keys.entered('s', 'acme')]);
     await eventually(async () =>
       expect((await running.dispatcher.statistics())[0]).toMatchObject({ active: 0, delayed: 0, waiting: 0 }),

@@ -44,6 +44,16 @@ describe('the retention of the log', () => {
     expect(await left()).toEqual(ids.slice(22));
   });
 
+  it('retention: an event that is read and pending keeps the log, but not for a disabled subscription', async () => {
+    const ids = await minutes(30);
+    await reads('books', ids.at(-1)!);
+    const score = Number(ids[5]!.split('-')[0]);
+    await redis.redis.zadd(redis.keys.pending('books', 'acme'), score, 'evt_1');
+
+    expect(await trim({})).toEqual({ dropped: 5, droppedOffsets: [], missedBy: [] });
+    expect(await trim({ disabled: ['books'] })).toEqual({ dropped: 15, droppedOffsets: [], missedBy: ['books'] });
+  });
+
   it('retention: excess events are removed in steps unless a subscription has not read them', async () => {
     const ids = await minutes(4_500);
     const retention = { ageMs: 365 * DAY, events: 100 };

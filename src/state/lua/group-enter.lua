@@ -12,6 +12,12 @@ local function numbersOf(mark)
   return tonumber(ms), tonumber(sequence)
 end
 
+-- A double holds the sequence exactly up to 4095; of a higher one, the score is a little before it.
+local function scoreOf(entry)
+  local ms, sequence = string.match(entry, '\31(%d+)-(%d+)')
+  return string.format('%.17g', tonumber(ms) + math.min(tonumber(sequence), 4095) / 4096)
+end
+
 local furthest = redis.call('GET', KEYS[1]) or '0-0'
 local ms, sequence = numbersOf(furthest)
 local answer = { 0 }
@@ -23,7 +29,7 @@ for at = 2, #ARGV, 5 do
   local isFresh = markMs > ms or (markMs == ms and markSequence > sequence)
   if isFresh then
     furthest, ms, sequence = mark, markMs, markSequence
-    redis.call('ZADD', KEYS[2], string.match(entry, '\31(%d+)-'), id)
+    redis.call('ZADD', KEYS[2], scoreOf(entry), id)
     if payload ~= '' then redis.call('HSET', KEYS[3], id, payload) end
     if index > 0 then
       if replaced ~= '' and idOf(redis.call('LINDEX', group, 0)) == replaced then
