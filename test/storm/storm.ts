@@ -78,6 +78,7 @@ class Storm {
   readonly #counts: Record<string, number> = {};
   readonly #startedAtMs = systemClock.now();
   #appended = 0;
+  #restarting: Promise<void> = Promise.resolve();
   readonly #retries = new Map<string, number>();
   readonly #expected: StormEvent[] = [];
 
@@ -152,7 +153,9 @@ class Storm {
       return;
     }
     if (fault.kind === 'redis') {
-      await this.#restartRedis(fault);
+      // One restart at a time: two would need the same port.
+      this.#restarting = this.#restarting.then(() => this.#restartRedis(fault));
+      await this.#restarting;
       return;
     }
     const { subscription } = fault;
