@@ -79,12 +79,13 @@ const acceptanceIgnored: Sabotage = {
 const keptCursorsBelieved: Sabotage = {
   shortcuts: (shortcuts) => ({
     begin: (...args) => shortcuts.begin(...args),
-    async next(nowMs) {
-      const page = await shortcuts.next(nowMs);
+    async next(kind, nowMs) {
+      const page = await shortcuts.next(kind, nowMs);
       if (page !== null) delete page.doubtful;
       return page;
     },
     done: (...args) => shortcuts.done(...args),
+    abandon: (...args) => shortcuts.abandon(...args),
     walked: (...args) => shortcuts.walked(...args),
     dueMs: (nowMs) => shortcuts.dueMs(nowMs),
     end: () => shortcuts.end(),

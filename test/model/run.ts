@@ -1,7 +1,7 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { digestOf } from '../../src/detect/digest.js';
+import { recordDigest } from '../../src/detect/digest.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/errors.js';
 import type { CrmRecord } from '../../src/crm/record.js';
@@ -228,7 +228,7 @@ class Run {
     const visible = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
       const records = this.#crm.visible(all);
       const given = withoutIds ? records.map(({ id: _, ...record }) => record) : records;
-      given.forEach((record, at) => shown.set(digestOf(JSON.stringify(record)), records[at] ?? record));
+      given.forEach((record, at) => shown.set(recordDigest(JSON.stringify(record)), records[at] ?? record));
       return given;
     };
     const api = inProcessApi({
