@@ -95,7 +95,7 @@ const keptCursorsBelieved: Sabotage = {
 describe('model: controls', () => {
   const redis = useRedis();
 
-  it.each([
+  it.each<[string, Sabotage, RegExp, number?]>([
     ['model: finds that events are not committed together with the records (control)', eventsInASecondStep, /sequence/],
     ['model: finds that a page is committed as often as it is sent (control)', pagesCommittedTwice, /twice|tally/],
     [
@@ -108,10 +108,12 @@ describe('model: controls', () => {
       'model: finds that the members of a part of a page are not kept (control)',
       partsWithoutMembers,
       /stored records.*too many/,
+      // A rare failure: about one run in two thousand. This seed finds it sooner.
+      5,
     ],
     ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/],
-  ])('%s', { timeout: 600_000 }, async (_what, sabotage, says) => {
-    const failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 1_500, seed: 1, sabotage });
+  ])('%s', { timeout: 600_000 }, async (_what, sabotage, says, seed = 1) => {
+    const failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 3_000, seed, sabotage });
     expect(failure?.violations.join('\n')).toMatch(says);
   });
 
