@@ -31,7 +31,9 @@ export function incompleteSweep({
 export function leaseLost(list: ListName): ChangefeedError {
   return new ChangefeedError('CF_LEASE_LOST', {
     list,
-    message: `List "${list}": another process has taken over this sweep and continues it. Nothing was written twice.`,
+    message:
+      `List "${list}": this process lost the list's lease, because it or Redis did not answer for longer than the lease lasts. ` +
+      `The process that gets the next lease continues the sweep. Nothing was written twice.`,
   });
 }
 

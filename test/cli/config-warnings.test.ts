@@ -62,7 +62,7 @@ describe('config warnings of a process', { timeout: 60_000 }, () => {
     const { code, stderr } = await run(folder, 'sweep', 'people');
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /subscription can never match.*"subscription":"done".*the list \\"todo\\" is disabled in acme/,
+      /subscription can never match.*subscription=done.*the list \\"todo\\" is disabled in acme/,
     );
   });
 

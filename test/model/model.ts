@@ -111,7 +111,8 @@ function walks(lists: readonly BuiltInList[]): fc.Arbitrary<Scenario> {
 /** Loads all scripts: otherwise the numbers of a process's calls would depend on what Redis has cached. */
 export async function loadScripts(redis: Redis): Promise<void> {
   const folder = new URL('../../src/state/lua/', import.meta.url);
-  for (const name of readdirSync(folder)) await redis.script('LOAD', await readFile(new URL(name, folder), 'utf8'));
+  const names = readdirSync(folder).filter((name) => name.endsWith('.lua'));
+  for (const name of names) await redis.script('LOAD', await readFile(new URL(name, folder), 'utf8'));
 }
 
 async function deleteWorkspace(redis: Redis, keys: Keys, workspace: string, list: BuiltInList): Promise<void> {
