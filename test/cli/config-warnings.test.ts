@@ -61,9 +61,7 @@ describe('config warnings of a process', { timeout: 60_000 }, () => {
     const { folder } = await folderWith(DONE);
     const { code, stderr } = await run(folder, 'sweep', 'people');
     expect(code).toBe(0);
-    expect(stderr).toMatch(
-      /subscription can never match.*subscription=done.*the list \\"todo\\" is disabled in acme/,
-    );
+    expect(stderr).toMatch(/subscription can never match.*subscription=done.*the list \\"todo\\" is disabled in acme/);
   });
 
   it('config warnings: the command todos fails with the remedy when the list todo is disabled', async () => {
