@@ -15,13 +15,13 @@ export interface NoticeDraft extends Notice {
   sequence: number;
 }
 
-/** The id depends on the problem and its time, so a problem that is reported twice is one event. */
+/** The id depends on the problem and its time, so a problem that is reported twice is one event. The end of one has its own time. */
 export function buildNotice(draft: NoticeDraft): ChangeEvent {
-  const { workspace, kind, subject, at, sequence, severity, message, since, list } = draft;
+  const { workspace, kind, subject, at, sequence, severity, message, since, list, problem } = draft;
   const type: NoticeType = `changefeed.${kind}`;
   return {
     specversion: '1.0',
-    id: eventId([workspace, type, subject, since ?? at]),
+    id: eventId([workspace, type, subject, ...(problem === undefined ? [since ?? at] : [problem, at])]),
     source: `/workspaces/${workspace}`,
     type,
     subject,
@@ -36,7 +36,7 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
       detectedBy: 'clock',
       observedAt: at,
       sweep: '',
-      notice: { severity, message, since, list },
+      notice: { severity, message, since, list, ...(problem !== undefined && { problem }) },
     },
   };
 }

@@ -10,8 +10,8 @@ export type Verb = (typeof VERBS)[number];
 export const TODO_VERBS = ['completed', 'reopened', 'rescheduled', 'reassigned', 'due_soon', 'overdue'] as const;
 export type TodoVerb = (typeof TODO_VERBS)[number];
 export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
-/** What the feed reports about itself. The event type is `changefeed.<kind>`. */
-export const NOTICE_KINDS = [
+/** The problems that the feed finds in itself. */
+export const PROBLEM_KINDS = [
   'redis.evicts',
   'redis.refuses',
   'state.lost',
@@ -27,6 +27,9 @@ export const NOTICE_KINDS = [
   'role.missing',
   'loop.stalled',
 ] as const;
+export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+/** What the feed reports about itself: each problem when it begins, and that it is over. The event type is `changefeed.<kind>`. */
+export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 export type NoticeType = `changefeed.${NoticeKind}`;
 
@@ -40,6 +43,8 @@ export interface Notice {
   readonly since: string | null;
   /** The list with the problem; null when the problem is not about one list. */
   readonly list: ListName | null;
+  /** Only with `changefeed.problem.over`: the problem that is over. */
+  readonly problem?: ProblemKind;
 }
 
 /** `edited`: by a person or an integration. `refreshed`: only fields that the system updates by itself. */

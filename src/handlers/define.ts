@@ -24,8 +24,12 @@ export type DerivedEvent<Type extends string = string> = EventOfType<Type> & {
 
 /** One of the feed's own events. */
 export type FeedEvent<Type extends NoticeType = NoticeType> = EventOfType<Type> & {
-  readonly data: ChangeData & { readonly before: null; readonly after: null; readonly notice: Notice };
+  readonly data: ChangeData & { readonly before: null; readonly after: null; readonly notice: NoticeOf<Type> };
 };
+
+type NoticeOf<Type extends NoticeType> = [Type] extends ['changefeed.problem.over']
+  ? Notice & Required<Pick<Notice, 'problem'>>
+  : Notice;
 
 interface EventOfType<Type extends string> extends Omit<ChangeEvent, 'type' | 'data'> {
   readonly type: Type;

@@ -12,8 +12,8 @@ import type { Problem, Status } from './status.js';
 export interface NoticeStore {
   /** Reports a problem by an event, unless it was already reported and has lasted since then. */
   raise(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): Promise<'raised' | 'known'>;
-  /** Ends the problems that no process has seen since that time. If one comes back, it is reported again. */
-  forgetUnseen(workspace: string, beforeMs: number): Promise<void>;
+  /** Ends the problems that no process has seen since that time, each with an event. If one comes back, it is reported again. */
+  endUnseen(workspace: string, unseen: { sinceMs: number; nowMs: number }): Promise<void>;
 }
 
 export interface SentinelDeps {
@@ -37,12 +37,15 @@ const MUST_LAST: ReadonlySet<Problem['kind']> = new Set(['role.missing', 'list.l
 /** @returns one turn of the sentinel's loop */
 export function createSentinel({ status, notices, log, clock }: SentinelDeps): () => Promise<number> {
   let known = new Map<string, Problem>();
-  let foundBefore: ReadonlySet<string> = new Set();
+  let foundBefore: ReadonlySet<string> | undefined;
   return async () => {
     const now = await status();
     const names = now.workspaces.map(({ name }) => name);
     const found = new Map(now.problems.map((problem) => [nameOf(problem), problem]));
-    const current = new Map([...found].filter(([name, { kind }]) => !MUST_LAST.has(kind) || foundBefore.has(name)));
+    const current = new Map(
+      [...found].filter(([name, { kind }]) => !MUST_LAST.has(kind) || foundBefore?.has(name) === true),
+    );
+    const isFirstTurn = foundBefore === undefined;
     foundBefore = new Set(found.keys());
     for (const [name, problem] of current) if (!known.has(name)) logBegin(log, problem);
     for (const [name, problem] of known) if (!current.has(name)) log.info(factsOf(problem), 'problem over');
@@ -53,7 +56,9 @@ export function createSentinel({ status, notices, log, clock }: SentinelDeps): (
       for (const workspace of problem.workspace === null ? names : [problem.workspace])
         await notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs);
     }
-    for (const workspace of names) await notices.forgetUnseen(workspace, nowMs - OVER_MS);
+    // Not in the first turn: after all processes were down, a problem that must be found twice has not been seen for long.
+    if (isFirstTurn) return INTERVAL_MS;
+    for (const workspace of names) await notices.endUnseen(workspace, { sinceMs: nowMs - OVER_MS, nowMs });
     return INTERVAL_MS;
   };
 }

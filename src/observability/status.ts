@@ -2,7 +2,7 @@
 import type { Spent } from '../api/spending.js';
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { Notice, NoticeKind } from '../events/types.js';
+import type { Notice, ProblemKind } from '../events/types.js';
 import type { ListFailure } from '../sweep/schedule.js';
 
 export interface ListStatus {
@@ -74,7 +74,7 @@ export interface ShortcutStatus {
 
 /** Something that needs attention. */
 export interface Problem extends Notice {
-  readonly kind: NoticeKind;
+  readonly kind: ProblemKind;
   /** `list:people`, `subscription:ops`, `role:poll`, `loop:…` or `workspace`. */
   readonly subject: string;
   /** Null when the problem concerns all workspaces. */

@@ -46,7 +46,7 @@ export class Keys {
   budgetPause = (workspace: string): string => this.#workspace(workspace, 'budget:pause');
   /** sorted set, score ms: `<kind> <key>` of every todo for which an event is due at that time. */
   due = (workspace: string): string => this.#workspace(workspace, 'due');
-  /** hash: `open <problem>` → ms when it was last seen; `count <subject>` → notices published about the subject. */
+  /** hash: `open <problem>` → ms when it was last seen, `facts <problem>` (JSON); `count <subject>` → notices published about the subject. */
   notices = (workspace: string): string => this.#workspace(workspace, 'notices');
   /** string with TTL: the derive function has appended the events that it made of this one. */
   derived = (workspace: string, derive: string, eventId: string): string =>

@@ -1,36 +1,84 @@
 /** The open problems, each with a published notice: one hash per workspace. */
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
+import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
 import type { NoticeStore } from '../observability/sentinel.js';
+import { isoTime } from '../runtime/clock.js';
+import { formatDuration } from '../runtime/duration.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import { readNumber } from './stored.js';
+import { isTime, readJson, readNumber } from './stored.js';
 
 const raiseNotice = loadScript('raise-notice');
+const endNotice = loadScript('end-notice');
 
 /** A number that no sequence reaches; it marks where the sequence stands in the event's JSON. */
 const MARK = 4_503_599_627_370_497;
 
+/** What the event about the end of a problem repeats. */
+type Facts = Pick<NoticeDraft, 'severity' | 'list'> & { since: string };
+const factsSchema: z.ZodType<Facts> = z.object({
+  severity: z.enum(['error', 'warning']),
+  list: z.string().nullable(),
+  since: z.string().refine(isTime),
+});
+
 export function createNoticeStore(redis: Redis, keys: Keys): NoticeStore {
   return {
     async raise(draft, nowMs) {
-      const { workspace, kind, subject } = draft;
+      const { workspace, kind, subject, severity, list, at } = draft;
       const touched = [keys.notices(workspace), keys.log(workspace)];
-      const args = [`${kind} ${subject}`, subject, nowMs, ...halves(draft)];
+      const facts: Facts = { severity, list, since: draft.since ?? at };
+      const args = [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts)];
       const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, args));
       if (word === 'raised' || word === 'known') return word;
       throw unexpectedAnswer(raiseNotice, word);
     },
-    async forgetUnseen(workspace, beforeMs) {
+    async endUnseen(workspace, { sinceMs, nowMs }) {
       const key = keys.notices(workspace);
-      const open = Object.entries(await redis.hgetall(key)).filter(([name]) => name.startsWith('open '));
-      const over = open.filter(([field, seen]) => {
+      const fields = await redis.hgetall(key);
+      for (const [field, seen] of Object.entries(fields)) {
+        if (!field.startsWith('open ')) continue;
         const remedy = `HDEL ${key} "${field}" removes it; if the problem lasts, a notice is published once more.`;
-        return readNumber(seen, { key, field, what: 'when a problem was last seen', remedy }) < beforeMs;
-      });
-      if (over.length > 0) await redis.hdel(key, ...over.map(([name]) => name));
+        const seenMs = readNumber(seen, { key, field, what: 'when a problem was last seen', remedy });
+        if (seenMs >= sinceMs) continue;
+        const problem = field.slice('open '.length);
+        const over = endOf(problem, readFacts(key, problem, fields), { workspace, nowMs });
+        // A release that knew other problems, or did not keep their facts, leaves entries of which nothing can be reported.
+        if (over === null) await redis.hdel(key, field, `facts ${problem}`);
+        else await endNotice.run(redis, [key, keys.log(workspace)], [problem, over.subject, seen, ...halves(over)]);
+      }
     },
   };
+}
+
+function readFacts(key: string, problem: string, fields: Readonly<Record<string, string>>): Facts | null {
+  const field = `facts ${problem}`;
+  const json = fields[field];
+  if (json === undefined) return null;
+  const remedy = `HDEL ${key} "${field}" removes it; the end of this problem is then not reported.`;
+  return readJson(factsSchema, json, { key, field, what: 'facts of a problem', remedy });
+}
+
+/** @param name `<kind> <subject>` */
+function endOf(
+  name: string,
+  facts: Facts | null,
+  { workspace, nowMs }: { workspace: string; nowMs: number },
+): Omit<NoticeDraft, 'sequence'> | null {
+  const at = name.indexOf(' ');
+  const subject = name.slice(at + 1);
+  const problem = PROBLEM_KINDS.find((kind) => kind === name.slice(0, at));
+  if (facts === null || problem === undefined) return null;
+  const message = messageOf({ problem, subject, workspace, forMs: nowMs - Date.parse(facts.since) });
+  return { ...facts, workspace, kind: 'problem.over', problem, subject, at: isoTime(nowMs), message };
+}
+
+function messageOf(over: { problem: ProblemKind; subject: string; workspace: string; forMs: number }): string {
+  const { problem, subject, workspace, forMs } = over;
+  const where = subject === 'workspace' ? '' : `, ${subject.replace(':', ' ')}`;
+  return `Workspace "${workspace}"${where}: ${problem} is over, after ${formatDuration(Math.max(0, forMs))}.`;
 }
 
 /** The event's JSON before and after its sequence, which the script inserts. */

@@ -5,6 +5,7 @@ import type { Problem, Status } from '../../src/observability/status.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createNoticeStore } from '../../src/state/notices.js';
+import { problemsOf } from '../support/event-schemas.js';
 import { useRedis } from '../support/redis.js';
 
 const late = (list: 'people' | 'memo'): Problem => ({
@@ -24,9 +25,8 @@ describe('notices', () => {
     const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
     return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
   };
-  const watching = () => {
+  const watching = ({ aheadMs = 0 } = {}) => {
     let problems: Problem[] = [];
-    let aheadMs = 0;
     const lines: string[] = [];
     const workspaces = [{ name: 'acme' }] as Status['workspaces'];
     const log = {
@@ -63,7 +63,9 @@ describe('notices', () => {
     for (let turn = 0; turn < 6; turn += 1) await Promise.all([one.look(late('people')), other.look(late('people'))]);
     await one.look();
 
-    const [event, ...more] = await events();
+    const all = await events();
+    const [event, ...more] = all;
+    expect(all.flatMap(problemsOf)).toEqual([]);
     expect(more).toEqual([]);
     expect(event).toMatchObject({
       type: 'changefeed.list.late',
@@ -102,10 +104,49 @@ describe('notices', () => {
     for (let turn = 0; turn < 2; turn += 1) await watcher.look(late('people'), late('memo'));
     for (let turn = 0; turn < 6; turn += 1) await watcher.look(late('memo'));
     for (let turn = 0; turn < 2; turn += 1) await watcher.look(late('people'));
-    expect((await events()).map(({ subject, data }) => `${subject} ${data.sequence}`)).toEqual([
-      'list:people 1',
-      'list:memo 1',
-      'list:people 2',
+    expect((await events()).map(({ type, subject, data }) => `${type} ${subject} ${data.sequence}`)).toEqual([
+      'changefeed.list.late list:people 1',
+      'changefeed.list.late list:memo 1',
+      'changefeed.problem.over list:people 2',
+      'changefeed.list.late list:people 3',
     ]);
+  });
+
+  it('notice: the end of a problem is one event, when no process has seen the problem for a while', async () => {
+    const [one, other] = [watching(), watching()];
+    for (let turn = 0; turn < 3; turn += 1) await Promise.all([one.look(late('people')), other.look(late('people'))]);
+    // The other one still sees it.
+    for (let turn = 0; turn < 6; turn += 1) await Promise.all([one.look(), other.look(late('people'))]);
+    expect(await events()).toHaveLength(1);
+    for (let turn = 0; turn < 6; turn += 1) await Promise.all([one.look(), other.look()]);
+
+    const [, over, ...more] = await events();
+    expect(more).toEqual([]);
+    expect(problemsOf(over!)).toEqual([]);
+    expect(over).toMatchObject({
+      type: 'changefeed.problem.over',
+      subject: 'list:people',
+      data: {
+        sequence: 2,
+        notice: { severity: 'error', list: 'people', since: late('people').since, problem: 'list.late' },
+      },
+    });
+    expect(over?.data.notice?.message).toMatch(/^Workspace "acme", list people: list\.late is over, after \d+ d/);
+  });
+
+  it('notice: a problem that must be found twice is not over because all processes were down', async () => {
+    const before = watching();
+    for (let turn = 0; turn < 2; turn += 1) await before.look(late('people'));
+    const after = watching({ aheadMs: 3_600_000 });
+    for (let turn = 0; turn < 6; turn += 1) await after.look(late('people'));
+    expect((await events()).map(({ type }) => type)).toEqual(['changefeed.list.late']);
+  });
+
+  it('notice: the end of a problem that an earlier release kept without facts is not reported', async () => {
+    const { redis: connection, keys } = redis;
+    await connection.hset(keys.notices('acme'), 'open list.late list:people', '1');
+    const watcher = watching();
+    for (let turn = 0; turn < 2; turn += 1) await watcher.look();
+    expect([await events(), await connection.hkeys(keys.notices('acme'))]).toEqual([[], []]);
   });
 });

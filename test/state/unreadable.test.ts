@@ -214,7 +214,7 @@ const OTHER_VALUES: Damage[] = [
   [
     'notice',
     (keys) => ({ key: keys.notices('acme'), field: 'open list.late list:todo' }),
-    ({ redis, keys }) => createNoticeStore(redis, keys).forgetUnseen('acme', 1),
+    ({ redis, keys }) => createNoticeStore(redis, keys).endUnseen('acme', { sinceMs: 1, nowMs: 1 }),
   ],
 ];
 

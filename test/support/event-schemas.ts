@@ -1,8 +1,8 @@
 /** Schemas of the data of each verb's events. The compiler checks that they agree with the type `EventData`. */
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../src/events/catalogue.js';
-import type { EventData } from '../../src/events/types.js';
+import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
+import { PROBLEM_KINDS, type EventData, type Notice } from '../../src/events/types.js';
 import type { ChangeEvent, CrmRecord } from '../../src/index.js';
 
 const record: z.ZodType<CrmRecord> = z.looseObject({ id: z.string().min(1) });
@@ -91,6 +91,30 @@ const SCHEMAS = {
   overdue: todoDue,
 };
 
+const aboutAProblem = {
+  severity: z.enum(['error', 'warning']),
+  message: z.string().min(1),
+  since: z.iso.datetime().nullable(),
+  list: z.string().nullable(),
+};
+const notice = z.strictObject(aboutAProblem);
+const noticeOfTheEnd = z.strictObject({ ...aboutAProblem, problem: z.enum(PROBLEM_KINDS) });
+expectTypeOf<z.output<typeof notice | typeof noticeOfTheEnd>>().toExtend<Notice>();
+
+/** The data of the feed's own events. */
+const ofTheFeed = (type: string) =>
+  z.strictObject({
+    before: z.null(),
+    after: z.null(),
+    changes: nothing,
+    sequence: z.int().min(1),
+    class: z.literal('edited'),
+    detectedBy: z.literal('clock'),
+    observedAt: z.iso.datetime(),
+    sweep: z.literal(''),
+    notice: type === 'changefeed.problem.over' ? noticeOfTheEnd : notice,
+  });
+
 type Name = keyof typeof SCHEMAS;
 type Schema<Of extends Name> = z.output<(typeof SCHEMAS)[Of]>;
 type Data<Of extends Name> = EventData<`crm.todo.${Of}`>;
@@ -114,7 +138,7 @@ const envelope = z.strictObject({
   specversion: z.literal('1.0'),
   id: z.string().regex(/^evt_[0-9a-f]{32}$/),
   source: z.string().startsWith('/workspaces/'),
-  type: z.enum(EVENT_TYPES),
+  type: z.enum([...EVENT_TYPES, ...NOTICE_TYPES]),
   subject: z.string().min(1),
   time: z.iso.datetime(),
   datacontenttype: z.literal('application/json'),
@@ -124,7 +148,8 @@ const envelope = z.strictObject({
 /** The problems of an event by the schema of its verb; empty if it is valid. */
 export function problemsOf(event: ChangeEvent): string[] {
   const verb = event.type.slice(event.type.lastIndexOf('.') + 1);
-  const ofVerb = verb in SCHEMAS ? SCHEMAS[verb as Name] : z.never();
+  const ofCrm = verb in SCHEMAS ? SCHEMAS[verb as Name] : z.never();
+  const ofVerb = event.type.startsWith('changefeed.') ? ofTheFeed(event.type) : ofCrm;
   return [envelope.safeParse(event), ofVerb.safeParse(event.data)].flatMap(({ error }) =>
     (error?.issues ?? []).map(({ path, message }) => `${event.type}: ${path.join('.')} ${message}`),
   );

@@ -44,7 +44,7 @@ export function plainWord(event: ChangeEvent, word: PlainWord, { list }: EventFa
     case 'title':
       return titleOf(event);
     case 'changes':
-      return changesOf(event.data.changes);
+      return event.data.notice?.message ?? changesOf(event.data.changes);
     case 'object':
       return object.replaceAll('_', ' ');
     case 'verb':
@@ -71,8 +71,15 @@ function imageOf({ data }: ChangeEvent, word: RecordWord): CrmRecord | null {
 }
 
 function titleOf(event: ChangeEvent): string {
+  if (event.data.notice !== undefined) return placeOf(event);
   const named = TITLE_FIELDS.map((field) => recordField(event, 'record', field)).find((text) => text !== '');
   return wordsOf((named ?? event.subject).replace(/\s+/g, ' '), LONGEST_TITLE);
+}
+
+/** Where the feed has a problem: `acme, list people`. */
+function placeOf(event: ChangeEvent): string {
+  const place = event.subject.replace(':', ' ');
+  return [workspaceOf(event), ...(place === 'workspace' ? [] : [place])].join(', ');
 }
 
 function changesOf(changes: readonly FieldChange[]): string {
