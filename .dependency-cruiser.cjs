@@ -47,6 +47,7 @@ const appMayImport = {
   'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/handle': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/serve': ['app/context', 'config', 'server', 'detect', 'state', 'runtime'],
+  http: ['app/context', 'config', 'server', 'observability', 'state', 'runtime'],
   inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
   'config-emissions': ['config', 'crm', 'detect', 'events'],
   'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],

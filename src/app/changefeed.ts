@@ -29,6 +29,7 @@ import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } fro
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { queueHint, type HintOptions } from './hints.js';
+import { httpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
@@ -67,6 +68,11 @@ export interface ChangefeedOptions {
    * @defaultValue true
    */
   reportsProblems?: boolean;
+  /**
+   * While roles run: serves the status page and its API, as `http` of the configuration says. `start` and `demo` do.
+   * @defaultValue false
+   */
+  http?: boolean;
   /** Tries per page of the API, the first included, before a sweep is incomplete. @defaultValue 8 */
   attempts?: number;
 }
@@ -76,6 +82,8 @@ export interface Changefeed {
   readonly redisOrigin: OpenedRedis['origin'];
   /** Aborts with an error when a private Redis had to be restarted at another address: stop, and open a new Changefeed. */
   readonly redisGone: AbortSignal;
+  /** The address of the status page; null while none is served. */
+  readonly pageUrl: string | null;
   /**
    * Starts the roles, all by default. A second call gives the promise of the first.
    * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
@@ -152,7 +160,7 @@ export interface Changefeed {
  * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
  */
 export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
-  const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts } = options;
+  const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
   const { stateDir = join(process.cwd(), '.changefeed') } = options;
   const context = await openContext({ config, stateDir, log, clock });
   const workspaces = createWorkspaces(context, { attempts });
@@ -163,6 +171,8 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
   const reloader = createReloader(context, { workspaces, poll, dispatch, handle });
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
 
+  const server = http ? httpPart(context, { routes: [] }) : null;
+
   let running: Lifecycle | undefined;
   let stopping: Promise<void> | undefined;
   const run = (roles: readonly Role[]): Lifecycle => {
@@ -171,7 +181,8 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     const wanted = ROLES.toReversed().filter((role) => roles.includes(role));
     const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
     logConfigWarnings(context.log, config, warningsFor(wanted));
-    return createLifecycle([redisWatchPart(context), ...presence, ...wanted.map((role) => parts[role])]);
+    const first = [redisWatchPart(context), ...(server === null ? [] : [server])];
+    return createLifecycle([...first, ...presence, ...wanted.map((role) => parts[role])]);
   };
   const stopParts = async (): Promise<void> => {
     await running?.stop();
@@ -181,6 +192,9 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
   return {
     redisOrigin: context.redisOrigin,
     redisGone: context.redisGone,
+    get pageUrl() {
+      return server?.url() ?? null;
+    },
     start(roles = ROLES) {
       if (config.serve === null && roles.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
       return (running ??= run(roles)).start();

@@ -62,6 +62,7 @@ export async function openService(
     config,
     log,
     stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
+    http: !quiet,
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
   // By its path: a search could now find another file, or none.

@@ -13,7 +13,14 @@ import type { HandleRole } from './roles/handle.js';
 import type { PollRole } from './roles/poll.js';
 import type { Workspaces } from './workspaces.js';
 
-const SECTIONS = ['workspaces', 'redis', 'serve', 'log', 'deadLetters'] as const satisfies readonly (keyof Config)[];
+const SECTIONS = [
+  'workspaces',
+  'redis',
+  'serve',
+  'http',
+  'log',
+  'deadLetters',
+] as const satisfies readonly (keyof Config)[];
 
 /** What a reload changed. `added`, `changed` and `removed` are names of subscriptions and derive functions. */
 export interface Reloaded {

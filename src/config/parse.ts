@@ -8,9 +8,10 @@ import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { selectionProblems, withLists } from '../handlers/selection.js';
+import { isLoopback } from '../schema-kit/addresses.js';
 import { sentenceOf, type Explained } from '../schema-kit/explain.js';
 import { listsOf, listsThatDisagree } from './lists.js';
-import { configSchema, type Config, type WorkspaceConfig } from './schema.js';
+import { configSchema, type Config, type HttpConfig, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
   /** First words of every message: the file, or "the environment". */
@@ -31,7 +32,7 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
     throw invalidConfig(source, [...sentences, ...problems]);
   }
-  const { workspaces, derive, redis, log, deadLetters, serve } = result.data;
+  const { workspaces, derive, redis, log, deadLetters, serve, http } = result.data;
   const lists = listsOf(workspaces);
   const tokens = mirrorTokens(serve?.token, workspaces);
   problems.push(
@@ -47,6 +48,7 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     ...derive.flatMap((one, index) => selectionProblems(one, lists, `derive[${index}]`)),
     ...unknownTypes(subscriptions, derive),
     ...tokens.problems,
+    ...openToAll(http),
   );
   if (problems.length > 0) throw invalidConfig(source, problems);
   return {
@@ -57,6 +59,7 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
     log,
     deadLetters,
     serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
+    http,
   };
 }
 
@@ -161,6 +164,20 @@ function unknownTypes(subscriptions: readonly Subscription[], derive: readonly D
       ];
     }),
   );
+}
+
+/** The page shows people's data: beyond this machine, it asks who is there. */
+function openToAll({ host, tokens, trustedProxy }: HttpConfig): string[] {
+  const { read, operate } = tokens;
+  const problems =
+    read !== undefined && read === operate
+      ? ['http.tokens: found the same token twice; allowed: a different one for each role.']
+      : [];
+  if (isLoopback(host) || read !== undefined || operate !== undefined || trustedProxy !== undefined) return problems;
+  return [
+    ...problems,
+    `http.host: found "${host}", which other machines can reach; allowed without http.tokens or http.trustedProxy: 127.0.0.1, ::1 and localhost. Set http.tokens.read and http.tokens.operate.`,
+  ];
 }
 
 /** The mirror selects the workspace by the token, so each workspace needs its own. */

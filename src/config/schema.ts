@@ -10,7 +10,7 @@ import { builtInLists, withBuiltIn, type BuiltInList } from '../crm/lists/lists.
 import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
-import { apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
+import { addressRange, apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
   duration,
@@ -219,6 +219,42 @@ const serveOptions = strictOptions({
   }),
 });
 
+const A_PAGE_TOKEN = 'a token of 16 or more characters without spaces';
+// Longer than that of the mirror: this one is typed into a form that is open to a network.
+const pageToken = matching(/^[\x21-\x7e]{16,}$/, A_PAGE_TOKEN);
+
+const httpTokenOptions = strictOptions({
+  /** With this token one sees everything and changes nothing. @defaultValue none */
+  read: pageToken.optional(),
+  /** With this token one may also pause and resume subscriptions, and retry and drop dead letters. @defaultValue none */
+  operate: pageToken.optional(),
+});
+
+const proxyOptions = strictOptions({
+  /** Addresses or CIDR ranges of the proxy. The headers of all others are ignored. */
+  from: listOf(addressRange, 'addresses or CIDR ranges, such as 10.0.0.7 or 10.0.0.0/8'),
+  /** The header in which the proxy names the person it has let in; without it a request is refused. @defaultValue 'x-forwarded-user' */
+  userHeader: matching(/^[a-z][a-z0-9-]{0,63}$/, 'the name of a header, in small letters').default('x-forwarded-user'),
+  /** The people who may also pause, resume, retry and drop. @defaultValue none */
+  operators: z
+    .array(text("a person's name, as the proxy writes it"), { error: 'an array of names' })
+    .readonly()
+    .default([]),
+});
+
+const httpOptions = strictOptions({
+  /** False: nothing is served. @defaultValue true */
+  enabled: yesOrNo.default(true),
+  /** The address to listen on. Any but a loopback address needs `tokens` or `trustedProxy`. @defaultValue '127.0.0.1' */
+  host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default('127.0.0.1'),
+  /** The port; 0 takes any free port. @defaultValue the usual one, 4021; where that is taken, any free port */
+  port: wholeNumber(0, 65_535).optional(),
+  /** Who may see the page, and who may act. @defaultValue none: on a loopback address, everyone on this machine may act */
+  tokens: httpTokenOptions.prefault({}),
+  /** A proxy that signs people in and names them in a header. @defaultValue none */
+  trustedProxy: proxyOptions.optional(),
+});
+
 const WORKSPACES = 'an array of one or more workspaces';
 
 /** `redis: '…'` is short for `redis: { url: '…' }`. */
@@ -250,6 +286,8 @@ export const configSchema = strictOptions({
   deadLetters: deadLettersOptions.prefault({}),
   /** The mirror: serves the lists from the stored records, and takes hints. @defaultValue nothing is served */
   serve: serveOptions.optional(),
+  /** The status page, its HTTP API, and what monitors read. @defaultValue served on the loopback address */
+  http: httpOptions.prefault({}),
 });
 
 /** A built-in handler as data, as in `changefeed.config.json`. */
@@ -280,6 +318,9 @@ export type ListConfigs = Readonly<Record<BuiltInList, ListConfig>> & Readonly<R
 
 /** A workspace, checked and with its defaults. `lists` has every list, the disabled ones included. */
 export type WorkspaceConfig = z.output<typeof workspaceOptions>;
+
+/** The HTTP server of a process, checked and with its defaults. */
+export type HttpConfig = z.output<typeof httpOptions>;
 
 /** A configuration, checked and with its defaults. */
 export interface Config extends Readonly<Omit<z.output<typeof configSchema>, 'subscriptions' | 'serve'>> {

@@ -1,4 +1,5 @@
 /** Checks of addresses and tokens. The messages never repeat the value, because it may hold a secret. */
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { checked } from './fields.js';
 
@@ -34,3 +35,14 @@ export const apiToken = z
   .string({ error: A_TOKEN })
   .trim()
   .regex(/^(?!bearer$)[\x21-\x7e]+$/i, { error: A_TOKEN });
+
+/** An address, or a range of them in CIDR notation. */
+export const addressRange = checked('an address or a CIDR range, such as 10.0.0.7 or 10.0.0.0/8', (text) =>
+  ipaddr.isValid(text) || ipaddr.isValidCIDR(text) ? undefined : 'this is neither',
+);
+
+/** Only this machine can reach it. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';
+}

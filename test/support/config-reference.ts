@@ -183,6 +183,26 @@ export const SECTIONS: readonly Section[] = [
     name: 'serveOptions',
     around: (serve) => whole({ serve: { token: 'served-to-others', ...serve } }),
   },
+
+  {
+    title: '`http`',
+    text: 'The HTTP server of a process, which serves the [status page](status-page.md) and its API.',
+    file: 'config/schema.ts',
+    name: 'httpOptions',
+    around: (http) => whole({ http }),
+  },
+  {
+    title: '`http.tokens`',
+    file: 'config/schema.ts',
+    name: 'httpTokenOptions',
+    around: (tokens) => whole({ http: { tokens } }),
+  },
+  {
+    title: '`http.trustedProxy`',
+    file: 'config/schema.ts',
+    name: 'proxyOptions',
+    around: (proxy) => whole({ http: { trustedProxy: { from: ['127.0.0.1'], ...proxy } } }),
+  },
   {
     title: '`deadLetters.retention`',
     file: 'config/schema.ts',

@@ -1,0 +1,104 @@
+/**
+ * Who sends a request, and what they may do. Three ways in: a bearer token, a session that began with a token (the login form of the
+ * page), or a proxy that signs people in. Where none of them is configured, the server listens on a loopback address only, and
+ * everyone on this machine may act.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import ipaddr from 'ipaddr.js';
+import { readSession, SESSION_COOKIE } from './session.js';
+
+/** `read`: sees everything and changes nothing. `operate`: may act as well. */
+export type Role = 'read' | 'operate';
+/** What a route needs. */
+export type Access = 'public' | Role;
+
+export interface Caller {
+  role: Role;
+  /** As the proxy names them; null without one. */
+  name: string | null;
+  /** `machine`: no credentials are configured. */
+  how: 'machine' | 'token' | 'session' | 'proxy';
+}
+
+export interface AccessOptions {
+  tokens: { read?: string | undefined; operate?: string | undefined };
+  trustedProxy?: { from: readonly string[]; userHeader: string; operators: readonly string[] } | undefined;
+}
+
+export interface AccessRequest {
+  headers: IncomingHttpHeaders;
+  /** Of the connection, never of a header. */
+  remoteAddress: string | undefined;
+  nowMs: number;
+}
+
+/** No credentials are configured: whoever reaches the server may act. */
+export function isOpen({ tokens, trustedProxy }: AccessOptions): boolean {
+  return tokens.read === undefined && tokens.operate === undefined && trustedProxy === undefined;
+}
+
+export function callerOf(request: AccessRequest, options: AccessOptions): Caller | null {
+  if (isOpen(options)) return { role: 'operate', name: null, how: 'machine' };
+  const { headers, nowMs } = request;
+  const bearer = bearerOf(headers.authorization);
+  if (bearer !== null) {
+    const role = roleOfToken(bearer, options);
+    return role === null ? null : { role, name: null, how: 'token' };
+  }
+  const session = cookieOf(headers.cookie, SESSION_COOKIE);
+  const role = session === null ? null : readSession(session, options.tokens, nowMs);
+  return role === null ? callerOfProxy(request, options) : { role, name: null, how: 'session' };
+}
+
+/** Compares digests, so that the time it takes says nothing about the token. */
+export function roleOfToken(given: string, { tokens }: Pick<AccessOptions, 'tokens'>): Role | null {
+  if (tokens.operate !== undefined && isSame(given, tokens.operate)) return 'operate';
+  return tokens.read !== undefined && isSame(given, tokens.read) ? 'read' : null;
+}
+
+export function mayUse(access: Access, caller: Caller | null): boolean {
+  if (access === 'public') return true;
+  return caller !== null && (access === 'read' || caller.role === 'operate');
+}
+
+function callerOfProxy({ headers, remoteAddress }: AccessRequest, { trustedProxy }: AccessOptions): Caller | null {
+  if (trustedProxy === undefined || remoteAddress === undefined) return null;
+  const given = headers[trustedProxy.userHeader];
+  const name = typeof given === 'string' ? given.trim() : '';
+  if (name === '' || !trustedProxy.from.some((range) => isWithin(remoteAddress, range))) return null;
+  return { role: trustedProxy.operators.includes(name) ? 'operate' : 'read', name, how: 'proxy' };
+}
+
+function isWithin(address: string, range: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const one = ipaddr.process(address);
+  const [network, bits] = ipaddr.isValidCIDR(range) ? ipaddr.parseCIDR(range) : wholeAddress(range);
+  return one.kind() === network.kind() && one.match(network, bits);
+}
+
+function wholeAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const address = ipaddr.process(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+function bearerOf(authorization: string | undefined): string | null {
+  const [, token = null] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  return token;
+}
+
+function cookieOf(header: string | undefined, name: string): string | null {
+  for (const part of header?.split(';') ?? []) {
+    const [key = '', value = ''] = part.trim().split('=', 2);
+    if (key === name) return value;
+  }
+  return null;
+}
+
+function isSame(given: string, token: string): boolean {
+  return timingSafeEqual(digestOf(given), digestOf(token));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

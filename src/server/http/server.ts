@@ -1,0 +1,146 @@
+/**
+ * The HTTP server of a process: health, metrics, the status page and its API. It knows none of them: each is a set of routes that is
+ * handed in. It decides who may use a route, and sends the headers that keep a browser safe.
+ */
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { messageOf } from '../../errors.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Log } from '../../runtime/log.js';
+import { callerOf, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
+import { isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
+import { createAttempts, type Attempts } from './attempts.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route. @defaultValue 'read' */
+    access?: Access;
+    /** Requests of programs that cannot send our header, with a token of their own. @defaultValue false */
+    foreign?: boolean;
+  }
+  interface FastifyRequest {
+    /** Null on public routes for somebody who is not signed in. */
+    caller: Caller | null;
+  }
+}
+
+/** A set of routes. `access` of each route's `config` says who may use it; without it, whoever may read. */
+export type Routes = (app: FastifyInstance) => void | Promise<void>;
+
+export interface HttpServerOptions {
+  /** Each is registered in a scope of its own: its hooks and parsers concern its own routes only. */
+  routes: readonly Routes[];
+  access: AccessOptions;
+  host: string;
+  /** 0 takes any free port; undefined takes `usualPort`, or any free port where that is taken. */
+  port: number | undefined;
+  usualPort: number;
+  clock: Clock;
+  log: Log;
+}
+
+export interface HttpServer {
+  /** For tests: requests without a socket. */
+  readonly app: FastifyInstance;
+  /** Starts to listen. @returns the address without a slash at its end */
+  start(): Promise<string>;
+  /** Also closes open streams. */
+  stop(): Promise<void>;
+}
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { host, port, usualPort, log } = options;
+  const app = buildApp(options);
+  let listening: Promise<string> | undefined;
+  const listen = async (): Promise<string> => {
+    try {
+      await app.listen({ host, port: port ?? usualPort });
+    } catch (error) {
+      if (port !== undefined || !isPortTaken(error)) throw error;
+      // Another process of this machine has the usual port. The page must not keep the feed from running.
+      await app.listen({ host, port: 0 });
+      log.debug({ taken: usualPort }, 'the usual port is taken; the page listens on another one');
+    }
+    return urlOf(app, host);
+  };
+  return {
+    app,
+    start: () => (listening ??= listen()),
+    async stop() {
+      await listening?.catch(() => undefined);
+      await app.close();
+    },
+  };
+}
+
+function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
+  const app = Fastify({ logger: false, forceCloseConnections: true, bodyLimit: 65_536 });
+  const attempts = createAttempts(clock);
+  app.decorateRequest('caller', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(SECURITY_HEADERS);
+    const refused = refusalOf(request, { access, attempts, nowMs: clock.now() });
+    if (refused === null) done();
+    else void refuse(reply, refused);
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) log.error({ route: request.routeOptions.url, error: messageOf(error) }, 'request failed');
+    const message = status >= 500 ? 'The request failed; the log says why.' : error.message;
+    return refuse(reply, { status, message });
+  });
+  app.setNotFoundHandler({}, (_request, reply) => refuse(reply, { status: 404, message: 'There is no such address.' }));
+  for (const one of routes) {
+    app.register(async (scope) => {
+      await one(scope);
+    });
+  }
+  return app;
+}
+
+interface Refusal {
+  status: number;
+  message: string;
+}
+
+interface Judging {
+  access: AccessOptions;
+  attempts: Attempts;
+  nowMs: number;
+}
+
+function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging): Refusal | null {
+  const { headers, method, routeOptions, socket } = request;
+  const { access: needed = 'read', foreign = false } = routeOptions.config;
+  if (isOpen(access) && !isOwnHost(headers.host)) {
+    const message = 'Without http.tokens the page answers only to localhost. Configure http.tokens for other names.';
+    return { status: 421, message };
+  }
+  if (!foreign && !['GET', 'HEAD'].includes(method) && !isSameSite(headers))
+    return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
+  const { remoteAddress = '' } = socket;
+  // Before the token is looked at: otherwise the right one among many guesses would be found.
+  if (headers.authorization !== undefined && attempts.isSpent(remoteAddress)) return TOO_MANY;
+  request.caller = callerOf({ headers, remoteAddress, nowMs }, access);
+  if (mayUse(needed, request.caller)) return null;
+  if (request.caller !== null) return { status: 403, message: 'This needs the role of an operator.' };
+  // Only wrong credentials count: a page whose session is over asks without any.
+  if (headers.authorization !== undefined) attempts.take(remoteAddress);
+  return { status: 401, message: 'Sign in, or send a token: "authorization: Bearer …".' };
+}
+
+const TOO_MANY: Refusal = { status: 429, message: 'Too many wrong tokens. Wait a minute.' };
+
+/** The body of every refusal. */
+export function refuse(reply: FastifyReply, { status, message }: Refusal): FastifyReply {
+  return reply.code(status).header('cache-control', 'no-store').send({ error: { status, message } });
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

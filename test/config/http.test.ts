@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config/parse.js';
+
+const workspaces = [{ name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' }];
+const read = (http: unknown) => parseConfig({ workspaces, http }, { source: 'the test' }).http;
+const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+
+describe('http', () => {
+  it('http: is on the loopback address unless it is switched off', () => {
+    expect(read(undefined)).toMatchObject({ enabled: true, host: '127.0.0.1', tokens: {} });
+    expect(read({ enabled: false })).toMatchObject({ enabled: false });
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.0.7', 'crm.internal'])('http: %s needs a token or a proxy', (host) => {
+    expect(() => read({ host })).toThrow(
+      `http.host: found "${host}", which other machines can reach; allowed without http.tokens or http.trustedProxy: 127.0.0.1, ::1 and localhost.`,
+    );
+    expect(read({ host, tokens: { read: TOKENS.read } })).toMatchObject({ host });
+    expect(read({ host, trustedProxy: { from: ['10.0.0.0/8'] } })).toMatchObject({ host });
+  });
+
+  it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('http: %s needs neither', (host) => {
+    expect(read({ host })).toMatchObject({ host });
+  });
+
+  it('http: the two roles have different tokens', () => {
+    expect(() => read({ tokens: { read: TOKENS.read, operate: TOKENS.read } })).toThrow(/same token twice/);
+  });
+
+  it('http: a short token, and a proxy at no address, are refused', () => {
+    expect(() => read({ tokens: { read: 'short' } })).toThrow(/16 or more characters/);
+    expect(() => read({ trustedProxy: { from: ['everywhere'] } })).toThrow(/CIDR range/);
+  });
+});
