@@ -6,10 +6,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { readSession, SESSION_COOKIE } from './session.js';
+import { readSession, SESSION_COOKIE, type Role, type Tokens } from './session.js';
 
-/** `read`: sees everything and changes nothing. `operate`: may act as well. */
-export type Role = 'read' | 'operate';
 /** What a route needs. */
 export type Access = 'public' | Role;
 
@@ -22,7 +20,7 @@ export interface Caller {
 }
 
 export interface AccessOptions {
-  tokens: { read?: string | undefined; operate?: string | undefined };
+  tokens: Tokens;
   trustedProxy?: { from: readonly string[]; userHeader: string; operators: readonly string[] } | undefined;
 }
 

@@ -3,7 +3,11 @@
  * restart and on other processes, and ends at once when its token is replaced.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { AccessOptions, Role } from './access.js';
+
+/** `read`: sees everything and changes nothing. `operate`: may act as well. */
+export type Role = 'read' | 'operate';
+/** The token of each role; undefined: nobody has the role by a token. */
+export type Tokens = Readonly<Partial<Record<Role, string | undefined>>>;
 
 export const SESSION_COOKIE = 'changefeed_session';
 /** A working day. */
@@ -15,7 +19,7 @@ export function makeSession(role: Role, token: string, nowMs: number): string {
 }
 
 /** Null for a session that is over, or that was signed with another token. */
-export function readSession(session: string, tokens: AccessOptions['tokens'], nowMs: number): Role | null {
+export function readSession(session: string, tokens: Tokens, nowMs: number): Role | null {
   const [role = '', end = '', signature = ''] = session.split('.');
   if (role !== 'read' && role !== 'operate') return null;
   const token = tokens[role];
