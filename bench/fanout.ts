@@ -211,7 +211,7 @@ function ours(make: Make, subscriptions = 1): Way {
     await done;
     const took = await stop();
     await pool.stop();
-    await dispatcher.stop();
+    await dispatcher.close();
     await deps.log.close();
     return took;
   };

@@ -87,7 +87,7 @@ export class DeadLetters {
         replaces: job.id,
       };
       const batch = { workspace, source: `retry:${job.id}`, entries: [entry] };
-      await enqueue(batch, { subscription: queue.name, queue, gate: this.#gate });
+      await enqueue(batch, { queue, gate: this.#gate });
       await job.remove();
     });
   }
@@ -98,7 +98,8 @@ export class DeadLetters {
       const { workspace, group } = job.data;
       // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
       const left = await this.#gate.advance(queue.name, { workspace, group, id: job.id, token: '' });
-      if (left.outcome === 'left' && left.next !== null) await addJobs(queue, [{ workspace, group, entry: left.next }]);
+      if (left.outcome === 'left' && left.next !== null)
+        await addJobs(queue, [{ workspace, group, entry: left.next, askedAtMs: left.askedAtMs }]);
       await job.remove();
     });
   }

@@ -1,11 +1,15 @@
-/** The dispatcher: reads the logs into the queues for every subscription and workspace, and reports their progress. */
+/**
+ * The dispatcher: reads the logs into the queues for every subscription and workspace, reports their progress, and carries out the commands on
+ * them. The questions and commands need no `start`: the queues are opened on first use.
+ */
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
-import { lastSuccessMs } from './circuit-breaker.js';
+import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
+import { DeadLetters } from './dead-letters.js';
 import type {
   Connect,
   Disabled,
@@ -20,6 +24,7 @@ import type {
 import { findUnhandled, measureLag, type Unhandled } from './progress.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
+import { replay, type ReplayCall, type Replayed } from './replay.js';
 
 export interface DispatcherOptions {
   connect: Connect;
@@ -77,7 +82,10 @@ export interface SubscriptionStatistics {
 export interface Dispatcher {
   /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
   start(): Promise<void>;
+  /** Stops reading. */
   stop(): Promise<void>;
+  /** Stops reading and closes the queues. */
+  close(): Promise<void>;
   /** Replaces the set of subscriptions. Resolves when removed ones have stopped reading and new ones have started. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /**
@@ -88,8 +96,18 @@ export interface Dispatcher {
   waitUntilHandled(options: WaitCall): Promise<WaitResult>;
   /** The same for all events that are in the logs now, and for those that are derived from them. */
   waitUntilAllHandled(options: WaitOptions): Promise<WaitResult>;
-  /** Works before `start` too, and while another process dispatches. */
   statistics(): Promise<SubscriptionStatistics[]>;
+  readonly deadLetters: DeadLetters;
+  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or offset */
+  replay(call: ReplayCall): Promise<Replayed>;
+  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
+  enable(subscription: string): Promise<Disabled | null>;
+  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
+  disable(subscription: string, reason: string): Promise<boolean>;
+  /** Pauses the queues of disabled subscriptions where they are not paused. Returns the names of all disabled ones. */
+  enforceDisabled(): Promise<string[]>;
+  /** Logs, once per subscription, that events were dropped from the log which it has not read. */
+  noteMissing(subscriptions: readonly string[]): Promise<void>;
 }
 
 const CHECK_INTERVAL_MS = 50;
@@ -114,11 +132,14 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
     await starting?.catch(() => undefined);
     abort.abort();
     await readers?.ended();
-    await queues?.close();
   };
   return {
     start: () => (starting ??= start()),
     stop: () => (stopping ??= stop()),
+    async close() {
+      await (stopping ??= stop());
+      await queues?.close();
+    },
     async apply(subscriptions) {
       current = subscriptions;
       queues?.apply(subscriptions);
@@ -128,6 +149,20 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
     waitUntilHandled: (wait) => waitUntilHandled(wait, now()),
     waitUntilAllHandled: (wait) => waitUntilAllHandled(wait, now()),
     statistics: () => Promise.all(current.map((one) => describeSubscription(one, opened().of(one.name), now()))),
+    get deadLetters() {
+      return new DeadLetters(opened(), options.gate);
+    },
+    async replay(call) {
+      const queue = opened().of(call.subscription);
+      const subscription = current.find(({ name }) => name === call.subscription);
+      // Not reached: `of` throws for an unknown subscription.
+      if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
+      return await replay(call, { ...options, queue, subscription });
+    },
+    enable: async (subscription) => await enable(subscription, { ...options, queues: opened() }),
+    disable: async (subscription, reason) => await disable(subscription, reason, { ...options, queues: opened() }),
+    enforceDisabled: async () => await enforceDisabled({ ...options, queues: opened() }),
+    noteMissing: (subscriptions) => noteMissing(subscriptions, options),
   };
 }
 

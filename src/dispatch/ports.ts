@@ -77,6 +77,7 @@ export interface Batch {
 export interface Entered {
   /** For each entry, whether it is the head of its group: its job is to be added. */
   heads: readonly boolean[];
+  askedAtMs: number;
   /** Pending deliveries of the subscription and workspace. */
   pending: number;
 }
@@ -88,12 +89,10 @@ export interface Claim {
   id: string;
   /** The token of BullMQ's lock of the job: it shows that this run still has the job. Empty for a dead letter, which nothing runs. */
   token: string;
-  /** No run of the job began before this one. */
-  isFirst?: boolean;
 }
 
-/** `left`: the delivery has left its group; `next` is the head of the group now. */
-export type Left = { outcome: 'left'; next: Entry | null };
+/** `left`: the delivery has left its group; `next` is its head now. The answer is not older than `askedAtMs`. */
+export type Left = { outcome: 'left'; next: Entry | null; askedAtMs: number };
 export type Look = { outcome: 'head'; entries: readonly [Entry, ...Entry[]] } | Left;
 export type Advance = Left | { outcome: 'taken-over' };
 export type Hold = { outcome: 'held' } | Advance;
@@ -152,13 +151,9 @@ export interface BackfillStore {
   /** Stores a task unless there is one of this name. */
   begin(subscription: string, name: string, text: string): Promise<void>;
   /** Replaces a task, or deletes it (`to: null`). False when it no longer equals `from`; then nothing was done. */
-  move(subscription: string, step: TaskStep): Promise<boolean>;
-  /** Stages one chunk of a snapshot and moves the task on. Each record is staged at most once per snapshot. */
-  stage(subscription: string, workspace: string, chunk: TaskStep & StagedChunk): Promise<boolean>;
+  step(subscription: string, step: TaskStep): Promise<boolean>;
   /** The events of the staged chunk, as JSON. */
   staged(subscription: string, workspace: string): Promise<string[]>;
-  /** The staged chunk is sent: deletes it and moves the task on. */
-  unstage(subscription: string, workspace: string, step: TaskStep): Promise<boolean>;
   /** For each record, the end of the log when its image was read; null when it was not read. */
   seen(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
   /** Deletes what `seen` returns. */
@@ -167,8 +162,11 @@ export interface BackfillStore {
 
 export interface TaskStep {
   name: string;
+  workspace: string;
   from: string;
   to: string | null;
+  /** In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`. */
+  staged?: StagedChunk | 'sent';
 }
 
 export interface StagedChunk {
@@ -274,8 +272,12 @@ export interface JobData {
   /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
   kind: Entry['kind'];
+  /** Which call added it: see `addJobs`. */
+  addition: string;
   /** Its first attempt, which failed in the batch of an event ahead and is not counted by BullMQ yet. */
   batchFailure?: DecidedFailure;
+  /** The follower that failed in the batch of this event. Written before the two leave each other: a run after a crash adds its job with it. */
+  failedFollower?: { id: string; failure: DecidedFailure };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
 }

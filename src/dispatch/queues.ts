@@ -1,10 +1,12 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
+import { randomBytes } from 'node:crypto';
 import { Job, Queue, type JobsOptions, type MinimalQueue, type QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
+import { systemClock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Connect, Entry, JobData } from './ports.js';
 
@@ -26,7 +28,7 @@ const NEVER_EXHAUSTED = 1_000_000_000;
  * Handled jobs that stay for inspection. BullMQ refuses a job id while its job is stored, so with `order: 'none'` they also prevent that a
  * batch repeated after a crash runs again: there are more of them than events in a batch.
  */
-const KEPT_COMPLETED = 1_000;
+const KEPT_COMPLETED = 2_000;
 const KEPT_ATTEMPTS = 20;
 const EVENT_STREAM_LENGTH = 1_000;
 
@@ -98,19 +100,56 @@ const JOB_OPTIONS: JobsOptions = {
 /** The head of an ordering group, or an event without an order. */
 export interface Head extends Pick<JobData, 'workspace' | 'group' | 'batchFailure'> {
   entry: Entry;
+  /** The answer that named it as the head is not older than this. */
+  askedAtMs: number;
 }
 
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */
 export type QueueHandle = Pick<Queue<JobData>, 'getBackend'> & MinimalQueue;
 
+/**
+ * What this process has added last, by the mark in the jobs' data: when the heads were named, and when BullMQ had their jobs.
+ *
+ * A job can be added too late: its process is suspended after the head was named, another process adds the same job, handles it, and
+ * BullMQ forgets it after `KEPT_COMPLETED` others. Then the late job runs although its delivery has left. That many jobs are not completed
+ * within `IN_TIME_MS`, so a job that was added within this time is the only one that its delivery had, however late it runs. A process that was
+ * suspended in between finds that it took longer, and a run that finds no mark of its own process asks Redis.
+ */
+const additions = new Map<string, { askedAtMs: number; addedAtMs: number | undefined }>();
+const IN_TIME_MS = 100;
+const ADDITIONS_KEPT = 10_000;
+const PROCESS = randomBytes(6).toString('base64url');
+let addition = 0;
+
 /** Adds the jobs of heads. BullMQ ignores a job that it has already. */
 export async function addJobs(queue: MinimalQueue, heads: readonly Head[]): Promise<void> {
-  if (heads.length === 0) return;
-  const jobs = heads.map(({ entry: { id, logId, kind, type }, ...rest }) => {
-    const data: JobData = { logId, kind, ...rest };
+  const [first] = heads;
+  if (first === undefined) return;
+  const mark = `${PROCESS}${(addition += 1)}`;
+  const times = { askedAtMs: Math.min(...heads.map(({ askedAtMs }) => askedAtMs)), addedAtMs: undefined };
+  additions.set(mark, times);
+  for (const oldest of additions.keys()) {
+    if (additions.size <= ADDITIONS_KEPT) break;
+    additions.delete(oldest);
+  }
+  const jobs = heads.map(({ entry: { id, logId, kind, type }, askedAtMs: _, ...rest }) => {
+    const data: JobData = { logId, kind, ...rest, addition: mark };
     return { name: type, data, opts: { ...JOB_OPTIONS, jobId: id } };
   });
-  await Job.createBulk(queue, jobs);
+  const [only, ...more] = jobs;
+  // A pipeline for one job takes twice the processor time of the job.
+  if (only !== undefined && more.length === 0) await Job.create(queue, only.name, only.data, only.opts);
+  else await Job.createBulk(queue, jobs);
+  additions.set(mark, { ...times, addedAtMs: systemClock.now() });
+}
+
+/** Whether a job that runs for the first time was added in time, so that its delivery is still the head. */
+export function wasAddedInTime({ addition }: JobData): boolean {
+  const times = additions.get(addition);
+  if (times === undefined) return false;
+  const tookMs = (times.addedAtMs ?? systemClock.now()) - times.askedAtMs;
+  // Negative: the clock was set back.
+  return tookMs >= 0 && tookMs < IN_TIME_MS;
 }
 
 export function keptJobs({ ageMs, events }: DeadLetterRetention): {

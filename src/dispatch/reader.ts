@@ -11,9 +11,8 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { enqueue } from './enqueue.js';
-import type { BackfillStore, JobData, LogReader, NewEntry, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
-import { groupOf } from './queues.js';
+import { enqueueEvents } from './enqueue.js';
+import type { BackfillStore, JobData, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
 import { stepReplay } from './replay.js';
 import type { SharedLog } from './shared-log.js';
 import { Snapshot } from './snapshot.js';
@@ -156,16 +155,10 @@ export class Reader {
   }
 
   async #enqueue(batch: readonly LoggedEvent[]): Promise<void> {
-    const { workspace, subscription, selects, clock } = this.#options;
-    const atMs = clock.now();
-    const entries = batch
-      .filter(({ event }) => selects(event))
-      .map(({ event, logId }): NewEntry => {
-        const group = groupOf(workspace, event, subscription);
-        return { id: event.id, logId, mark: logId, atMs, kind: 'logged', type: event.type, group };
-      });
-    const target = { ...this.#options, subscription: subscription.name };
-    this.#pending = (await enqueue({ workspace, source: workspace, entries }, target)) ?? this.#pending;
+    const { workspace, selects } = this.#options;
+    const selected = batch.filter(({ event }) => selects(event));
+    const from = { ...this.#options, source: workspace };
+    this.#pending = (await enqueueEvents(selected, from, this.#options)) ?? this.#pending;
   }
 }
 

@@ -14,10 +14,9 @@ import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { replayedId } from './delivery-id.js';
-import { enqueue } from './enqueue.js';
+import { enqueueEvents } from './enqueue.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { BackfillStore, JobData, LogReader, NewEntry, OffsetStore, RecordGate } from './ports.js';
-import { groupOf } from './queues.js';
+import type { BackfillStore, JobData, LogReader, OffsetStore, RecordGate } from './ports.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -107,7 +106,8 @@ export async function stepReplay(
       await step({ name, text }, deps);
       return true;
     }
-    if (task.done && restedMs > FORGOTTEN_MS) await backfills.move(subscription.name, { name, from: text, to: null });
+    if (task.done && restedMs > FORGOTTEN_MS)
+      await backfills.step(subscription.name, { workspace: task.workspace, name, from: text, to: null });
   }
   return false;
 }
@@ -141,7 +141,7 @@ async function sendAll(name: string, { signal }: ReplayCall, deps: ReplayDeps): 
     const text = (await backfills.tasks(subscription.name)).get(name);
     if (text === undefined) return null;
     const task = JSON.parse(text) as ReplayTask;
-    if (task.done) await backfills.move(subscription.name, { name, from: text, to: null });
+    if (task.done) await backfills.step(subscription.name, { workspace: task.workspace, name, from: text, to: null });
     if (task.done || signal?.aborted === true) return task;
     const { events: pending } = await gate.pending(subscription.name, task.workspace);
     if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
@@ -153,32 +153,24 @@ async function step(
   { name, text }: { name: string; text: string },
   deps: ReplayDeps & { worker: string },
 ): Promise<void> {
-  const { subscription, log, gate, queue, backfills, worker, clock = systemClock } = deps;
+  const { subscription, log, backfills, worker, clock = systemClock } = deps;
   const task = JSON.parse(text) as ReplayTask;
+  const { id, workspace } = task;
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
-  const { workspace } = task;
   const selects = compileSelection(subscription);
-  const atMs = clock.now();
-  const entries = wanted
-    .filter(({ event }) => selects(event))
-    .map(({ event, logId }): NewEntry => {
-      const group = groupOf(workspace, event, subscription);
-      return { id: replayedId(event.id, task.id), logId, mark: logId, atMs, kind: 'logged', type: event.type, group };
-    });
-  await enqueue(
-    { workspace, source: `${task.id}:${workspace}`, entries },
-    { subscription: subscription.name, queue, gate },
-  );
+  const selected = wanted.filter(({ event }) => selects(event));
+  const from = { subscription, clock, workspace, source: `${id}:${workspace}` };
+  await enqueueEvents(selected, { ...from, idOf: (eventId) => replayedId(eventId, id) }, deps);
   const next: ReplayTask = {
     ...task,
     after: wanted.at(-1)?.logId ?? task.after,
-    sent: task.sent + entries.length,
+    sent: task.sent + selected.length,
     worker,
     workedAtMs: clock.now(),
     done: batch.length < BATCH || wanted.length < batch.length,
   };
-  await backfills.move(subscription.name, { name, from: text, to: JSON.stringify(next) });
+  await backfills.step(subscription.name, { workspace, name, from: text, to: JSON.stringify(next) });
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {

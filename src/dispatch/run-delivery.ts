@@ -45,7 +45,7 @@ import type {
   OnceStore,
   RecordGate,
 } from './ports.js';
-import type { Head, QueueHandle } from './queues.js';
+import { wasAddedInTime, type Head, type QueueHandle } from './queues.js';
 
 /**
  * After this many processes were lost while they handled one event, the event counts as the cause. The limit is high because
@@ -94,14 +94,15 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const { job, token } = given;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
-  const claim: Claim = { workspace, group, id, token, isFirst: job.attemptsStarted === 1 };
+  const claim: Claim = { workspace, group, id, token };
+  const isHead = group === null || (job.attemptsStarted === 1 && wasAddedInTime(job.data));
   const [look, loaded] = await Promise.all([
     // Without an order there is no turn to wait for.
-    group === null ? null : context.gate.look(context.subscription.name, claim),
+    isHead ? null : context.gate.look(context.subscription.name, claim),
     death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
   ]);
   if (look?.outcome === 'left') {
-    await addNext(look.next, claim, context);
+    await follow(look, { job, claim }, context);
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
@@ -109,7 +110,7 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   // A merge was stored since the job was added.
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
-  if (delivery === null) return skip(claim, context);
+  if (delivery === null) return skip({ job, claim }, context);
   const run: Run = { ...given, claim, delivery, attempt: job.attemptsMade + 1 };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
 }
@@ -132,13 +133,10 @@ async function loadAll(entries: readonly Entry[], claim: Claim, context: RunCont
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
 }
 
-async function skip(claim: Claim, context: RunContext): Promise<void> {
-  const { subscription, logger } = context;
-  logger.error(
-    { subscription: subscription.name, event: claim.id },
-    'event is no longer in the log, it is not handled',
-  );
-  await leave(claim, context);
+async function skip(left: Leaving, context: RunContext): Promise<void> {
+  const facts = { subscription: context.subscription.name, event: left.claim.id };
+  context.logger.error(facts, 'event is no longer in the log, it is not handled');
+  await leave(left, context);
 }
 
 async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
@@ -151,7 +149,7 @@ async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
   const load = (entries: readonly Entry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
   const result = await debounce(settle, { ...context, claim, delivery, load });
   if (result.outcome === 'go') return handle({ ...run, delivery: result.delivery }, context);
-  if (result.outcome !== 'wait') return follow(result, claim, context);
+  if (result.outcome !== 'wait') return follow(result, run, context);
   await job.moveToDelayed(result.untilMs, token);
   throw new DelayedError();
 }
@@ -181,7 +179,7 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   } catch (error) {
     return afterFailure(error, run, context);
   }
-  await leave(run.claim, context);
+  await leave(run, context);
 }
 
 /**
@@ -191,17 +189,19 @@ async function handle(run: Run, context: RunContext): Promise<void> {
  * A follower that failed becomes the head. Its job is added with its failure, and reports it to BullMQ, which alone counts attempts.
  */
 async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): Promise<void> {
-  const { claim, interrupt } = run;
+  const { job, claim, interrupt } = run;
   const { followers, outcome } = await joinBatch(run, context, batcher);
-  if (outcome.outcome === 'failed' && outcome.done === 0) return afterFailure(outcome.error, run, context);
-  const done = outcome.outcome === 'done' ? followers.length + 1 : outcome.done;
+  if (outcome.outcome === 'done') return leave(run, context, followers.length + 1);
+  const { done, error } = outcome;
+  const failed = followers[done - 1];
+  if (failed === undefined) return afterFailure(error, run, context);
   // An attempt that we interrupted, or that disabled the subscription, does not count as failed.
-  const counts =
-    outcome.outcome === 'failed' &&
-    interrupt.cause === null &&
-    (await noteFailure(outcome.error, context)) === 'failing';
-  const left = await context.gate.advance(context.subscription.name, claim, done);
-  await follow(left, claim, context, counts ? { batchFailure: decide(outcome.error, 1, context) } : {});
+  if (interrupt.cause === null && (await noteFailure(error, context)) === 'failing') {
+    // Only the process that still holds the lock may write on the job.
+    await extendLock(run, context);
+    await job.updateData({ ...job.data, failedFollower: { id: failed.id, failure: decide(error, 1, context) } });
+  }
+  return leave({ job, claim }, context, done);
 }
 
 async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promise<BatchResult> {
@@ -273,35 +273,28 @@ async function bury(run: Run, context: RunContext, failure: FailedAttempt): Prom
     await job.updateData({ ...job.data, death: { event, former, failure } });
   }
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
-  await follow(
-    await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim)),
-    claim,
-    context,
-  );
+  const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));
+  await follow(answer, run, context);
   throw deadLetterError(failure);
 }
 
-async function leave(claim: Claim, context: RunContext): Promise<void> {
-  await follow(await context.gate.advance(context.subscription.name, claim), claim, context);
+type Leaving = Pick<Run, 'job' | 'claim'>;
+
+async function leave(run: Leaving, context: RunContext, count = 1): Promise<void> {
+  await follow(await context.gate.advance(context.subscription.name, run.claim, count), run, context);
 }
 
-async function follow(
-  answer: Advance | Hold,
-  claim: Claim,
-  context: RunContext,
-  extra: Pick<JobData, 'batchFailure'> = {},
-): Promise<void> {
+/** Adds the job of the next head. */
+async function follow(answer: Advance | Hold, { job, claim }: Leaving, context: RunContext): Promise<void> {
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
-  if (answer.outcome === 'left') await addNext(answer.next, claim, context, extra);
-}
-
-async function addNext(
-  next: Entry | null,
-  { workspace, group }: Claim,
-  { addJob }: RunContext,
-  extra: Pick<JobData, 'batchFailure'> = {},
-): Promise<void> {
-  if (next !== null) await addJob({ workspace, group, entry: next, ...extra });
+  if (answer.outcome === 'held' || answer.next === null) return;
+  const { workspace, group } = claim;
+  const { next: entry, askedAtMs } = answer;
+  const { failedFollower: failed } = job.data;
+  await context.addJob({
+    ...{ workspace, group, entry, askedAtMs },
+    ...(failed?.id === entry.id && { batchFailure: failed.failure }),
+  });
 }
 
 function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {

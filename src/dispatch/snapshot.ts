@@ -23,10 +23,9 @@ import type { Selection, Subscription } from '../handlers/handler.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { enqueue } from './enqueue.js';
+import { enqueueEvents } from './enqueue.js';
 import { compileSelection } from './match.js';
-import type { BackfillStore, JobData, NewEntry, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
-import { groupOf } from './queues.js';
+import type { BackfillStore, JobData, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
 
 export interface SnapshotOptions {
   workspace: string;
@@ -166,16 +165,13 @@ export class Snapshot {
       scannedAtMs: clock.now(),
       withoutImage: task.withoutImage + scan.withoutImage,
     };
-    const moved = await backfills.stage(subscription.name, workspace, {
-      name: this.#name,
-      from,
-      to: JSON.stringify(next),
-      tail: scan.tail,
-      records: scan.records.map(({ key, event }) => ({
-        record: recordOf(list, key),
-        event: event !== null && this.#selects(event) ? event : null,
-      })),
-    });
+    const records = scan.records.map(({ key, event }) => ({
+      record: recordOf(list, key),
+      event: event !== null && this.#selects(event) ? event : null,
+    }));
+    const staged = { tail: scan.tail, records };
+    const step = { name: this.#name, from, to: JSON.stringify(next), workspace, staged };
+    const moved = await backfills.step(subscription.name, step);
     if (moved && scan.next === null) this.#logListRead(list, { imageless, withoutImage: next.withoutImage });
   }
 
@@ -192,21 +188,15 @@ export class Snapshot {
   }
 
   async #send(task: SnapshotTask, from: string, offset: string): Promise<void> {
-    const { workspace, subscription, queue, gate, backfills, clock } = this.#options;
-    const events = (await backfills.staged(subscription.name, workspace)).map(
-      (json) => JSON.parse(json) as ChangeEvent,
-    );
-    const atMs = clock.now();
+    const { workspace, subscription, backfills } = this.#options;
     const logId = offset === BEFORE_ALL ? '0-0' : offset;
-    const entries = events.map((event, index): NewEntry => {
-      const group = groupOf(workspace, event, subscription);
-      const mark = `${task.sent + index + 1}-0`;
-      return { id: event.id, logId, mark, atMs, kind: 'stored', type: event.type, group, stored: { event } };
+    const sent = (await backfills.staged(subscription.name, workspace)).map((json, index) => {
+      const event = JSON.parse(json) as ChangeEvent;
+      return { event, logId, mark: `${task.sent + index + 1}-0`, stored: { event } };
     });
-    const target = { subscription: subscription.name, queue, gate };
-    await enqueue({ workspace, source: `${task.id}:${workspace}`, entries }, target);
-    const to = JSON.stringify({ ...task, staged: false, sent: task.sent + events.length } satisfies SnapshotTask);
-    await backfills.unstage(subscription.name, workspace, { name: this.#name, from, to });
+    await enqueueEvents(sent, { ...this.#options, source: `${task.id}:${workspace}` }, this.#options);
+    const to = JSON.stringify({ ...task, staged: false, sent: task.sent + sent.length } satisfies SnapshotTask);
+    await backfills.step(subscription.name, { name: this.#name, from, to, workspace, staged: 'sent' });
   }
 
   /** Deletes `seen` once the log has been read beyond the last scan. */
@@ -217,11 +207,8 @@ export class Snapshot {
     if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < SEEN_KEPT_MS) return;
     await backfills.forgetSeen(subscription.name, workspace);
     const rest: SnapshotTask = { ...task, scannedAtMs: null };
-    await backfills.move(subscription.name, {
-      name: this.#name,
-      from,
-      to: left.length === 0 ? null : JSON.stringify(rest),
-    });
+    const to = left.length === 0 ? null : JSON.stringify(rest);
+    await backfills.step(subscription.name, { name: this.#name, from, to, workspace });
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { describe } from '../errors.js';
-import type { BackfillStore, StagedChunk, TaskStep } from '../dispatch/ports.js';
+import type { BackfillStore, TaskStep } from '../dispatch/ports.js';
 import { readEvent } from './event-log.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer } from './scripts.js';
@@ -34,14 +34,6 @@ const taskSchema = z.object({ id: z.string(), sent: z.number() }).and(
   ]),
 );
 
-interface Step extends TaskStep {
-  subscription: string;
-  /** '' for a task without staged events. */
-  workspace: string;
-  dropStaged: boolean;
-  chunk?: StagedChunk;
-}
-
 export class RedisBackfillStore implements BackfillStore {
   readonly #redis: Redis;
   readonly #keys: Keys;
@@ -65,24 +57,12 @@ export class RedisBackfillStore implements BackfillStore {
     await this.#redis.hsetnx(this.#keys.backfills(subscription), name, text);
   }
 
-  move(subscription: string, step: TaskStep): Promise<boolean> {
-    return this.#step({ ...step, subscription, workspace: '', dropStaged: false });
-  }
-
-  stage(subscription: string, workspace: string, step: TaskStep & StagedChunk): Promise<boolean> {
-    return this.#step({ ...step, subscription, workspace, dropStaged: false, chunk: step });
-  }
-
   async staged(subscription: string, workspace: string): Promise<string[]> {
     const key = this.#keys.staged(subscription, workspace);
     const events = await this.#redis.lrange(key, 0, -1);
     const remedy = `DEL ${key} drops the events of the snapshot that are being sent.`;
     for (const json of events) readEvent(json, { key, what: 'an event', remedy });
     return events;
-  }
-
-  unstage(subscription: string, workspace: string, step: TaskStep): Promise<boolean> {
-    return this.#step({ ...step, subscription, workspace, dropStaged: true });
   }
 
   async seen(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]> {
@@ -93,12 +73,12 @@ export class RedisBackfillStore implements BackfillStore {
     await this.#redis.unlink(this.#keys.seen(subscription, workspace));
   }
 
-  async #step({ subscription, workspace, name, from, to, dropStaged, chunk }: Step): Promise<boolean> {
-    const { backfills, staged, seen } = this.#keys;
-    const keys = [backfills(subscription), staged(subscription, workspace), seen(subscription, workspace)];
-    const records = chunk?.records ?? [];
+  async step(subscription: string, { workspace, name, from, to, staged }: TaskStep): Promise<boolean> {
+    const { backfills, staged: stagedKey, seen } = this.#keys;
+    const keys = [backfills(subscription), stagedKey(subscription, workspace), seen(subscription, workspace)];
+    const { tail, records } = typeof staged === 'object' ? staged : { tail: '', records: [] };
     const word = await stepScript.run(this.#redis, keys, [
-      ...[name, from, to ?? '', dropStaged ? 'drop' : 'keep', chunk?.tail ?? '', records.length],
+      ...[name, from, to ?? '', staged === 'sent' ? 'drop' : 'keep', tail, records.length],
       ...records.flatMap(({ record, event }) => [record, event === null ? '' : JSON.stringify(event)]),
     ]);
     if (word === 'moved' || word === 'stale') return word === 'moved';

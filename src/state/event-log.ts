@@ -19,8 +19,8 @@ const appendDerived = loadScript('append-derived');
 /** As long as the marks of `once`: longer than any retry or replay should take. */
 const MARK_MS = 30 * 86_400_000;
 const CHUNK = 500;
-/** About as many events as may be pending for one subscription; some 20 MB. */
-const MOST_KEPT = 5_000;
+/** As many events as may be pending for one subscription, and the batches that are being read; some 20 MB. */
+const MOST_KEPT = 6_000;
 /** Events that one blocking read returns. */
 const MOST_AT_ONCE = 250;
 

@@ -31,12 +31,6 @@ const advanceScript = loadScript('group-advance');
 /** A repetition of a batch is recognised until this long after it. The mark of the log itself is kept. */
 const MARK_KEPT_MS = 7 * 86_400_000;
 
-/**
- * The first run of a job, if it begins this soon after Redis named its delivery as the head, need not ask again. The delivery could only have been handled since by
- * another process, and then its handled job would still be stored, and BullMQ would have refused to add the job of this run (`KEPT_COMPLETED`).
- */
-const STILL_HEAD_MS = 50;
-
 interface Question {
   claim: Claim;
   verb: 'look' | 'done' | 'hold' | 'merge';
@@ -56,8 +50,6 @@ export class RedisRecordGate implements RecordGate {
   );
 
   readonly #stored = gatherEach((subscription, ids: readonly string[]) => this.#readStored(subscription, ids));
-  /** Heads that an answer has just named, by subscription and delivery. */
-  readonly #named = new Map<string, { entry: Entry; askedAtMs: number }>();
 
   constructor(redis: Redis, keys: Keys) {
     this.#redis = redis;
@@ -85,29 +77,15 @@ export class RedisRecordGate implements RecordGate {
     if (!Array.isArray(answer) || answer.length !== entries.length + 1)
       throw unexpectedAnswer(enterScript, describe(answer));
     const [pending, ...standings] = answer as [number, ...string[]];
-    const heads = standings.map((standing) => standing === 'head');
-    entries.forEach((entry, index) => {
-      if (heads[index] && entry.group !== null) this.#name(subscription, entry, askedAtMs);
-    });
-    return { pending, heads };
+    return { pending, heads: standings.map((standing) => standing === 'head'), askedAtMs };
   }
 
   async look(subscription: string, claim: Claim, most = 1): Promise<Look> {
-    const name = `${subscription} ${claim.id}`;
-    const named = this.#named.get(name);
-    // Believed once: a clock that is set back must not keep it young.
-    this.#named.delete(name);
-    if (
-      most === 1 &&
-      claim.isFirst === true &&
-      named !== undefined &&
-      systemClock.now() - named.askedAtMs < STILL_HEAD_MS
-    )
-      return { outcome: 'head', entries: [named.entry] };
+    const askedAtMs = systemClock.now();
     const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'look', count: most });
     const [first, ...others] = entries.map((entry) => this.#entryOf(entry, subscription, claim));
     if (word === 'head' && first !== undefined) return { outcome: 'head', entries: [first, ...others] };
-    if (word === 'left') return { outcome: 'left', next: first ?? null };
+    if (word === 'left') return { outcome: 'left', next: first ?? null, askedAtMs };
     throw unexpectedAnswer(advanceScript, describe(word));
   }
 
@@ -138,14 +116,6 @@ export class RedisRecordGate implements RecordGate {
     return { events, oldest };
   }
 
-  #name(subscription: string, entry: Entry, askedAtMs: number): void {
-    this.#named.set(`${subscription} ${entry.id}`, { entry, askedAtMs });
-    for (const [name, one] of this.#named) {
-      if (askedAtMs - one.askedAtMs < STILL_HEAD_MS) return;
-      this.#named.delete(name);
-    }
-  }
-
   async #readStored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]> {
     const key = this.#keys.payloads(subscription);
     const texts = await this.#redis.hmget(key, ...ids);
@@ -162,14 +132,11 @@ export class RedisRecordGate implements RecordGate {
     expected?: Word,
   ): Promise<Advance | { outcome: Word }> {
     const askedAtMs = systemClock.now();
-    // A later look must see what this changes.
-    this.#named.delete(`${subscription} ${question.claim.id}`);
     const [word, text] = await this.#ask(subscription, question);
     if (word === 'taken-over') return { outcome: word };
     if (word === 'left') {
       const next = text === undefined ? null : this.#entryOf(text, subscription, question.claim);
-      if (next !== null) this.#name(subscription, next, askedAtMs);
-      return { outcome: word, next };
+      return { outcome: word, next, askedAtMs };
     }
     if (expected !== undefined && word === (expected as string)) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(word));

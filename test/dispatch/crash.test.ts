@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DeadLetters } from '../../src/dispatch/dead-letters.js';
-import { createOperations, type Operations } from '../../src/dispatch/operations.js';
+import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { useProcesses, type TestProcess } from '../support/process.js';
@@ -55,10 +55,10 @@ const eventuallyDone = (record: string, expected: readonly number[]): Promise<vo
 const eventuallyComplete = (record: string): Promise<void> =>
   eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES));
 
-function operations(): Operations {
+function operations(): Dispatcher {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
   const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
-  const made = createOperations({ ...deps, subscriptions: [aSubscription('s', () => undefined)] });
+  const made = createDispatcher({ ...deps, subscriptions: [aSubscription('s', () => undefined)] });
   onTestFinished(() => made.close());
   return made;
 }

@@ -63,7 +63,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     expect(await running.dead.count()).toBe(0);
 
     endpoint.mended = true;
-    const was = await running.operations.enable('ops');
+    const was = await running.dispatcher.enable('ops');
 
     expect(was).toEqual({ at: expect.any(String) as string, reason: 'the endpoint is gone', missing: false });
     expect(await running.settled()).toEqual({ outcome: 'handled' });
@@ -117,7 +117,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     expect((counts['waiting'] ?? 0) + (counts['delayed'] ?? 0)).toBeLessThan(300);
 
     endpoint.mended = true;
-    await second.operations.enable('ops');
+    await second.dispatcher.enable('ops');
     expect(await second.settled(60_000)).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toHaveLength(401);
   });
@@ -136,7 +136,7 @@ describe('circuit breaker: disableAfter', () => {
       'No attempt has succeeded for 200 ms. Last error: no answer',
     );
     endpoint.mended = true;
-    await running.operations.enable('ops');
+    await running.dispatcher.enable('ops');
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1', 'r1 2']);
     expect(await running.dead.count()).toBe(0);
@@ -165,24 +165,24 @@ describe('circuit breaker: disable and enable commands', () => {
     const endpoint = gone();
     endpoint.mended = true;
     const running = await runFanOut(test, [endpoint.subscription('ops')]);
-    expect(await running.operations.disable('ops', 'maintenance')).toBe(true);
-    expect(await running.operations.disable('ops', 'again')).toBe(false);
+    expect(await running.dispatcher.disable('ops', 'maintenance')).toBe(true);
+    expect(await running.dispatcher.disable('ops', 'again')).toBe(false);
     await running.append(1);
     await eventually(async () => {
       expect(await statisticsOf(running, 'ops')).toMatchObject({ waiting: 1, disabled: { reason: 'maintenance' } });
     });
-    expect(await running.operations.enable('ops')).toMatchObject({ reason: 'maintenance' });
-    expect(await running.operations.enable('ops')).toBeNull();
+    expect(await running.dispatcher.enable('ops')).toMatchObject({ reason: 'maintenance' });
+    expect(await running.dispatcher.enable('ops')).toBeNull();
     expect(await running.settled()).toEqual({ outcome: 'handled' });
-    await expect(running.operations.enable('x')).rejects.toMatchObject({ code: 'CF_USAGE' });
+    await expect(running.dispatcher.enable('x')).rejects.toMatchObject({ code: 'CF_USAGE' });
   });
 
   it('a queue that was not paused because the process was killed is paused by enforceDisabled', async () => {
     const running = await runFanOut(test, [gone().subscription('ops')]);
-    await running.operations.disable('ops', 'maintenance');
+    await running.dispatcher.disable('ops', 'maintenance');
     await running.queues.of('ops').resume();
 
-    expect(await running.operations.enforceDisabled()).toEqual(['ops']);
+    expect(await running.dispatcher.enforceDisabled()).toEqual(['ops']);
 
     expect(await running.queues.of('ops').isPaused()).toBe(true);
   });

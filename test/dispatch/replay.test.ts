@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createOperations, type Operations } from '../../src/dispatch/operations.js';
+import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
 import { offsetBefore } from '../../src/events/log-id.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -11,10 +11,10 @@ import { runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 
-function operationsOf(subscriptions: readonly Subscription[], extras: { gate?: RecordGate } = {}): Operations {
+function operationsOf(subscriptions: readonly Subscription[], extras: { gate?: RecordGate } = {}): Dispatcher {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
   const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
-  const operations = createOperations({ ...deps, ...extras, subscriptions });
+  const operations = createDispatcher({ ...deps, ...extras, subscriptions });
   onTestFinished(() => operations.close());
   return operations;
 }

@@ -83,7 +83,7 @@ async function anotherDispatcher(subscription: Subscription): Promise<void> {
   const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
   const dispatcher = createDispatcher({ ...deps, highWater: 200, subscriptions: [subscription] });
   onTestFinished(async () => {
-    await dispatcher.stop();
+    await dispatcher.close();
     await deps.log.close();
   });
   await dispatcher.start();

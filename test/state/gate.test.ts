@@ -25,6 +25,12 @@ const dead = ({ group, id }: NewEntry): Claim => ({ workspace: WS, group, id, to
 const left = (n: number | null) => ({
   outcome: 'left',
   next: n === null ? null : (expect.objectContaining({ id: `evt_${n}` }) as object),
+  askedAtMs: expect.any(Number) as number,
+});
+const entered = (heads: readonly boolean[], pending: number): Entered => ({
+  heads,
+  pending,
+  askedAtMs: expect.any(Number) as number,
 });
 
 describe('the record gate', () => {
@@ -32,7 +38,7 @@ describe('the record gate', () => {
     const gate = gateOf();
     const [a1, b1, a2] = [entry('a', 1), entry('b', 2), entry('a', 3)];
 
-    expect(await enter(gate, [a1, b1, a2])).toEqual({ heads: [true, true, false], pending: 3 });
+    expect(await enter(gate, [a1, b1, a2])).toEqual(entered([true, true, false], 3));
     expect(await gate.look(SUB, await run(a2))).toEqual(left(1));
     expect(await gate.advance(SUB, await run(a1))).toEqual(left(3));
     expect(await gate.look(SUB, await run(a2))).toMatchObject({ outcome: 'head', entries: [{ id: 'evt_3', atMs: 3 }] });
@@ -44,7 +50,7 @@ describe('the record gate', () => {
     await enter(gate, [a1, a2]);
     await gate.advance(SUB, await run(a1));
 
-    expect(await enter(gate, [a1, a2, a10])).toEqual({ heads: [false, true, false], pending: 2 });
+    expect(await enter(gate, [a1, a2, a10])).toEqual(entered([false, true, false], 2));
   });
 
   it('gate: events without an order are heads until they are done', async () => {
@@ -53,7 +59,7 @@ describe('the record gate', () => {
     await enter(gate, events);
 
     expect(await gate.advance(SUB, await run(events[0]!))).toEqual(left(null));
-    expect(await enter(gate, events)).toEqual({ heads: [false, true], pending: 1 });
+    expect(await enter(gate, events)).toEqual(entered([false, true], 1));
   });
 
   it('gate: a repeated advance changes nothing and names the head again', async () => {
@@ -89,8 +95,8 @@ describe('the record gate', () => {
     await enter(gate, [a1, a2]);
     const again = { ...a1, id: 'evt_1.r1' };
 
-    expect(await enter(gate, [again], 'r1:acme')).toEqual({ heads: [false], pending: 3 });
-    expect(await enter(gate, [again], 'r1:acme')).toEqual({ heads: [false], pending: 3 });
+    expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
+    expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
     await enter(gate, [a3]);
     const look = await gate.look(SUB, await run(a1), 10);
     expect(look.outcome === 'head' && look.entries.map(({ id }) => id)).toEqual([
@@ -107,7 +113,7 @@ describe('the record gate', () => {
     await enter(gate, [at('999-9'), at('999-10'), at('1000-0')]);
 
     expect((await gate.pending(SUB, WS)).events).toBe(3);
-    expect(await enter(gate, [at('999-10'), at('1000-0')])).toEqual({ heads: [false, false], pending: 3 });
+    expect(await enter(gate, [at('999-10'), at('1000-0')])).toEqual(entered([false, false], 3));
   });
 
   it('gate: pending events are counted per workspace, and the oldest is known', async () => {
@@ -147,7 +153,7 @@ describe('a held dead letter in the record gate', () => {
     expect(await gate.hold(SUB, await run(a1))).toEqual({ outcome: 'held' });
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
     const retry = entry('a', 1, { id: 'evt_1.t1', kind: 'decided', stored, mark: '0-1', replaces: 'evt_1' });
-    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual({ heads: [true], pending: 2 });
+    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([true], 2));
     expect([await gate.stored(SUB, 'evt_1.t1'), await gate.stored(SUB, 'evt_1')]).toEqual([stored, null]);
     expect(await gate.advance(SUB, await run(retry))).toEqual(left(2));
   });
@@ -159,7 +165,7 @@ describe('a held dead letter in the record gate', () => {
     await gate.advance(SUB, await run(a1));
     const retry = entry('a', 1, { id: 'evt_1.t1', mark: '0-1', replaces: 'evt_1' });
 
-    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual({ heads: [false], pending: 2 });
+    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([false], 2));
   });
 
   it('gate: it can be dropped, but not while a run has its job', async () => {

@@ -133,7 +133,8 @@ const options = {
   stopGraceMs: 300,
   timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
-const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool(options);
+const log = { event: (...args: Parameters<typeof deps.log.event>) => withPoints(() => deps.log.event(...args)) };
+const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });
 void watchStarvation();
 process.once('SIGTERM', () => {
   part.stop().then(

@@ -5,7 +5,6 @@
 import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createOperations } from '../../src/dispatch/operations.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
@@ -41,18 +40,13 @@ async function freezeAtCall(what: string): Promise<void> {
 }
 
 const backfills = wrapBackfills(deps.backfills, {
-  async move(...args) {
-    await freezeAtCall('moving');
-    return await deps.backfills.move(...args);
-  },
-  async stage(...args) {
-    const moved = await deps.backfills.stage(...args);
-    await freezeAtCall('staged');
+  async step(...args) {
+    const [, { staged }] = args;
+    if (staged === undefined) await freezeAtCall('moving');
+    if (staged === 'sent') await freezeAtCall('unstaging');
+    const moved = await deps.backfills.step(...args);
+    if (typeof staged === 'object') await freezeAtCall('staged');
     return moved;
-  },
-  async unstage(...args) {
-    await freezeAtCall('unstaging');
-    return await deps.backfills.unstage(...args);
   },
 });
 const source: typeof deps.source = {
@@ -70,14 +64,6 @@ const gate = wrapGate(deps.gate, {
     const [, { source, workspace }] = args;
     await freezeAtCall(source === workspace ? 'entered' : 'entered-backfill');
     return entered;
-  },
-  async look(...args) {
-    const look = await deps.gate.look(...args);
-    if (args[1].id === process.env['FAN_OUT_STOPS']) {
-      writeSync(1, 'stopped\n');
-      process.kill(process.pid, 'SIGSTOP');
-    }
-    return look;
   },
   async advance(...args) {
     const [, , count = 1] = args;
@@ -150,7 +136,7 @@ if (role === 'dispatch') {
     subscriptions: [subscription],
   }).start();
 } else if (role === 'replay') {
-  const operations = createOperations({ ...deps, gate, backfills, subscriptions: [subscription] });
+  const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
   const timing = { lockMs: 600, stalledCheckMs: 200 };
@@ -164,6 +150,16 @@ if (role === 'dispatch') {
       return freezeAt === 'marked' ? await freeze() : switched;
     },
   };
-  await createHandlerPool({ ...deps, gate, health, timing, subscriptions: [subscription] }).start();
+  const log: Pick<typeof deps.log, 'event'> = {
+    async event(...args) {
+      const event = await deps.log.event(...args);
+      if (event?.id === process.env['FAN_OUT_STOPS']) {
+        writeSync(1, 'stopped\n');
+        process.kill(process.pid, 'SIGSTOP');
+      }
+      return event;
+    },
+  };
+  await createHandlerPool({ ...deps, log, gate, health, timing, subscriptions: [subscription] }).start();
 }
 say('running');

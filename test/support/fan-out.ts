@@ -155,10 +155,10 @@ export function fanOutDeps({
 
 /** The control: a gate that lets every event run at once. With it, tests of order must fail. */
 export const openGate: RecordGate = {
-  enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
+  enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0, askedAtMs: 0 }),
   look: (_subscription, { id }) =>
     Promise.resolve({ outcome: 'head', entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }] }),
-  advance: () => Promise.resolve({ outcome: 'left', next: null }),
+  advance: () => Promise.resolve({ outcome: 'left', next: null, askedAtMs: 0 }),
   hold: () => Promise.resolve({ outcome: 'held' }),
   merge: () => Promise.resolve({ outcome: 'head' }),
   stored: () => Promise.resolve(null),
@@ -170,10 +170,8 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
   return {
     tasks: (...args) => backfills.tasks(...args),
     begin: (...args) => backfills.begin(...args),
-    move: (...args) => backfills.move(...args),
-    stage: (...args) => backfills.stage(...args),
+    step: (...args) => backfills.step(...args),
     staged: (...args) => backfills.staged(...args),
-    unstage: (...args) => backfills.unstage(...args),
     seen: (...args) => backfills.seen(...args),
     forgetSeen: (...args) => backfills.forgetSeen(...args),
     ...changes,

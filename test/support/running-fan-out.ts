@@ -3,7 +3,6 @@ import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import { createOperations, type Operations } from '../../src/dispatch/operations.js';
 import type { BackfillStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -17,7 +16,6 @@ export interface RunningFanOut {
   pool: HandlerPool;
   queues: Queues;
   dead: DeadLetters;
-  operations: Operations;
   /** Appends changes of one record to the log. Returns their log ids. */
   append: (...sequences: number[]) => Promise<string[]>;
   /** Waits until every event in the log is handled or dead. */
@@ -44,12 +42,10 @@ export async function runFanOut(
   const dispatcher = createDispatcher(deps);
   const pool = createHandlerPool(deps);
   const queues = openQueues({ ...deps, logger: deps.logger });
-  const operations = createOperations(deps);
   onTestFinished(async () => {
     await pool.stop().catch(() => undefined);
-    await dispatcher.stop();
+    await dispatcher.close();
     await queues.close();
-    await operations.close();
     await deps.log.close();
   });
   await Promise.all([dispatcher.start(), pool.start()]);
@@ -57,7 +53,6 @@ export async function runFanOut(
     dispatcher,
     pool,
     queues,
-    operations,
     dead: new DeadLetters(queues, deps.gate),
     append: (...sequences) =>
       appendEvents(

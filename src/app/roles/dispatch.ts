@@ -4,12 +4,12 @@
  */
 import {
   createDispatcher,
+  type Dispatcher,
   type SubscriptionStatistics,
   type WaitOptions,
   type WaitResult,
 } from '../../dispatch/dispatcher.js';
 import { readsWorkspace } from '../../dispatch/match.js';
-import { createOperations, type Operations } from '../../dispatch/operations.js';
 import type { SnapshotSource } from '../../dispatch/ports.js';
 import { followLog, type TailedEvent, type TailOptions } from '../../dispatch/tail.js';
 import type { Subscription } from '../../handlers/handler.js';
@@ -28,7 +28,7 @@ import type { Workspaces } from '../workspaces.js';
 const TRIM_INTERVAL_MS = 60_000;
 
 export interface DispatchRole extends Part {
-  readonly operations: Operations;
+  readonly operations: Pick<Dispatcher, 'deadLetters' | 'replay' | 'enable' | 'disable'>;
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
   statistics(): Promise<SubscriptionStatistics[]>;
@@ -58,7 +58,6 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     loops,
   };
   const dispatcher = createDispatcher(options);
-  const operations = createOperations(options);
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   return {
@@ -67,7 +66,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       await dispatcher.start();
       trimming = runLoop({
         name: 'log retention',
-        run: () => trimLogs(context, { operations, subscriptions }),
+        run: () => trimLogs(context, { dispatcher, subscriptions }),
         ready: (signal) => watch.untilUsable(signal),
         signal: stopping.signal,
         log: logger,
@@ -79,17 +78,16 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       stopping.abort();
       await Promise.all([trimming, dispatcher.stop()]);
     },
-    operations,
+    operations: dispatcher,
     tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
     waitUntilHandled: (wait) => dispatcher.waitUntilAllHandled(wait),
     statistics: () => dispatcher.statistics(),
     async apply(next) {
       subscriptions = next;
-      operations.apply(next);
       await dispatcher.apply(next);
     },
     async close() {
-      await Promise.all([dispatcher.stop(), log.close(), operations.close()]);
+      await Promise.all([dispatcher.close(), log.close()]);
     },
   };
 }
@@ -105,14 +103,14 @@ function snapshotSourceOf({ redis, keys, clock }: AppContext, workspaces: Worksp
 
 async function trimLogs(
   { config, redis, keys, clock, log }: AppContext,
-  { operations, subscriptions }: { operations: Operations; subscriptions: readonly Subscription[] },
+  { dispatcher, subscriptions }: { dispatcher: Dispatcher; subscriptions: readonly Subscription[] },
 ): Promise<number> {
-  const disabled = await operations.enforceDisabled();
+  const disabled = await dispatcher.enforceDisabled();
   for (const { name: workspace } of config.workspaces) {
     const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
     const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
     const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
-    await operations.noteMissing(missedBy);
+    await dispatcher.noteMissing(missedBy);
     for (const subscription of droppedOffsets)
       log.warn({ workspace, subscription }, 'subscription is no longer configured: its log position was dropped');
   }

@@ -65,7 +65,7 @@ async function runFanOut(seed: number, gate?: RecordGate): Promise<Witness> {
   const pools = [1, 2, 3].map(() => createHandlerPool(wired));
   onTestFinished(async () => {
     await Promise.all(pools.map((pool) => pool.stop()));
-    await dispatcher.stop();
+    await dispatcher.close();
   });
   const next = new Map<string, number>();
   const events = Array.from({ length: EVENTS }, () => {

@@ -1,0 +1,77 @@
+import type { Job } from 'bullmq';
+import { describe, expect, it } from 'vitest';
+import type { JobData } from '../../src/dispatch/ports.js';
+import { addJobs } from '../../src/dispatch/queues.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+/** Events 1 and 2 of a record are handled, and BullMQ forgets the job of event 1, which is then added again. Returns what is handled after that. */
+async function addForgottenJob(askedAgoMs: number): Promise<number[]> {
+  const seen: number[] = [];
+  const { append, settled, queues } = await runFanOut(test, [
+    aSubscription('s', ({ data }) => void seen.push(data.sequence)),
+  ]);
+  await append(1);
+  await append(2);
+  await settled();
+  seen.length = 0;
+  const queue = queues.of('s');
+  const { id } = changeEvent({ record: 'r1', sequence: 1 });
+  const job = (await queue.getJob(id)) as Job<JobData>;
+  const { data, name } = job;
+  await eventually(() => job.remove());
+
+  const entry = { id, logId: data.logId, kind: data.kind, type: name, atMs: 0 };
+  await addJobs(queue, [{ workspace: WORKSPACE, group: data.group, entry, askedAtMs: systemClock.now() - askedAgoMs }]);
+
+  await eventually(async () => expect(await (await queue.getJob(id))?.isCompleted()).toBe(true));
+  return seen;
+}
+
+describe('order: a job that is added after its event was handled', () => {
+  it('order: it does not run when it was added long after its event was named as the head', async () => {
+    expect(await addForgottenJob(60_000)).toEqual([]);
+  });
+
+  it('order: nor when the clock was set back meanwhile', async () => {
+    expect(await addForgottenJob(-60_000)).toEqual([]);
+  });
+
+  // On a busy machine, adding it may take too long.
+  it('order: it would run if it counted as added in time (control)', { retry: 5 }, async () => {
+    expect(await addForgottenJob(0)).toEqual([1]);
+  });
+});
+
+describe('order: the job of a head', () => {
+  it('order: need not ask Redis when its own process added it in time', { retry: 5 }, async () => {
+    let looks = 0;
+    class CountingGate extends RedisRecordGate {
+      override look(...args: Parameters<RedisRecordGate['look']>): ReturnType<RedisRecordGate['look']> {
+        looks += 1;
+        return super.look(...args);
+      }
+    }
+    const gate = new CountingGate(test.redis, test.keys);
+    const seen: number[] = [];
+    const { append, settled } = await runFanOut(
+      test,
+      [aSubscription('s', ({ data }) => void seen.push(data.sequence))],
+      {
+        gate,
+      },
+    );
+
+    for (const sequence of [1, 2, 3, 4, 5]) await append(sequence);
+    await settled();
+
+    expect(seen).toEqual([1, 2, 3, 4, 5]);
+    expect(looks).toBe(0);
+  });
+});
