@@ -31,7 +31,7 @@ const alarms = (service: TestProcess): string[] =>
 /** Waits until the outage has caused a failure, which is logged at the debug level only. */
 async function untilFailureIsQuieted(service: TestProcess): Promise<void> {
   const failures = (): Line[] => logged(service, /a turn failed/).filter(({ level }) => level === 'debug');
-  await eventually(() => expect(failures().length).toBeGreaterThan(0), { timeoutMs: 40_000 });
+  await eventually(() => expect(failures().length).toBeGreaterThan(0));
 }
 
 /** Waits until the service has checked Redis three times more, which takes 6 to 9 s. Each check tries one SETRANGE. */
@@ -87,7 +87,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     const service = folder.start();
     await service.waitForLine(/changefeed is running/);
     const swept = (): Set<unknown> => new Set(logged(service, /^sweep complete$/).map(({ list }) => list));
-    await eventually(() => expect(swept().size).toBe(6), { timeoutMs: 60_000 });
+    await eventually(() => expect(swept().size).toBe(6));
     return service;
   }
   const edit = (crm: OtherCrm, index: number, name: string): void => {
@@ -263,7 +263,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       await threeChecks(admin);
       await admin.config('SET', 'maxmemory', '0');
       await service.waitForLine(/Redis has memory again/);
-      await eventually(() => expect(handled(service)).toBe(2), { timeoutMs: 80_000 });
+      await eventually(() => expect(handled(service)).toBe(2));
       expect(alarms(service)).toEqual([
         'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
       ]);

@@ -40,7 +40,7 @@ describe('dead letters and replay: the command line', () => {
       const { stdout } = await run('list', '--json', ...args);
       return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as DeadLetter]));
     };
-    await eventually(async () => expect(await letters()).toHaveLength(6), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await letters()).toHaveLength(6));
     return { run, letters, events, folder };
   }
 
@@ -84,7 +84,7 @@ describe('dead letters and replay: the command line', () => {
         [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
       );
       folder.start(['start', '--only', 'dispatch,handle'], env);
-      await eventually(async () => expect(await handledIn(folder.cwd)).toHaveLength(6), { timeoutMs: 30_000 });
+      await eventually(async () => expect(await handledIn(folder.cwd)).toHaveLength(6));
 
       const args = ['replay', '--subscription', 'mail', '--from', logIds[1]!];
       const { code, stdout } = await folder.run(args, env);
@@ -98,7 +98,7 @@ describe('dead letters and replay: the command line', () => {
     },
   );
 
-  it('dead letters: an ambiguous command does nothing and ends with exit code 2', { timeout: 60_000 }, async () => {
+  it('dead letters: an ambiguous command does nothing and ends with exit code 2', async () => {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
     const cases: [string[], string][] = [

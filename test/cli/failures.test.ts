@@ -51,33 +51,29 @@ describe('failures: the command line', () => {
     }
   };
 
-  it(
-    'failures: a sweep that cannot read a page names list, page and reason, and keeps its checkpoint',
-    { timeout: 60_000 },
-    async () => {
-      const crm = await startOtherCrm();
-      const folder = await folderOf(crm);
-      crm.fault = (list, cursor) =>
-        list === 'people' && cursor !== null
-          ? { status: 403, body: { success: false, message: 'Forbidden', reason: 'plan' } }
-          : undefined;
-      const stopped = await folder.run(['sweep', 'people', 'todo']);
-      expect(stopped).toMatchObject({ code: 1, stdout: '' });
-      expect(stopped.stderr).toMatch(
-        /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*continues where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
-      );
-      crm.fault = () => undefined;
-      const before = crm.asked.length;
-      const data = await folder.run(['sweep', 'people', '--json']);
-      expect(JSON.parse(data.stdout)).toMatchObject({
-        sweeps: [{ workspace: 'acme', list: 'people', outcome: 'complete', mode: 'baseline', pages: 3, events: 0 }],
-        unhandled: [],
-      });
-      expect(crm.asked.slice(before)).toHaveLength(2);
-    },
-  );
+  it('failures: a sweep that cannot read a page names list, page and reason, and keeps its checkpoint', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    crm.fault = (list, cursor) =>
+      list === 'people' && cursor !== null
+        ? { status: 403, body: { success: false, message: 'Forbidden', reason: 'plan' } }
+        : undefined;
+    const stopped = await folder.run(['sweep', 'people', 'todo']);
+    expect(stopped).toMatchObject({ code: 1, stdout: '' });
+    expect(stopped.stderr).toMatch(
+      /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*continues where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
+    );
+    crm.fault = () => undefined;
+    const before = crm.asked.length;
+    const data = await folder.run(['sweep', 'people', '--json']);
+    expect(JSON.parse(data.stdout)).toMatchObject({
+      sweeps: [{ workspace: 'acme', list: 'people', outcome: 'complete', mode: 'baseline', pages: 3, events: 0 }],
+      unhandled: [],
+    });
+    expect(crm.asked.slice(before)).toHaveLength(2);
+  });
 
-  it('failures: an unreachable API and a refused token are reported', { timeout: 60_000 }, async () => {
+  it('failures: an unreachable API and a refused token are reported', async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm, '[]', { baseUrl: 'http://127.0.0.1:1' });
     const stranger = await folderOf(crm, '[]', { name: 'other', token: 'an-old-token' });
@@ -95,7 +91,7 @@ describe('failures: the command line', () => {
     expect(refused.stderr).not.toContain('an-old-token');
   });
 
-  it('failures: an unreachable Redis and a refused password are reported', { timeout: 60_000 }, async () => {
+  it('failures: an unreachable Redis and a refused password are reported', async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm);
     const { port } = await startPrivateRedis();
@@ -116,67 +112,59 @@ describe('failures: the command line', () => {
     expect(crm.asked).toEqual([]);
   });
 
-  it(
-    'failures: events of handlers that throw or hang become dead letters; the return value is ignored',
-    { timeout: 90_000 },
-    async () => {
-      const crm = await startOtherCrm();
-      const folder = await folderOf(
-        crm,
-        `[
+  it('failures: events of handlers that throw or hang become dead letters; the return value is ignored', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(
+      crm,
+      `[
         defineHandler({ name: 'throws', retry, handle() { throw new Error('no luck'); } }),
         defineHandler({ name: 'hangs', retry: { attempts: 1 }, timeout: '100ms', handle: () => new Promise(() => {}) }),
         defineHandler({ name: 'returns', retry, handle: () => 42 }),
       ]`,
-      );
-      expect(await folder.run(['sweep', 'people'])).toMatchObject({ code: 0 });
-      editPeople(crm, 2);
-      const swept = await folder.run(['sweep', 'people']);
-      expect(swept.code).toBe(0);
-      expect(swept.stderr).toMatch(/✓ people +2 events/);
-      expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
-      expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);
-      expect(swept.stderr).not.toMatch(/subscription "returns"/);
-      expect(swept.stderr).toMatch(/no luck/);
+    );
+    expect(await folder.run(['sweep', 'people'])).toMatchObject({ code: 0 });
+    editPeople(crm, 2);
+    const swept = await folder.run(['sweep', 'people']);
+    expect(swept.code).toBe(0);
+    expect(swept.stderr).toMatch(/✓ people +2 events/);
+    expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
+    expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);
+    expect(swept.stderr).not.toMatch(/subscription "returns"/);
+    expect(swept.stderr).toMatch(/no luck/);
 
-      const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
-      const { subscriptions } = JSON.parse(asData.stdout) as Status;
-      // Nothing runs by now: the shapes of processes and problems are checked where a service runs.
-      const shown = { ...(shapeOf(JSON.parse(asData.stdout)) as object), processes: [], problems: [] };
-      expect(shown).toEqual({ ...(promisedShape('status') as object), processes: [], problems: [] });
-      expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
-        ['throws', 2, 0],
-        ['hangs', 2, 0],
-        ['returns', 0, 0],
-      ]);
-      expect(asPage.stdout).toMatch(/throws .* 2\n/);
-    },
-  );
+    const [asData, asPage] = [await folder.run(['status', '--json']), await folder.run(['status'])];
+    const { subscriptions } = JSON.parse(asData.stdout) as Status;
+    // Nothing runs by now: the shapes of processes and problems are checked where a service runs.
+    const shown = { ...(shapeOf(JSON.parse(asData.stdout)) as object), processes: [], problems: [] };
+    expect(shown).toEqual({ ...(promisedShape('status') as object), processes: [], problems: [] });
+    expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
+      ['throws', 2, 0],
+      ['hangs', 2, 0],
+      ['returns', 0, 0],
+    ]);
+    expect(asPage.stdout).toMatch(/throws .* 2\n/);
+  });
 
-  it(
-    'failures: a sweep whose events are not handled in time names the subscription and ends with exit code 1',
-    { timeout: 60_000 },
-    async () => {
-      const crm = await startOtherCrm();
-      const handle = `handle: (event, { signal }) => new Promise((resolve, reject) => {
+  it('failures: a sweep whose events are not handled in time names the subscription and ends with exit code 1', async () => {
+    const crm = await startOtherCrm();
+    const handle = `handle: (event, { signal }) => new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
     })`;
-      const folder = await folderOf(crm, `[defineHandler({ name: 'slow', ${handle} })]`);
-      await folder.run(['sweep', 'people']);
-      editPeople(crm, 3);
-      const run = await folder.run(['sweep', 'people', '--timeout', '300ms', '--json']);
-      expect(run.code).toBe(1);
-      expect(run.stderr).toMatch(
-        /^changefeed: not handled within 300 ms: "slow" 3 events\. They stay in the queue: .*--timeout/m,
-      );
-      expect(JSON.parse(run.stdout)).toMatchObject({
-        sweeps: [{ list: 'people', outcome: 'complete', events: 3 }],
-        unhandled: [{ subscription: 'slow', workspace: 'acme' }],
-      });
-    },
-  );
+    const folder = await folderOf(crm, `[defineHandler({ name: 'slow', ${handle} })]`);
+    await folder.run(['sweep', 'people']);
+    editPeople(crm, 3);
+    const run = await folder.run(['sweep', 'people', '--timeout', '300ms', '--json']);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(
+      /^changefeed: not handled within 300 ms: "slow" 3 events\. They stay in the queue: .*--timeout/m,
+    );
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      sweeps: [{ list: 'people', outcome: 'complete', events: 3 }],
+      unhandled: [{ subscription: 'slow', workspace: 'acme' }],
+    });
+  });
 
-  it('failures: an unhandled rejection in a handler stops the service in order', { timeout: 60_000 }, async () => {
+  it('failures: an unhandled rejection in a handler stops the service in order', async () => {
     const crm = await startOtherCrm();
     const handler = `defineHandler({ name: 'forgetful', handle() { void Promise.reject(new Error('forgotten')); } })`;
     const folder = await folderOf(crm, `[${handler}]`);
@@ -199,24 +187,19 @@ describe('failures: the command line', () => {
     expect([swept.stderr, tailed.stderr]).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
   });
 
-  it(
-    'sweep: the command waits for the sweep of a running service, and both complete',
-    { timeout: 90_000 },
-    async () => {
-      const crm = await startOtherCrm();
-      const folder = await folderOf(crm, '[]', { lists: { people: { interval: '1s' } } });
-      const service = folder.start(['start']);
-      await service.waitForLine(/changefeed is running/);
-      const runs = await Promise.all([folder.run(['sweep']), folder.run(['sweep', 'people'])]);
-      expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-      expect(runs[0].stderr.match(/^✓/gm)).toHaveLength(6);
-      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    },
-  );
+  it('sweep: the command waits for the sweep of a running service, and both complete', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm, '[]', { lists: { people: { interval: '1s' } } });
+    const service = folder.start(['start']);
+    await service.waitForLine(/changefeed is running/);
+    const runs = await Promise.all([folder.run(['sweep']), folder.run(['sweep', 'people'])]);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    expect(runs[0].stderr.match(/^✓/gm)).toHaveLength(6);
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
 
   it.skipIf(redisBinary === undefined).each(['SIGINT', 'SIGTERM'] as const)(
     'start: %s stops the service and its private Redis with exit code 0 and no stack',
-    { timeout: 60_000 },
     async (signal) => {
       const crm = await startOtherCrm();
       const folder = await folderOf(crm);
@@ -231,7 +214,7 @@ describe('failures: the command line', () => {
     },
   );
 
-  it('start: --only starts only the named roles', { timeout: 60_000 }, async () => {
+  it('start: --only starts only the named roles', async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm);
     const service = folder.start(['start', '--only', 'dispatch,handle']);

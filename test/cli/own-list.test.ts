@@ -52,7 +52,7 @@ describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configurat
     });
   });
 
-  it('lists: an added list is swept from the sandbox', { timeout: 60_000 }, async () => {
+  it('lists: an added list is swept from the sandbox', async () => {
     const sandbox = createSandbox({ people: 5, lists: { deal: 120 } });
     try {
       const { url, token } = await sandbox.start();

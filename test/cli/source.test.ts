@@ -64,7 +64,7 @@ describe('source: the command line', () => {
     const event = edit(first);
     const back = await ours.run(['sweep']);
     expect([back.code, eventsOf(back.stdout)]).toEqual([0, [event]]);
-  }, 90_000);
+  });
 
   it('source: a workspace that moved with its contents continues', async () => {
     const [first, second] = [await startOtherCrm(), await startOtherCrm()];
@@ -72,7 +72,7 @@ describe('source: the command line', () => {
     const event = edit(second);
     const moved = await (await folderAt(second.url)).run(['sweep']);
     expect([moved.code, eventsOf(moved.stdout)]).toEqual([0, [event]]);
-  }, 90_000);
+  });
 
   it('source: resync all accepts a new source without events', async () => {
     const [first, second] = [await startOtherCrm(), await startOtherCrm()];
@@ -86,7 +86,7 @@ describe('source: the command line', () => {
     expect(eventsOf((await theirs.run(['sweep'])).stdout)).toEqual([event]);
     const status = JSON.parse((await theirs.run(['status', '--json'])).stdout) as Status;
     expect(status.workspaces[0]!.lists.map(({ records }) => records)).toEqual([17, 14, 9, 8, 7, 3]);
-  }, 90_000);
+  });
 });
 
 describe('creations: the command line', () => {
@@ -173,5 +173,5 @@ describe('creations: the command line', () => {
     );
     const accepted = await run('sweep', 'people');
     expect(accepted.stdout.match(/crm\.person\.created/g)).toHaveLength(20);
-  }, 90_000);
+  });
 });

@@ -39,7 +39,7 @@ describe('usage errors: one sentence and exit code 2', () => {
     expect(found).toEqual(expected);
   }
 
-  it('usage errors: on the command line', { timeout: 90_000 }, async () => {
+  it('usage errors: on the command line', async () => {
     await runAll({
       'an unknown command': { args: ['sweeep'], says: /unknown command 'sweeep' \(did you mean sweep\?\)/ },
       'an unknown option': { args: ['sweep', '--jsn'], says: /unknown option '--jsn' \(did you mean --json\?\)/ },
@@ -68,7 +68,7 @@ describe('usage errors: one sentence and exit code 2', () => {
     });
   });
 
-  it('usage errors: in the configuration', { timeout: 90_000 }, async () => {
+  it('usage errors: in the configuration', async () => {
     const invalid = 'CF_CONFIG_INVALID';
     const unloadable = 'CF_CONFIG_UNLOADABLE';
     const inFile = (raw: object | string, name = 'changefeed.config.json') => ({

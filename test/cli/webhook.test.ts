@@ -117,7 +117,7 @@ describe('disabled subscriptions: the command line', () => {
       await appendEvents(redis.redis, redis.keys, events.slice(0, 1));
       const service = folder.start(['start', '--only', 'dispatch,handle'], env);
 
-      const loud = await service.waitForLine(/SUBSCRIPTION DISABLED/, 60_000);
+      const loud = await service.waitForLine(/SUBSCRIPTION DISABLED/);
       expect(loud).toContain(`127.0.0.1:${receiver.port}/in answered 410 (Gone)`);
       await appendEvents(redis.redis, redis.keys, events.slice(1));
       const status = JSON.parse((await folder.run(['status', '--json'], env)).stdout) as Status;
@@ -193,14 +193,11 @@ describe('dead letters: webhooks', () => {
       const env = { REDIS_URL: redis.url };
       await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
       const service = folder.start(['start', '--only', 'dispatch,handle'], { ...env, LOG_LEVEL: 'debug' });
-      const stored = await eventually(
-        async () => {
-          const { stdout } = await folder.run(['dead', 'list', '--json'], env);
-          expect(stdout).toContain('answered 400');
-          return stdout;
-        },
-        { timeoutMs: 60_000 },
-      );
+      const stored = await eventually(async () => {
+        const { stdout } = await folder.run(['dead', 'list', '--json'], env);
+        expect(stdout).toContain('answered 400');
+        return stdout;
+      });
       const { reason } = JSON.parse(stored) as { reason: string };
       expect(reason.split('It said: ')[1]).toHaveLength(200);
       expect(stored + service.stderr + service.stdout).not.toMatch(

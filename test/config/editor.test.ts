@@ -18,7 +18,7 @@ function shownByEditor(program: ts.Program, file: string, typeName: string): Rec
 }
 
 describe('configuration: the types of the options', () => {
-  it('configuration: the editor shows the comments of the schema', { timeout: 60_000 }, () => {
+  it('configuration: the editor shows the comments of the schema', () => {
     const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object };
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
     const types = [

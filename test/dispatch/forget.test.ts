@@ -85,49 +85,45 @@ describe('forget: a workspace', () => {
     return entries.map(([, [, json = '']]) => (JSON.parse(json) as ChangeEvent).id);
   };
 
-  it(
-    'leaves nothing in Redis, and another workspace in the same queues continues without loss or repetition',
-    { timeout: 60_000 },
-    async () => {
-      const { acme, beta, handle, seen } = await withStoredState();
-      const words = wordsOf(acme);
-      expect(words.length).toBeGreaterThan(100);
-      const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
-      for (const part of ['{acme}:log', ':once:acme:', '{held}:group:', '{books}:books:evt_'])
-        expect(before.filter((key) => key.includes(part))).not.toEqual([]);
+  it('leaves nothing in Redis, and another workspace in the same queues continues without loss or repetition', async () => {
+    const { acme, beta, handle, seen } = await withStoredState();
+    const words = wordsOf(acme);
+    expect(words.length).toBeGreaterThan(100);
+    const before = keysWith(await dumpOf(redis.redis, redis.keys.prefix), words);
+    for (const part of ['{acme}:log', ':once:acme:', '{held}:group:', '{books}:books:evt_'])
+      expect(before.filter((key) => key.includes(part))).not.toEqual([]);
 
-      const service = await open([beta.workspace], handle);
-      await service.start(['poll', 'dispatch', 'handle']);
-      beta.sandbox.rate = 20;
-      const forgetful = await open([beta.workspace], handle);
-      const forgotten = await forgetful.forget('acme');
-      expect(forgotten).toMatchObject({
-        workspace: 'acme',
-        events: expect.toSatisfy((count: number) => count > 50) as number,
-        records: expect.toSatisfy((count: number) => count > 100) as number,
-        deliveries: { dead: expect.toSatisfy((count: number) => count > 10) as number },
-      });
-      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
+    const service = await open([beta.workspace], handle);
+    await service.start(['poll', 'dispatch', 'handle']);
+    beta.sandbox.rate = 20;
+    const forgetful = await open([beta.workspace], handle);
+    const forgotten = await forgetful.forget('acme');
+    expect(forgotten).toMatchObject({
+      workspace: 'acme',
+      events: expect.toSatisfy((count: number) => count > 50) as number,
+      records: expect.toSatisfy((count: number) => count > 100) as number,
+      deliveries: { dead: expect.toSatisfy((count: number) => count > 10) as number },
+    });
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
 
-      const then = seen.length;
-      await eventually(() => expect(seen.length).toBeGreaterThan(then + 20));
-      beta.sandbox.rate = 0;
-      await eventually(async () =>
-        expect(await service.waitUntilHandled({ timeoutMs: 1 })).toEqual({ outcome: 'handled' }),
-      );
-      await service.stop();
-      const logged = await logOf('beta');
-      for (const name of ['books', 'held'])
-        expect(seen.filter((one) => one.startsWith(name)).sort()).toEqual(logged.map((id) => `${name} ${id}`).sort());
-      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
+    const then = seen.length;
+    await eventually(() => expect(seen.length).toBeGreaterThan(then + 20));
+    beta.sandbox.rate = 0;
+    await eventually(async () =>
+      expect(await service.waitUntilHandled({ timeoutMs: 1 })).toEqual({ outcome: 'handled' }),
+    );
+    await service.stop();
+    const logged = await logOf('beta');
+    for (const name of ['books', 'held'])
+      expect(seen.filter((one) => one.startsWith(name)).sort()).toEqual(logged.map((id) => `${name} ${id}`).sort());
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
 
-      const again = await forgetful.forget('acme');
-      const nothing = { records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
-      expect(again).toEqual({ workspace: 'acme', ...nothing });
-    },
-  );
+    const again = await forgetful.forget('acme');
+    const nothing = { records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
+    expect(again).toEqual({ workspace: 'acme', ...nothing });
+  });
 
-  it('is removed completely when the command is repeated after a crash at any step', { timeout: 60_000 }, async () => {
+  it('is removed completely when the command is repeated after a crash at any step', async () => {
     const { acme } = await withStoredState();
     const words = wordsOf(acme);
     const traces = createTraceStore(redis.redis, redis.keys);
@@ -154,7 +150,7 @@ describe('forget: a workspace', () => {
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
   });
 
-  it('is not touched while a process sweeps it, on schedule or at this moment', { timeout: 60_000 }, async () => {
+  it('is not touched while a process sweeps it, on schedule or at this moment', async () => {
     const acme = await living('acme', 1);
     const feed = await open([acme.workspace], () => undefined);
     await feed.start(['poll']);
@@ -176,7 +172,7 @@ describe('forget: a workspace', () => {
     await expect(other.forget('a*')).rejects.toMatchObject({ code: 'CF_USAGE' });
   });
 
-  it('is removed after a running handler of one of its events has ended', { timeout: 60_000 }, async () => {
+  it('is removed after a running handler of one of its events has ended', async () => {
     const acme = await living('acme', 1);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -199,33 +195,29 @@ describe('forget: a workspace', () => {
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['acme'])).toEqual([]);
   });
 
-  it(
-    'is removed by a command that asks first, and does nothing without a terminal to ask on',
-    { timeout: 60_000 },
-    async () => {
-      await redis.redis.hset(redis.keys.records('gone-co', 'todo'), 'a', '1x 1 {}');
-      const folder = await cli({
-        'changefeed.config.json': {
-          workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 'tok-5f0c1e9bd2a7' }],
-          redis: { prefix: redis.keys.prefix },
-        },
-      });
-      const env = { REDIS_URL: redis.url };
-      const refused = await folder.run(['forget', 'gone-co'], env);
-      expect(refused).toMatchObject({
-        code: 2,
-        stdout: '',
-        stderr: expect.stringContaining('confirm it with --yes') as string,
-      });
-      expect(await redis.redis.exists(redis.keys.records('gone-co', 'todo'))).toBe(1);
+  it('is removed by a command that asks first, and does nothing without a terminal to ask on', async () => {
+    await redis.redis.hset(redis.keys.records('gone-co', 'todo'), 'a', '1x 1 {}');
+    const folder = await cli({
+      'changefeed.config.json': {
+        workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 'tok-5f0c1e9bd2a7' }],
+        redis: { prefix: redis.keys.prefix },
+      },
+    });
+    const env = { REDIS_URL: redis.url };
+    const refused = await folder.run(['forget', 'gone-co'], env);
+    expect(refused).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('confirm it with --yes') as string,
+    });
+    expect(await redis.redis.exists(redis.keys.records('gone-co', 'todo'))).toBe(1);
 
-      const done = await folder.run(['forget', 'gone-co', '--yes'], env);
-      expect(done).toMatchObject({ code: 0, stderr: '' });
-      expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
-      expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
-      expect((await folder.run(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
-        'No data is stored of a workspace "gone-co".\n',
-      );
-    },
-  );
+    const done = await folder.run(['forget', 'gone-co', '--yes'], env);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
+    expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
+    expect((await folder.run(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
+      'No data is stored of a workspace "gone-co".\n',
+    );
+  });
 });

@@ -42,7 +42,7 @@ const applyTo = async ({ dispatcher, pool }: RunningFanOut, subscriptions: reado
 const sequencesOf = (heard: readonly string[] = [], record: string): number[] =>
   heard.flatMap((one) => (one.startsWith(`${record} `) ? [Number(one.slice(record.length + 1))] : []));
 
-describe('reload: subscriptions change while events keep coming', { timeout: 60_000 }, () => {
+describe('reload: subscriptions change while events keep coming', () => {
   it('no event is lost or repeated and the order is kept, for changed, removed and returning, and unchanged ones', async () => {
     const { heard, closed, versions, subscribe } = hearing();
     const rest = subscribe('rest', 1);

@@ -109,7 +109,7 @@ describe('replay', () => {
   });
 });
 
-describe('replay: its process is killed', { timeout: 60_000 }, () => {
+describe('replay: its process is killed', () => {
   const start = useProcesses();
   const child = new URL('../support/fan-out-child.ts', import.meta.url);
   const LONG = Array.from({ length: 600 }, (_, n) =>
@@ -136,7 +136,7 @@ describe('replay: its process is killed', { timeout: 60_000 }, () => {
 
       const each = Array.from({ length: 30 }, (_, n) => n + 1);
       const expected = Array.from({ length: 20 }, (_, n) => [`r${n}`, each] as const);
-      await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()), { timeoutMs: 30_000 });
+      await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()));
       const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
       await eventually(async () => {
         const [task = ''] = (await deps.backfills.tasks('s')).values();

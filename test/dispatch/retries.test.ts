@@ -170,14 +170,10 @@ describe('stop', () => {
     const { append, pool } = await runFanOut(
       test,
       [
-        aSubscription(
-          'stubborn',
-          () => {
-            begun = true;
-            return new Promise(() => undefined);
-          },
-          { timeoutMs: 60_000 },
-        ),
+        aSubscription('stubborn', () => {
+          begun = true;
+          return new Promise(() => undefined);
+        }),
       ],
       { stopGraceMs: 50 },
     );

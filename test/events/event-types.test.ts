@@ -106,50 +106,45 @@ describe('event types', () => {
     ['with images', true, []],
     // A digest does not contain the person in charge.
     ['without images', false, ['reassigned']],
-  ] as const)(
-    'event types: describe the events of every verb, %s',
-    { timeout: 90_000 },
-    async (_how, images, missing) => {
-      const { sandbox, clock, open } = await world();
+  ] as const)('event types: describe the events of every verb, %s', async (_how, images, missing) => {
+    const { sandbox, clock, open } = await world();
+    const feed = await open(images);
+    await sweepTimes(feed, clock, 1);
+    await live(feed, sandbox, clock);
+    const events = await logged(feed);
+    const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
+    expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
+    expect(events.flatMap(problemsOf)).toEqual([]);
+    const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
+    expect(await logged(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
+    expect(await logged(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
+    const merged = mergedOf(events);
+    expect([...new Set(merged.map(verbOf))].sort()).toEqual(['created', 'deleted', 'snapshot', 'updated']);
+    expect(merged.flatMap(problemsOf)).toEqual([]);
+  });
+
+  it('event types: describe the first changes after images were switched off and on again', async () => {
+    const { sandbox, clock, open } = await world();
+    const id = sandbox.life.createPerson();
+    for (const images of [true, false, true]) {
       const feed = await open(images);
       await sweepTimes(feed, clock, 1);
-      await live(feed, sandbox, clock);
-      const events = await logged(feed);
-      const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
-      expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
-      expect(events.flatMap(problemsOf)).toEqual([]);
-      const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
-      expect(await logged(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
-      expect(await logged(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
-      const merged = mergedOf(events);
-      expect([...new Set(merged.map(verbOf))].sort()).toEqual(['created', 'deleted', 'snapshot', 'updated']);
-      expect(merged.flatMap(problemsOf)).toEqual([]);
-    },
-  );
-
-  it(
-    'event types: describe the first changes after images were switched off and on again',
-    { timeout: 90_000 },
-    async () => {
-      const { sandbox, clock, open } = await world();
-      const id = sandbox.life.createPerson();
-      for (const images of [true, false, true]) {
-        const feed = await open(images);
-        await sweepTimes(feed, clock, 1);
-        sandbox.life.editPerson(id);
-        await sweepTimes(feed, clock);
-        await feed.stop();
-      }
-      const feed = await open(true);
-      sandbox.life.delete('people', id);
+      sandbox.life.editPerson(id);
       await sweepTimes(feed, clock);
-      const events = (await logged(feed)).filter(({ subject }) => subject === id);
-      expect(events.flatMap(problemsOf)).toEqual([]);
-      expect(
-        events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`),
-      ).toEqual(['updated known', 'updated from nothing', 'updated from nothing', 'deleted known']);
-    },
-  );
+      await feed.stop();
+    }
+    const feed = await open(true);
+    sandbox.life.delete('people', id);
+    await sweepTimes(feed, clock);
+    const events = (await logged(feed)).filter(({ subject }) => subject === id);
+    expect(events.flatMap(problemsOf)).toEqual([]);
+    expect(events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`)).toEqual([
+      'updated known',
+      'updated from nothing',
+      'updated from nothing',
+      'deleted known',
+    ]);
+  });
 
   it('event types: an event that does not match its type is found (control)', async () => {
     const { clock, open, sandbox } = await world();

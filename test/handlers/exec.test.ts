@@ -171,9 +171,12 @@ describe('exec: a program that takes too long', () => {
     setInterval(() => {}, 1000);`;
 
   async function pidsOf(): Promise<number[]> {
-    const text = await eventually(async () => readFile(join(folder, 'pids'), 'utf8'));
-    expect(text).toMatch(/^\d+ \d+$/);
-    return text.split(' ').map(Number);
+    return await eventually(async () => {
+      // The file exists before its content does.
+      const text = await readFile(join(folder, 'pids'), 'utf8');
+      expect(text).toMatch(/^\d+ \d+$/);
+      return text.split(' ').map(Number);
+    });
   }
 
   it('exec: SIGTERM reaches the program and its children, and it may still succeed', async () => {

@@ -167,7 +167,6 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
 
 it.skipIf(redisBinary === undefined)(
   'private Redis: outside a project, two CRMs configured by the environment do not share their state',
-  { timeout: 60_000 },
   async () => {
     const folder = await folderOf();
     const sweep = async ({ url, token }: OtherCrm): Promise<CliRun> => {

@@ -35,5 +35,5 @@ describe('order: in a storm of killed, stopped and restarted processes, and of r
 
     const kinds = new Set(violations.map(({ kind }) => kind));
     expect([...kinds]).toEqual(expect.arrayContaining(['overlap', 'out of sequence']));
-  }, 60_000);
+  });
 });

@@ -1,5 +1,5 @@
 export interface EventuallyOptions {
-  /** @defaultValue 25000: the timeout of a test, less the time to report the failure */
+  /** @defaultValue 80000: the timeout of a test, less the time to report the failure. Shorter only where a promise is */
   timeoutMs?: number;
   /** @defaultValue 20 */
   intervalMs?: number;
@@ -8,7 +8,7 @@ export interface EventuallyOptions {
 /** Runs an assertion until it passes, and returns its value. Fails with its last error when the time is up. */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
-  { timeoutMs = 25_000, intervalMs = 20 }: EventuallyOptions = {},
+  { timeoutMs = 80_000, intervalMs = 20 }: EventuallyOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

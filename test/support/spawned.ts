@@ -87,7 +87,7 @@ interface Waiting {
   timeoutMs: number | undefined;
 }
 
-async function waitForLine(pattern: RegExp, { output, hasEnded, timeoutMs = 40_000 }: Waiting): Promise<string> {
+async function waitForLine(pattern: RegExp, { output, hasEnded, timeoutMs }: Waiting): Promise<string> {
   const found = await eventually(
     () => {
       const lines = `${output.stdout}\n${output.stderr}`.split('\n');
@@ -96,7 +96,7 @@ async function waitForLine(pattern: RegExp, { output, hasEnded, timeoutMs = 40_0
       if (hasEnded()) return null;
       throw new Error(`no line matches ${String(pattern)} in:\n${output.stdout}\n${output.stderr}`);
     },
-    { timeoutMs },
+    timeoutMs === undefined ? {} : { timeoutMs },
   );
   if (found !== null) return found;
   throw new Error(`The process ended without a line like ${String(pattern)}:\n${output.stdout}\n${output.stderr}`);

@@ -65,7 +65,6 @@ describe('todo events: a running service', () => {
 
   it.each(['written', 'wild', 'both'] as const)(
     'todo events: agree with the journal and its order, with field names %s',
-    { timeout: 60_000 },
     async (todoNames) => {
       const sandbox = await sandboxed({ behaviour: { todoNames } });
       // An answer that may be old is in doubt until a lagging replica no longer explains it and a second sweep shows it.
@@ -97,7 +96,7 @@ describe('todo events: a running service', () => {
     },
   );
 
-  it('todo events: overdue is emitted at the due time, not at the next sweep', { timeout: 60_000 }, async () => {
+  it('todo events: overdue is emitted at the due time, not at the next sweep', async () => {
     const sandbox = await sandboxed();
     const ids = dueIn(sandbox, 8_000, 3);
     const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url);
@@ -106,49 +105,39 @@ describe('todo events: a running service', () => {
     const [kept = '', done = '', moved = ''] = ids;
     sandbox.life.completeTodo(done);
     sandbox.life.rescheduleTodo(moved);
-    const [event] = await eventually(
-      async () => {
-        const found = overdue(await logged(redis.redis, redis.keys.prefix));
-        expect(found.map(({ subject }) => subject)).toEqual([kept]);
-        return found;
-      },
-      { timeoutMs: 30_000 },
-    );
+    const [event] = await eventually(async () => {
+      const found = overdue(await logged(redis.redis, redis.keys.prefix));
+      expect(found.map(({ subject }) => subject)).toEqual([kept]);
+      return found;
+    });
     expect(event?.data.late).toBeUndefined();
     expect(Date.parse(event?.data.observedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(event?.data.due ?? ''));
   });
 
-  it(
-    'todo events: an overdue that was missed is emitted once, marked late, at the next start',
-    { timeout: 60_000 },
-    async () => {
-      const sandbox = await sandboxed();
-      const config = await configured(sandbox, redis.keys.prefix);
-      const ids = dueIn(sandbox, HOUR_MS, 3);
-      const [first = '', second = '', third = ''] = ids;
-      const before = await opened(config, redis.url);
-      await before.sweep();
-      await before.stop();
-      sandbox.life.completeTodo(third);
-      const later: Clock = { ...systemClock, now: () => systemClock.now() + 5 * HOUR_MS };
-      for (let start = 0; start < 2; start++) {
-        const feed = await opened(config, redis.url, later);
-        await feed.start(['poll']);
-        await eventually(
-          async () => {
-            const found = overdue(await logged(redis.redis, redis.keys.prefix));
-            const reported = found.map(({ subject, data: { late } }) => [subject, late]);
-            expect(reported.filter(([subject]) => ids.includes(String(subject)))).toEqual([
-              [first, true],
-              [second, true],
-            ]);
-          },
-          { timeoutMs: 30_000 },
-        );
-        await feed.stop();
-      }
-    },
-  );
+  it('todo events: an overdue that was missed is emitted once, marked late, at the next start', async () => {
+    const sandbox = await sandboxed();
+    const config = await configured(sandbox, redis.keys.prefix);
+    const ids = dueIn(sandbox, HOUR_MS, 3);
+    const [first = '', second = '', third = ''] = ids;
+    const before = await opened(config, redis.url);
+    await before.sweep();
+    await before.stop();
+    sandbox.life.completeTodo(third);
+    const later: Clock = { ...systemClock, now: () => systemClock.now() + 5 * HOUR_MS };
+    for (let start = 0; start < 2; start++) {
+      const feed = await opened(config, redis.url, later);
+      await feed.start(['poll']);
+      await eventually(async () => {
+        const found = overdue(await logged(redis.redis, redis.keys.prefix));
+        const reported = found.map(({ subject, data: { late } }) => [subject, late]);
+        expect(reported.filter(([subject]) => ids.includes(String(subject)))).toEqual([
+          [first, true],
+          [second, true],
+        ]);
+      });
+      await feed.stop();
+    }
+  });
 
   it(
     'todo events: each overdue is emitted exactly once although processes and Redis are killed around its time',
@@ -167,10 +156,8 @@ describe('todo events: a running service', () => {
       connection.on('error', () => undefined);
 
       let pollers = [start(), start()];
-      await Promise.all(pollers.map((one) => one.waitForLine(/changefeed is running/, 60_000)));
-      await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull(), {
-        timeoutMs: 30_000,
-      });
+      await Promise.all(pollers.map((one) => one.waitForLine(/changefeed is running/)));
+      await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull());
       // Due one after the other, so that a process is killed after some events and before others.
       const ids = Array.from({ length: 24 }, (_, at) => dueIn(sandbox, 2_000 + at * 500, 1)).flat();
       await server.kill();
@@ -180,10 +167,7 @@ describe('todo events: a running service', () => {
         overdue(await logged(connection, redis.keys.prefix)).map(({ subject }) => subject);
       for (let kills = 0; kills < 3; kills++) {
         const soFar = (await reported()).length;
-        await eventually(async () => expect((await reported()).length).toBeGreaterThan(soFar), {
-          timeoutMs: 60_000,
-          intervalMs: 5,
-        });
+        await eventually(async () => expect((await reported()).length).toBeGreaterThan(soFar), { intervalMs: 5 });
         const [victim, survivor] = pollers;
         await victim?.kill();
         pollers = [...(survivor === undefined ? [] : [survivor]), start()];

@@ -78,20 +78,14 @@ describe('nothing lost: processes killed while they use shortcuts', () => {
     await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
     const poll = () => spawn(program('workers/poll'), { cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
     let poller = poll();
-    await eventually(
-      async () => {
-        for (const list of LIST_NAMES) expect((await store().load(list)).state.baselineAt).not.toBeNull();
-      },
-      { timeoutMs: 60_000 },
-    );
+    await eventually(async () => {
+      for (const list of LIST_NAMES) expect((await store().load(list)).state.baselineAt).not.toBeNull();
+    });
 
     for (let kill = 0; kill < KILLS; kill++) {
       const before = await logged();
       live(sandbox.life);
-      await eventually(async () => expect(await logged()).toBeGreaterThan(before), {
-        timeoutMs: 30_000,
-        intervalMs: 1,
-      });
+      await eventually(async () => expect(await logged()).toBeGreaterThan(before), { intervalMs: 1 });
       await poller.kill();
       await endLeases();
       poller = poll();

@@ -101,7 +101,7 @@ describe('nothing invented: records with another representation', () => {
     'drift-added',
     'drift-removed',
     'drift-reshaped',
-  ])('%s', { timeout: 90_000 }, async (fault) => {
+  ])('%s', async (fault) => {
     const { sandbox, sweepAndTail } = await watched();
     expect(await sweepAndTail()).toEqual([]);
 

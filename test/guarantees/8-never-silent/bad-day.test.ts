@@ -14,6 +14,8 @@ import type { TestProcess } from '../../support/process.js';
 import { startPrivateRedis } from '../../support/redis.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
+/** What is promised; ms. */
+const WITHIN_A_MINUTE = 60_000;
 /** No persistence: a restart loses everything. */
 const FORGETFUL = { settings: ['appendonly no', 'save ""'] };
 
@@ -55,15 +57,20 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     if (stdout === '') throw new Error(`status printed nothing: ${stderr}`);
     return JSON.parse(stdout) as Status;
   };
-  const baselined = async (folder: CliFolder, env: Record<string, string>): Promise<void> => {
-    const done = async (): Promise<void> => {
-      const lists = (await statusOf(folder, env)).workspaces[0]?.lists ?? [];
-      expect(lists.map(({ baselineAt }) => baselineAt !== null)).toEqual(LISTS.map(() => true));
-    };
-    await eventually(done, { timeoutMs: 60_000 });
-  };
+  /** A process per attempt, so not more often than once a second. */
+  const healthy = async (folder: CliFolder, env: Record<string, string>): Promise<void> =>
+    await eventually(async () => expect((await folder.run(['status', '--check'], env)).code).toBe(0), {
+      intervalMs: 1_000,
+    });
   const linesOf = (service: TestProcess, pattern: RegExp): string[] =>
     service.stderr.split('\n').filter((line) => pattern.test(line));
+  /** Waits until the service has read every list for the first time, or after a loss for the second time. */
+  const baselined = async (service: TestProcess, times = 1): Promise<void> => {
+    const ofList = (list: string): string[] =>
+      linesOf(service, new RegExp(`"list":"${list}".*"mode":"baseline".*"sweep complete"`));
+    const missing = (): string[] => LISTS.filter((list) => ofList(list).length < times);
+    await eventually(() => expect(missing()).toEqual([]));
+  };
   const rename = (crm: OtherCrm, name: string): void => {
     crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name, '수정 날짜': new Date().toISOString() };
   };
@@ -85,10 +92,10 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
       const redis = await startPrivateRedis(FORGETFUL);
       const crm = await startOtherCrm();
       const { folder, env, service } = await started({ redis, crm });
-      await baselined(folder, env);
+      await baselined(service);
 
       await lose(redis);
-      await service.waitForLine(/STATE LOST/, 30_000);
+      await service.waitForLine(/STATE LOST/, WITHIN_A_MINUTE);
       const [lost] = await eventually(async () => {
         const found = await eventsIn(folder, 'feed');
         expect(found.map(({ type }) => type)).toContain('changefeed.state.lost');
@@ -96,7 +103,7 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
       });
       expect(lost?.data.notice).toMatchObject({ severity: 'error' });
       expect(lost?.data.notice?.message).toContain('was lost in Redis');
-      await baselined(folder, env);
+      await baselined(service, 2);
       expect(await eventsIn(folder, 'records')).toEqual([]);
 
       rename(crm, '이름이 바뀐 사람');
@@ -105,7 +112,9 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
         expect(types).toEqual(['crm.person.updated']);
       });
       expect(linesOf(service, /STATE LOST/)).toHaveLength(1);
-      expect((await statusOf(folder, env)).workspaces[0]?.stateLostAt).not.toBeNull();
+      const workspace = (await statusOf(folder, env)).workspaces[0];
+      expect(workspace?.stateLostAt).not.toBeNull();
+      expect(workspace?.lists.filter(({ baselineAt }) => baselineAt === null)).toEqual([]);
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },
   );
@@ -113,8 +122,8 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
   it('never silent: a changed interval applies from the restart on', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
-    const { folder, env, service, start } = await started({ redis, crm, interval: '1h' });
-    await baselined(folder, env);
+    const { folder, service, start } = await started({ redis, crm, interval: '1h' });
+    await baselined(service);
     await service.kill('SIGTERM');
 
     await writeFile(join(folder.cwd, 'changefeed.config.json'), JSON.stringify(configOf(crm, { interval: '1s' })));
@@ -130,7 +139,7 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm, interval: '1h' });
-    await baselined(folder, env);
+    await baselined(service);
 
     rename(crm, '새 이름');
     crm.token = 'renewed-token';
@@ -146,12 +155,12 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm });
-    await baselined(folder, env);
+    await baselined(service);
     expect((await folder.run(['status', '--check'], env)).code).toBe(0);
 
     const { token } = crm;
     crm.token = 'another-token';
-    await service.waitForLine(/"problem":"token.refused"/, 60_000);
+    await service.waitForLine(/"problem":"token.refused"/, WITHIN_A_MINUTE);
     const now = await statusOf(folder, env);
     const { problems, workspaces } = now;
     const promised = promisedShape('status') as object;
@@ -169,11 +178,9 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     expect(linesOf(service, /"msg":"sweep incomplete"/)).toHaveLength(LISTS.length);
 
     crm.token = token;
-    await eventually(async () => expect((await folder.run(['status', '--check'], env)).code).toBe(0), {
-      timeoutMs: 60_000,
-    });
     await service.waitForLine(/sweeps of the list are complete again/);
-    await service.waitForLine(/"msg":"problem over"/, 30_000);
+    await service.waitForLine(/"msg":"problem over"/);
+    await healthy(folder, env);
     const reported = (await eventsIn(folder, 'feed')).map(({ type }) => type);
     expect(reported.filter((type) => type !== 'changefeed.problem.over')).toEqual(['changefeed.token.refused']);
     await service.kill('SIGTERM');
@@ -183,10 +190,10 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm });
-    await baselined(folder, env);
+    await baselined(service);
 
     crm.fault = () => ({ status: 503, body: '' });
-    await service.waitForLine(/"problem":"sweep.failed"/, 60_000);
+    await service.waitForLine(/"problem":"sweep.failed"/, WITHIN_A_MINUTE);
     const shown = await folder.run(['status', '--check'], env);
     expect({ code: shown.code, says: /sweep\.failed .*answered 503/.test(shown.stdout) }).toEqual({
       code: 1,
@@ -194,8 +201,8 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     });
 
     crm.fault = () => undefined;
-    const healthy = async (): Promise<void> => expect((await folder.run(['status', '--check'], env)).code).toBe(0);
-    await eventually(healthy, { timeoutMs: 60_000 });
+    await service.waitForLine(/"msg":"problem over"/);
+    await healthy(folder, env);
     await service.kill('SIGTERM');
   });
 
@@ -203,12 +210,12 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
     const { folder, env, service } = await started({ redis, crm });
-    await baselined(folder, env);
+    await baselined(service);
     const rest = folder.start(['start', '--only', 'dispatch,handle'], env);
     await rest.waitForLine(/changefeed is running/);
     await service.kill('SIGKILL');
 
-    await rest.waitForLine(/"problem":"role.missing".*"subject":"role:poll"/, 60_000);
+    await rest.waitForLine(/"problem":"role.missing".*"subject":"role:poll"/, WITHIN_A_MINUTE);
     await eventually(async () =>
       expect((await eventsIn(folder, 'feed')).map(({ subject }) => subject)).toEqual(['role:poll']),
     );
