@@ -41,6 +41,7 @@ export { loadConfig } from './config/load.js';
 export type { LoadedConfig, LoadOptions } from './config/load.js';
 export { parseConfig } from './config/parse.js';
 export { defineConfig } from './config/schema.js';
+export { env } from './schema-kit/env-variable.js';
 export type { Config, ConfigInput, ListConfig, WorkspaceConfig } from './config/schema.js';
 
 // Handling events.

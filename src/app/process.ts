@@ -1,6 +1,7 @@
 /** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
 import { once } from 'node:events';
 import { homedir } from 'node:os';
+import { addEnvFile } from '../config/env-file.js';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
@@ -128,6 +129,7 @@ export async function runProcess(roles: readonly Role[]): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
   const { env, stderr } = process;
   try {
+    addEnvFile(process.cwd(), env);
     const service = await openService({ cwd: process.cwd(), env, interactive: stderr.isTTY });
     const onReload = (reload: () => void): void => void process.on('SIGHUP', reload);
     await runService(service, { roles, signal: stopping.signal, onReload });

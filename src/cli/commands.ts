@@ -14,6 +14,11 @@ interface CommandEntry {
 export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
   'The service:': [
     {
+      name: 'init',
+      description: 'write a configuration, a first handler, .env and .gitignore into this folder',
+      load: async () => (await import('./commands/init.js')).init,
+    },
+    {
       name: 'start',
       description: 'run the service until it is stopped',
       load: async () => (await import('./commands/start.js')).start,

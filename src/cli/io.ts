@@ -1,5 +1,6 @@
 /** Everything a command gets from its process: output, input, environment, the signal to stop. Tests pass their own. */
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
 import { type Colours, coloursFor } from './text.js';
@@ -15,9 +16,10 @@ export interface Io {
   readonly columns: number | undefined;
   /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
   live(): LiveLines;
-  /** Asks the user; undefined without a terminal. Rejects when the command is stopped. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Asks the user; undefined without a terminal. Rejects when the command is stopped. `hidden`: typing is not shown. */
+  readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
+  /** The command adds the variables of `.env`. */
+  readonly env: Record<string, string | undefined>;
   readonly cwd: string;
   /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has closed it, and on an uncaught error. */
   readonly signal: AbortSignal;
@@ -37,7 +39,7 @@ export function processIo(): Io {
       return stdout.isTTY ? stdout.columns : undefined;
     },
     live: () => liveLines(stderr, [stdout]),
-    ask: stdin.isTTY && stderr.isTTY ? (question) => ask(question, signal) : undefined,
+    ask: stdin.isTTY && stderr.isTTY ? (question, options) => ask(question, { signal, ...options }) : undefined,
     env,
     cwd: process.cwd(),
     signal,
@@ -45,8 +47,18 @@ export function processIo(): Io {
   };
 }
 
-async function ask(question: string, signal: AbortSignal): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+async function ask(
+  question: string,
+  { signal, hidden = false }: { signal: AbortSignal; hidden?: boolean },
+): Promise<string> {
+  // While it is hidden, what is typed and every repaint of the line goes nowhere.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({
+    input: process.stdin,
+    output: hidden ? nowhere : process.stderr,
+    terminal: true,
+  });
+  if (hidden) process.stderr.write(question);
   // In raw mode Ctrl+C arrives as a key, not as a signal.
   const interrupted = new AbortController();
   terminal.on('SIGINT', () => interrupted.abort(new Error('Stopped by SIGINT.')));
@@ -55,6 +67,7 @@ async function ask(question: string, signal: AbortSignal): Promise<string> {
     return await terminal.question(question, { signal: AbortSignal.any([signal, interrupted.signal]) });
   } finally {
     terminal.close();
+    if (hidden) process.stderr.write('\n');
   }
 }
 

@@ -1,6 +1,7 @@
 /** The command line: the program with all its commands, and how a failure is reported. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { COMMANDS } from './commands.js';
 import type { Io } from './io.js';
@@ -63,7 +64,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     }
   }
   // Runs before the arguments of the command are read.
-  program.hook('preSubcommand', async (_, command) => await load.get(command)?.());
+  program.hook('preSubcommand', async (_, command) => {
+    addEnvFile(io.cwd, io.env);
+    await load.get(command)?.();
+  });
   return program;
 }
 
@@ -71,7 +75,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
 function errorText(error: unknown, { env }: Pick<Io, 'env'>): string {
   const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
   const stack = env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
-  return `changefeed: ${messageOf(error)}${code}${stack}`;
+  // A configuration's problems are shown with its lines.
+  const report = error instanceof ChangefeedError ? error.facts['report'] : undefined;
+  if (typeof report !== 'string' || !report.includes('\n')) return `changefeed: ${messageOf(error)}${code}${stack}`;
+  return `changefeed: ${report}\n${code.trimStart()}${stack}`;
 }
 
 /** Commander's message (`error: unknown command 'swep'`, then a line `(Did you mean sweep?)`) in the form of all others. */

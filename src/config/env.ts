@@ -1,6 +1,7 @@
 /** Environment variables of the configuration. An empty variable counts as not set. */
 import type { Config } from './schema.js';
 import { pathText } from '../schema-kit/explain.js';
+import { unsetText, unsetValue } from '../schema-kit/env-variable.js';
 import { parseConfig } from './parse.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -41,7 +42,7 @@ export interface Replaced {
   problems: string[];
 }
 
-/** Replaces every `${NAME}` in the strings of a JSON value. */
+/** Replaces every `${NAME}` in the strings of a JSON value; one that is not set, by what the schema reports as such. */
 export function replaceVariables(value: unknown, env: Env, path: readonly PropertyKey[] = []): Replaced {
   if (typeof value === 'string') return replaceInText(value, env, path);
   if (typeof value !== 'object' || value === null) return { value, problems: [] };
@@ -56,15 +57,13 @@ export function replaceVariables(value: unknown, env: Env, path: readonly Proper
 
 function replaceInText(text: string, env: Env, path: readonly PropertyKey[]): Replaced {
   const missing: string[] = [];
-  const value = text.replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
+  const value = text.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
     const found = envValue(env, name);
     if (found === undefined) missing.push(name);
-    return found ?? whole;
+    return found ?? unsetValue(name);
   });
   return {
     value,
-    problems: missing.map(
-      (name) => `${pathText(path)}: the environment variable ${name} is not set; set it, or write the value itself.`,
-    ),
+    problems: missing.map((name) => `${pathText(path)}: ${unsetText(name)}.`),
   };
 }

@@ -1,15 +1,22 @@
 /** Finds the configuration file, reads or runs it, and checks the result. */
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ChangefeedError, messageOf } from '../errors.js';
+import { collectProblems, type CollectedProblem } from '../schema-kit/collected-problems.js';
+import { pathIn } from '../schema-kit/explain.js';
+import { codeFrame } from './code-frame.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
-import { invalidConfig, parseConfig } from './parse.js';
+import { parseConfig, type Place, type Problem } from './parse.js';
 import type { Config } from './schema.js';
+import { withSyntax, type Position, type Syntax } from './syntax.js';
 
 export interface LoadOptions {
-  cwd: string;
-  env: Env;
+  /** @defaultValue the working directory of the process */
+  cwd?: string;
+  /** @defaultValue the environment of the process */
+  env?: Env;
   /** A configuration file, from `cwd`. @defaultValue CHANGEFEED_CONFIG, else `changefeed.config.*` in `cwd` */
   path?: string | undefined;
   /** What the import of `crm-changefeed` gives in a configuration in code. @defaultValue this package */
@@ -24,6 +31,8 @@ export interface LoadedConfig {
   files: readonly string[];
 }
 
+/** The folder of the compiled program, or of its source: what is in it is not a file of the user. */
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
 /** The names that are searched for, in this order. */
 export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${extension}`);
@@ -34,15 +43,29 @@ export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${ex
  * @throws ChangefeedError CF_CONFIG_UNLOADABLE when a file is missing or cannot be evaluated, CF_CONFIG_INVALID when it
  *   has an option that is not allowed
  */
-export async function loadConfig({ cwd, env, path, library = ownLibrary }: LoadOptions): Promise<LoadedConfig> {
+export async function loadConfig({
+  cwd = process.cwd(),
+  env = process.env,
+  path,
+  library = ownLibrary,
+}: LoadOptions = {}): Promise<LoadedConfig> {
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
-  const { raw, files } =
-    extname(file) === '.json'
-      ? { raw: readJson({ file, source, env }), files: [file] }
-      : await runCode({ file, source, library });
-  return { config: parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL') }), source, files };
+  const read =
+    extname(file) === '.json' ? readJson({ file, source, env, cwd }) : await runCode({ file, source, cwd, library });
+  const locate = (option: readonly PropertyKey[]): Place | undefined =>
+    placeIn(file, cwd, (syntax) => syntax.optionAt(option));
+  const { raw, files, collected } = read;
+  const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), locate, collected });
+  return { config, source, files };
+}
+
+interface Read {
+  raw: unknown;
+  files: readonly string[];
+  /** Problems that were found while it was read. */
+  collected: readonly Problem[];
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
@@ -64,47 +87,97 @@ function nameOf(file: string, cwd: string): string {
   return name.startsWith('..') ? file : name;
 }
 
-function readJson({ file, source, env }: { file: string; source: string; env: Env }): unknown {
-  let raw: unknown;
+function readJson({ file, source, env, cwd }: { file: string; source: string; env: Env; cwd: string }): Read {
+  const text = readText(file, source);
+  let json: unknown;
   try {
-    raw = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
+    json = JSON.parse(text);
+  } catch {
     // The parser quotes the text around the error, which may be a token: the message has only the position.
-    throw unloadable(source, `it cannot be read as JSON${placeOf(error)}. Correct the syntax there`);
+    throw syntaxError(file, source);
   }
-  const { value, problems } = replaceVariables(raw, env);
-  if (problems.length > 0) throw invalidConfig(source, problems);
-  return value;
+  const { value, problems } = replaceVariables(json, env);
+  const collected = problems.map((sentence) => ({
+    sentence,
+    place: placeIn(file, cwd, (syntax) => syntax.optionAt(pathIn(sentence))),
+  }));
+  return { raw: value, files: [file], collected };
 }
 
-function placeOf(error: unknown): string {
-  const place = /\(line \d+ column \d+\)|at position \d+|Unexpected end/.exec(messageOf(error));
-  if (place !== null) return ` (${place[0].replace(/[()]/g, '')})`;
-  return error instanceof SyntaxError ? '' : ` (${messageOf(error)})`;
+function readText(file: string, source: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw unloadable(source, `it cannot be read (${messageOf(cause)}). Allow this user to read it`, cause);
+  }
+}
+
+/** Where something stands in a file; undefined when the file cannot be read any more, or does not show it. */
+function placeIn(file: string, cwd: string, find: (syntax: Syntax) => Position | undefined): Place | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  return withSyntax({ text, file }, (parsed) => {
+    const at = parsed.outcome === 'parsed' ? find(parsed.syntax) : undefined;
+    if (at === undefined || parsed.outcome !== 'parsed') return undefined;
+    return { ...at, file: nameOf(file, cwd), frame: codeFrame(text, at, parsed.syntax.secrets) };
+  });
+}
+
+/** The error of a file that is not valid code or JSON. Without its text: what is a secret there is not known. */
+function syntaxError(file: string, source: string, cause?: unknown): ChangefeedError {
+  const kind = extname(file) === '.json' ? 'it cannot be read as JSON' : 'it has a syntax error';
+  const parsed = withSyntax({ text: readText(file, source), file }, (found) => found);
+  if (parsed?.outcome !== 'invalid') return unloadable(source, `${kind}. Correct the file`, cause);
+  const { line, column } = parsed.at;
+  return unloadable(`${source}:${line}:${column}`, `${kind}. Correct the syntax there`, cause);
 }
 
 interface Code {
   file: string;
   source: string;
+  cwd: string;
   library: () => Promise<object>;
 }
 
-async function runCode({ file, source, library }: Code): Promise<{ raw: unknown; files: readonly string[] }> {
-  let evaluated: Evaluated;
+async function runCode({ file, source, cwd, library }: Code): Promise<Read> {
+  let evaluated: { value: Evaluated; problems: readonly CollectedProblem[] };
   try {
-    evaluated = await evaluate(file, await library());
+    const own = await library();
+    evaluated = await collectProblems(() => evaluate(file, own));
   } catch (error) {
-    throw unloadable(
-      source,
-      `${error instanceof SyntaxError ? 'it has a syntax error' : 'running it failed'}: ${firstLine(error)}. Correct the file`,
-      error,
-    );
+    const broken = withSyntax({ text: readText(file, source), file }, (found) => found.outcome) === 'invalid';
+    if (broken) throw syntaxError(file, source, error);
+    const place = siteIn(error instanceof Error ? (error.stack ?? '') : '');
+    const where = place === undefined ? source : `${nameOf(place.file, cwd)}:${place.line}`;
+    throw unloadable(where, `running it failed: ${firstLine(error)}. Correct the file`, error);
   }
-  const { module, files } = evaluated;
+  const { module, files } = evaluated.value;
   if (typeof module === 'object' && module !== null && 'default' in module && module.default !== undefined) {
-    return { raw: module.default, files };
+    return { raw: module.default, files, collected: evaluated.problems.map((one) => placed(one, cwd)) };
   }
   throw unloadable(source, 'it has no default export. Write: export default defineConfig({ … })');
+}
+
+function placed({ sentence, name, stack }: CollectedProblem, cwd: string): Problem {
+  const site = siteIn(stack);
+  if (site === undefined) return { sentence };
+  const call = { name, line: site.line };
+  return { sentence, place: placeIn(site.file, cwd, (syntax) => syntax.argumentAt(call, pathIn(sentence))) };
+}
+
+/** The first place of a stack that is in a file of the user: neither in this package nor in another one. */
+function siteIn(stack: string): { file: string; line: number } | undefined {
+  for (const [, address = '', line = ''] of stack.matchAll(
+    /(?:at |\()((?:file:|\/|[A-Za-z]:\\)[^()\n]*?):(\d+):\d+\)?$/gm,
+  )) {
+    const file = address.startsWith('file:') ? fileURLToPath(address) : address;
+    if (!/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(PACKAGE)) return { file, line: Number(line) };
+  }
+  return undefined;
 }
 
 function firstLine(error: unknown): string {

@@ -6,11 +6,13 @@ import type { Derivation } from '../handlers/derive.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
+import { isRefused, problemsIn } from '../handlers/kind.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { selectionProblems, withLists } from '../handlers/selection.js';
 import { isLoopback } from '../schema-kit/addresses.js';
-import { sentenceOf, type Explained } from '../schema-kit/explain.js';
+import { pathIn, sentenceOf, type Explained } from '../schema-kit/explain.js';
 import { listsOf, listsThatDisagree } from './lists.js';
+import type { Position } from './syntax.js';
 import { configSchema, type Config, type HttpConfig, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
@@ -19,42 +21,67 @@ export interface ParseOptions {
   /** `REDIS_URL`: wins over the configuration. */
   redisUrl?: string | undefined;
   remedyOf?: Explained['remedyOf'];
+  /** Where an option stands in a file. */
+  locate?: (path: readonly PropertyKey[]) => Place | undefined;
+  /** Problems of calls that were made while a configuration in code ran. */
+  collected?: readonly Problem[];
+}
+
+export interface Problem {
+  /** The path, what was found, what is allowed. */
+  sentence: string;
+  place?: Place | undefined;
+}
+
+/** A place in a file of the configuration. */
+export interface Place extends Position {
+  /** Relative to the working directory. */
+  file: string;
+  /** The lines around it. */
+  frame: string;
 }
 
 /**
  * Checks a whole configuration and fills in its defaults.
  * @throws ChangefeedError CF_CONFIG_INVALID with every problem found, one per line (and as `facts.problems`)
  */
-export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyInFile }: ParseOptions): Config {
+export function parseConfig(raw: unknown, options: ParseOptions): Config {
+  const { source, redisUrl, remedyOf = remedyInFile, locate = () => undefined, collected = [] } = options;
+  const refuse = (sentences: readonly string[]): ChangefeedError => {
+    const located = sentences.map((sentence) => ({ sentence, place: locate(pathIn(sentence)) }));
+    return invalidConfig(source, [...located, ...collected.filter((one) => !isSaidBy(one, sentences))]);
+  };
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);
   if (!result.success) {
     const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
-    throw invalidConfig(source, [...sentences, ...problems]);
+    throw refuse([...sentences, ...problems]);
   }
-  const { workspaces, derive, redis, log, deadLetters, serve, http } = result.data;
+  const { workspaces, redis, log, deadLetters, serve, http } = result.data;
+  const derive = result.data.derive
+    .map((one, index) => ({ one, path: `derive[${index}]` }))
+    .filter(({ one }) => !isRefused(one));
   const lists = listsOf(workspaces);
   const tokens = mirrorTokens(serve?.token, workspaces);
+  const readers = [...subscriptions, ...derive];
   problems.push(
-    ...repeated(placed(workspaces, 'workspaces')),
+    ...repeated(workspaces.map((one, index) => ({ one, path: `workspaces[${index}]` }))),
     // Derive functions run as subscriptions: their names are names of queues too.
-    ...repeated([...placed(subscriptions, 'subscriptions'), ...placed(derive, 'derive')]),
-    ...unknownWorkspaces(subscriptions, workspaces, 'subscriptions'),
-    ...unknownWorkspaces(derive, workspaces, 'derive'),
+    ...repeated(readers),
+    ...readers.flatMap((reader) => unknownWorkspaces(reader, workspaces)),
     ...listsThatDisagree(workspaces, 'object'),
-    ...emitsOfNoList(derive, lists),
+    ...derive.flatMap((derivation) => emitsOfNoList(derivation, lists)),
     ...(serve === undefined ? [] : listsThatDisagree(workspaces, 'path')),
-    ...subscriptions.flatMap((one, index) => selectionProblems(one, lists, `subscriptions[${index}]`)),
-    ...derive.flatMap((one, index) => selectionProblems(one, lists, `derive[${index}]`)),
-    ...unknownTypes(subscriptions, derive),
+    ...readers.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
+    ...subscriptions.flatMap((subscription) => unknownTypes(subscription, derive)),
     ...tokens.problems,
     ...openToAll(http),
   );
-  if (problems.length > 0) throw invalidConfig(source, problems);
+  if (problems.length + collected.length > 0) throw refuse(problems);
   return {
     workspaces,
-    subscriptions: subscriptions.map((one) => withLists(one, lists)),
-    derive: derive.map((one) => withLists(one, lists)),
+    subscriptions: subscriptions.map(({ one }) => withLists(one, lists)),
+    derive: derive.map(({ one }) => withLists(one, lists)),
     redis: { ...redis, url: redisUrl ?? redis.url },
     log,
     deadLetters,
@@ -63,17 +90,33 @@ export function parseConfig(raw: unknown, { source, redisUrl, remedyOf = remedyI
   };
 }
 
+/** A variable that is not set is reported at the option that uses it, if the option is checked. */
+function isSaidBy({ sentence }: Problem, sentences: readonly string[]): boolean {
+  const [, path = '', unset] = /^(.+?)(?: of [^:]*)?: (the environment variable .* is not set.*)$/.exec(sentence) ?? [];
+  if (unset === undefined) return false;
+  return sentences.some((one) => one.endsWith(`: ${unset}`) && (path.startsWith('env(') || one.startsWith(path)));
+}
+
 /**
- * The error that lists all problems of a configuration, one per line.
+ * The error that lists all problems of a configuration, one per line. `facts.report` has the lines of the files as well.
  * @param source the file, or "the environment"
- * @param problems sentences; at least one
+ * @param problems at least one
  */
-export function invalidConfig(source: string, problems: readonly string[]): ChangefeedError {
-  const message =
-    problems.length === 1
-      ? `${source}: ${problems[0] ?? ''}`
-      : `${source}: ${problems.length} problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
-  return new ChangefeedError('CF_CONFIG_INVALID', { message, source, problems });
+export function invalidConfig(source: string, problems: readonly Problem[]): ChangefeedError {
+  const [only] = problems.length === 1 ? problems : [];
+  const text = (lines: readonly string[]): string =>
+    only === undefined ? [`${source}: ${problems.length} problems:`, ...lines].join('\n') : lines.join('\n');
+  const indent = only === undefined ? '  ' : '';
+  const line = ({ sentence, place }: Problem): string =>
+    place === undefined
+      ? `${only === undefined ? indent : `${source}: `}${sentence}`
+      : `${indent}${place.file}:${place.line}:${place.column}: ${sentence}`;
+  return new ChangefeedError('CF_CONFIG_INVALID', {
+    message: text(problems.map(line)),
+    source,
+    problems: problems.map(({ sentence }) => sentence),
+    report: text(problems.map((one) => [line(one), ...(one.place === undefined ? [] : [one.place.frame])].join('\n'))),
+  });
 }
 
 function remedyInFile(path: string): string | undefined {
@@ -81,8 +124,14 @@ function remedyInFile(path: string): string | undefined {
   return 'If it comes from an environment variable, that variable is not set.';
 }
 
+/** An entry of the configuration with its path, such as `subscriptions[0]`. */
+interface Placed<One> {
+  one: One;
+  path: string;
+}
+
 interface Built {
-  subscriptions: Subscription[];
+  subscriptions: Placed<Subscription>[];
   problems: string[];
 }
 
@@ -90,30 +139,22 @@ function buildSubscriptions(raw: unknown): Built {
   const built: Built = { subscriptions: [], problems: [] };
   const given: unknown = typeof raw === 'object' && raw !== null && 'subscriptions' in raw ? raw.subscriptions : [];
   for (const [index, entry] of (Array.isArray(given) ? (given as unknown[]) : []).entries()) {
+    const path = `subscriptions[${index}]`;
+    if (isRefused(entry)) continue;
     try {
-      built.subscriptions.push(buildSubscription(entry, `subscriptions[${index}]`));
+      built.subscriptions.push({ one: buildSubscription(entry, path), path });
     } catch (error) {
       if (!(error instanceof ChangefeedError)) throw error;
-      built.problems.push(error.message);
+      built.problems.push(...problemsIn(error));
     }
   }
   return built;
 }
 
-interface Placed {
-  name: string;
-  /** `subscriptions[0]` */
-  path: string;
-}
-
-function placed(named: readonly { name: string }[], what: string): Placed[] {
-  return named.map(({ name }, index) => ({ name, path: `${what}[${index}]` }));
-}
-
 /** Two with the same name would share their state or queue. */
-function repeated(all: readonly Placed[]): string[] {
-  return all.flatMap(({ name, path }) => {
-    const first = all.find((other) => other.name === name);
+function repeated(all: readonly Placed<{ name: string }>[]): string[] {
+  return all.flatMap(({ one: { name }, path }) => {
+    const first = all.find(({ one }) => one.name === name);
     return first === undefined || first.path === path
       ? []
       : [`${path}.name: found "${name}", the name of ${first.path} too; allowed: each name once.`];
@@ -122,48 +163,38 @@ function repeated(all: readonly Placed[]): string[] {
 
 /** A subscription to a workspace that does not exist would silently receive nothing. */
 function unknownWorkspaces(
-  subscriptions: readonly Pick<Subscription, 'workspaces'>[],
-  workspaces: readonly WorkspaceConfig[],
-  what: string,
+  { one: { workspaces = [] }, path }: Placed<Pick<Subscription, 'workspaces'>>,
+  all: readonly WorkspaceConfig[],
 ): string[] {
-  const names = workspaces.map(({ name }) => name);
-  return subscriptions.flatMap((subscription, index) =>
-    (subscription.workspaces ?? [])
-      .filter((name) => !names.includes(name))
-      .map(
-        (name) =>
-          `${what}[${index}].workspaces: found "${name}"; allowed: the names of workspaces (${names.join(', ')}).`,
-      ),
-  );
+  const names = all.map(({ name }) => name);
+  return workspaces
+    .filter((name) => !names.includes(name))
+    .map((name) => `${path}.workspaces: found "${name}"; allowed: the names of workspaces (${names.join(', ')}).`);
 }
 
 /** A derive function makes events of records, so the second word of its types is the object of a list. */
-function emitsOfNoList(derive: readonly Derivation[], lists: Lists): string[] {
+function emitsOfNoList({ one: { emits }, path }: Placed<Derivation>, lists: Lists): string[] {
   const objects = lists.all.map(({ object }) => object);
-  return derive.flatMap(({ emits }, index) =>
-    emits.flatMap((type, at) =>
-      objects.includes(type.split('.')[1] ?? '')
-        ? []
-        : [
-            `derive[${index}].emits[${at}]: found "${type}"; allowed: <yours>.<object>.<verb>, the object one of ${objects.join(', ')}.`,
-          ],
-    ),
+  return emits.flatMap((type, at) =>
+    objects.includes(type.split('.')[1] ?? '')
+      ? []
+      : [
+          `${path}.emits[${at}]: found "${type}"; allowed: <yours>.<object>.<verb>, the object one of ${objects.join(', ')}.`,
+        ],
   );
 }
 
 /** A subscription to an event type that no derive function emits would silently receive nothing. */
-function unknownTypes(subscriptions: readonly Subscription[], derive: readonly Derivation[]): string[] {
-  const emitted = derive.flatMap(({ emits }) => emits);
-  return subscriptions.flatMap(({ on }, index) =>
-    on.flatMap((pattern, at) => {
-      if (!isOwnType(pattern) || emitted.some(compileTypePattern(pattern))) return [];
-      const allowed = emitted.length === 0 ? 'none, for there is no derive function' : emitted.join(', ');
-      const meant = didYouMean(pattern, [...emitted, ...EVENT_TYPES]);
-      return [
-        `subscriptions[${index}].on[${at}]: found "${pattern}", which nothing emits${meant}; allowed besides crm.* and changefeed.*: ${allowed}.`,
-      ];
-    }),
-  );
+function unknownTypes({ one: { on }, path }: Placed<Subscription>, derive: readonly Placed<Derivation>[]): string[] {
+  const emitted = derive.flatMap(({ one: { emits } }) => emits);
+  return on.flatMap((pattern, at) => {
+    if (!isOwnType(pattern) || emitted.some(compileTypePattern(pattern))) return [];
+    const allowed = emitted.length === 0 ? 'none, for there is no derive function' : emitted.join(', ');
+    const meant = didYouMean(pattern, [...emitted, ...EVENT_TYPES]);
+    return [
+      `${path}.on[${at}]: found "${pattern}", which nothing emits${meant}; allowed besides crm.* and changefeed.*: ${allowed}.`,
+    ];
+  });
 }
 
 /** The page shows people's data: beyond this machine, it asks who is there. */

@@ -9,6 +9,7 @@ import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList } from '../crm/lists/lists.js';
 import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
+import { isRefused } from '../handlers/kind.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
 import { addressRange, apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
 import {
@@ -273,9 +274,14 @@ export const configSchema = strictOptions({
     .default([]),
   /** In code, functions that make further events from events: the results of `defineDerive`. @defaultValue none */
   derive: z
-    .array(z.custom<Derivation>(isDerivation, { error: 'in code, what defineDerive returns' }), {
-      error: 'an array of what defineDerive returns',
-    })
+    .array(
+      z.custom<Derivation>((value) => isDerivation(value) || isRefused(value), {
+        error: 'in code, what defineDerive returns',
+      }),
+      {
+        error: 'an array of what defineDerive returns',
+      },
+    )
     .readonly()
     .default([]),
   /** A Redis URL, or an object with the URL and the prefix of all keys. @defaultValue a private Redis in the state directory */
@@ -288,6 +294,8 @@ export const configSchema = strictOptions({
   serve: serveOptions.optional(),
   /** The status page, its HTTP API, and what monitors read. @defaultValue served on the loopback address */
   http: httpOptions.prefault({}),
+  /** In a JSON file: the address of the schema, for the editor. @defaultValue none */
+  $schema: z.string({ error: 'the address of a JSON schema' }).optional(),
 });
 
 /** A built-in handler as data, as in `changefeed.config.json`. */
@@ -323,7 +331,7 @@ export type WorkspaceConfig = z.output<typeof workspaceOptions>;
 export type HttpConfig = z.output<typeof httpOptions>;
 
 /** A configuration, checked and with its defaults. */
-export interface Config extends Readonly<Omit<z.output<typeof configSchema>, 'subscriptions' | 'serve'>> {
+export interface Config extends Readonly<Omit<z.output<typeof configSchema>, '$schema' | 'subscriptions' | 'serve'>> {
   readonly subscriptions: readonly Subscription[];
   /** Null where nothing is served. Every workspace has its own token. */
   readonly serve: { readonly host: string; readonly port: number; readonly tokens: ReadonlyMap<string, string> } | null;

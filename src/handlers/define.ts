@@ -4,7 +4,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, EventData, EventType, Notice, NoticeType, Verb } from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
-import { parseOptions } from './kind.js';
+import { orRefuse, parseOptions } from './kind.js';
 import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
 import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
@@ -152,6 +152,12 @@ export function defineHandler<
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
 >(options: HandlerOptions<On, From, Lists>): Subscription {
+  return orRefuse('defineHandler', () => toHandler(options));
+}
+
+function toHandler<const On extends readonly string[], From extends Start, Lists extends NamedLists>(
+  options: HandlerOptions<On, From, Lists>,
+): Subscription {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
     const message = `defineHandler: found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }.`;

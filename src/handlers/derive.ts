@@ -9,7 +9,7 @@ import { VERBS, type ChangeEvent } from '../events/types.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { EventOfLists, NamedLists, Start } from './define.js';
 import { PermanentError } from './errors.js';
-import { parseOptions } from './kind.js';
+import { orRefuse, parseOptions } from './kind.js';
 import { strictOptions } from '../schema-kit/fields.js';
 import type { HandlerContext, Subscription } from './handler.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
@@ -85,6 +85,15 @@ export function defineDerive<
   const Type extends string = string,
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
+>(options: DeriveOptions<On, Type, From, Lists>): Derivation {
+  return orRefuse('defineDerive', () => toDerivation(options));
+}
+
+function toDerivation<
+  const On extends readonly string[],
+  Type extends string,
+  From extends Start,
+  Lists extends NamedLists,
 >(options: DeriveOptions<On, Type, From, Lists>): Derivation {
   const { derive, ...rest } = options;
   const { emits, ...settings } = parseOptions(deriveSchema, rest, { where: '', kind: 'defineDerive' });

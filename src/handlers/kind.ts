@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
+import { collectProblem } from '../schema-kit/collected-problems.js';
 import { isShowable, sentenceOf } from '../schema-kit/explain.js';
 import type { Subscription } from './handler.js';
 
@@ -17,6 +18,8 @@ export interface Kind {
    * @throws ChangefeedError `CF_CONFIG_INVALID`
    */
   build(options: unknown, where: string): Subscription;
+  /** The same for a call in code. While a configuration is loaded, a call with problems returns what `isRefused` recognises. */
+  inCode(options: unknown): Subscription;
 }
 
 const SETTINGS = new WeakMap<object, unknown>();
@@ -37,16 +40,39 @@ export function defineKind<Schema extends z.ZodType>(
   schema: Schema,
   create: (options: z.output<Schema>) => Subscription,
 ): Kind {
-  return {
-    handler,
-    schema,
-    build(options, where) {
-      const settings = parseOptions(schema, options, { where, kind: handler });
-      const subscription = create(settings);
-      SETTINGS.set(subscription, settings);
-      return subscription;
-    },
+  const build: Kind['build'] = (options, where) => {
+    const settings = parseOptions(schema, options, { where, kind: handler });
+    const subscription = create(settings);
+    SETTINGS.set(subscription, settings);
+    return subscription;
   };
+  return { handler, schema, build, inCode: (options) => orRefuse(handler, () => build(options, '')) };
+}
+
+const REFUSED = { refused: true } as const;
+
+/** Whether a value stands for a call whose problems are reported elsewhere. */
+export function isRefused(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'refused' in value;
+}
+
+/**
+ * Makes what a call in code returns. While a configuration is loaded, problems of the call are collected, and it returns a stand-in.
+ * @throws ChangefeedError `CF_CONFIG_INVALID` at any other time
+ */
+export function orRefuse<Made extends object>(name: string, make: () => Made): Made {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof ChangefeedError) || error.code !== 'CF_CONFIG_INVALID') throw error;
+    if (collectProblem({ name, sentences: problemsIn(error) })) return REFUSED as unknown as Made;
+    throw error;
+  }
+}
+
+/** All problems of an error of `parseOptions`, or the only one of another error. */
+export function problemsIn({ message, facts: { problems } }: ChangefeedError): readonly string[] {
+  return Array.isArray(problems) ? (problems as string[]) : [message];
 }
 
 export interface OptionsPlace {

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { describe } from '../errors.js';
+import { unsetText, unsetVariableIn } from './env-variable.js';
 
 export interface Explained {
   /** What was checked. */
@@ -24,6 +25,8 @@ export function sentenceOf(issue: z.core.$ZodIssue, { raw, where = '', owner, re
   if (unknownKey.length > 0 || (issue.code === 'custom' && issue.params?.['whole'] === true))
     return `${subject}: ${issue.message}.`;
   const found = valueAt(raw, issue.path);
+  const unset = unsetVariableIn(found);
+  if (unset !== undefined) return `${subject}: ${unsetText(unset)}.`;
   const remedy = found === undefined || found === '' ? remedyOf?.(path) : undefined;
   const sentence = `${subject}: found ${show(found, issue.path)}; allowed: ${issue.message}.`;
   return remedy === undefined ? sentence : `${sentence} ${remedy}`;
@@ -37,6 +40,18 @@ export function pathText(path: readonly PropertyKey[]): string {
     return `[${JSON.stringify(step)}]`;
   });
   return steps.join('').replace(/^\./, '');
+}
+
+/** The path at the beginning of a sentence; empty where there is none. */
+export function pathIn(sentence: string): PropertyKey[] {
+  const [text = ''] =
+    /^[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*(?= of |[:,])/u.exec(
+      sentence,
+    ) ?? [];
+  return [...text.matchAll(/\.?([\p{L}_$][\p{L}\p{N}_$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gu)].map(
+    ([, word, index, quoted]) =>
+      index !== undefined ? Number(index) : quoted !== undefined ? (JSON.parse(quoted) as string) : (word ?? ''),
+  );
 }
 
 /** A text may be short for an object with one option: it is what was found at that option's path. */

@@ -99,7 +99,7 @@ describe('environment', () => {
     expect(await complaint()).toMatchObject({
       code: 'CF_CONFIG_INVALID',
       message: expect.stringContaining(
-        'changefeed.config.json: workspaces[0].token: the environment variable CRM_TOKEN is not set',
+        'changefeed.config.json:1:63: workspaces[0].token: the environment variable CRM_TOKEN is not set',
       ) as string,
     });
   });
@@ -107,14 +107,24 @@ describe('environment', () => {
 
 describe('configuration file: loading errors', () => {
   it.each<[string, string, string, RegExp]>([
-    ['is not JSON', 'changefeed.config.json', `{ "token": "${TOKEN}" oops`, /cannot be read as JSON \(.*position/],
+    [
+      'is not JSON',
+      'changefeed.config.json',
+      `{ "token": "${TOKEN}" oops`,
+      /^changefeed\.config\.json:1:31: it cannot be read as JSON/,
+    ],
     ['is incomplete', 'changefeed.config.json', `{ "token": "${TOKEN}"`, /cannot be read as JSON/],
-    ['has a syntax error', 'changefeed.config.ts', 'export default {', /changefeed\.config\.ts: .*Correct the file/],
+    [
+      'has a syntax error',
+      'changefeed.config.ts',
+      'export default {',
+      /^changefeed\.config\.ts:1:17: .*Correct the syntax there/,
+    ],
     [
       'throws',
       'changefeed.config.mjs',
       `throw new Error('no luck');`,
-      /changefeed\.config\.mjs: running it failed: no luck\./,
+      /^changefeed\.config\.mjs:1: running it failed: no luck\./,
     ],
     [
       'imports a missing module',

@@ -18,7 +18,7 @@ const LONGEST_TIMEOUT_MS = 10_000;
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_REDIS_UNREACHABLE`
  */
 export function bullmq(options: BullmqOptions): Subscription {
-  return bullmqKind.build(options, '');
+  return bullmqKind.inCode(options);
 }
 
 export const bullmqKind = defineKind('bullmq', bullmqSchema, (options) => createBullmq(options));

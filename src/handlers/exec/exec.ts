@@ -24,7 +24,7 @@ const WITHHELD = 'CHANGEFEED_TOKEN';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_COMMAND_FAILED`
  */
 export function exec(options: ExecOptions): Subscription {
-  return execKind.build(options, '');
+  return execKind.inCode(options);
 }
 
 export const execKind = defineKind('exec', execSchema, (options) => createExec(options));

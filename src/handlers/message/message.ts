@@ -16,7 +16,7 @@ import { renderTemplate } from './template.js';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function message(options: MessageOptions): Subscription {
-  return messageKind.build(options, '');
+  return messageKind.inCode(options);
 }
 
 export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));

@@ -15,7 +15,7 @@ import { streamSink, type Sink } from './sink.js';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_WRITE_FAILED`
  */
 export function ndjson(options: NdjsonOptions): Subscription {
-  return ndjsonKind.build(options, '');
+  return ndjsonKind.inCode(options);
 }
 
 export const ndjsonKind = defineKind('ndjson', ndjsonSchema, (options) => createNdjson(options));

@@ -30,7 +30,7 @@ import {
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DATABASE_FAILED`
  */
 export function postgres(options: PostgresOptions): Subscription {
-  return postgresKind.build(options, '');
+  return postgresKind.inCode(options);
 }
 
 export const postgresKind = defineKind('postgres', postgresSchema, (options) => createPostgres(options));

@@ -15,7 +15,7 @@ import { createSigner } from './sign.js';
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function webhook(options: WebhookOptions): Subscription {
-  return webhookKind.build(options, '');
+  return webhookKind.inCode(options);
 }
 
 export const webhookKind = defineKind('webhook', webhookSchema, (options) => createWebhook(options));

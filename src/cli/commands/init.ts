@@ -1,0 +1,130 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { CONFIG_FILES } from '../../config/load.js';
+import { A_TOKEN, apiToken, baseUrlFault } from '../../schema-kit/addresses.js';
+import { NAME } from '../../schema-kit/fields.js';
+import { usage, word } from '../arguments.js';
+import { asText, defineCommand, flag, option } from '../command.js';
+import { FORMATS, projectFiles, TOKEN_VARIABLE, withLines, type Answers } from '../init-files.js';
+import type { Io } from '../io.js';
+
+const SALESMAP = 'https://salesmap.kr/api';
+
+/** Writes the files of a new project. What exists already is never overwritten. */
+export const init = defineCommand({
+  input: {
+    workspace: option('name', 'name of the workspace (default: the name of the folder)', asText),
+    baseUrl: option('url', `what stands before /v2 in the addresses of the API (default: ${SALESMAP})`, asText),
+    token: option('token', 'the token of the API; it is written to .env (default: to be filled in)', asText),
+    format: option('format', `language of the configuration: ${FORMATS.join(', ')} (default: ts)`, word(...FORMATS)),
+    yes: flag('ask nothing: use the options and the defaults'),
+  },
+  async run({ yes = false, config: _, ...given }, io) {
+    const existing = CONFIG_FILES.find((name) => existsSync(join(io.cwd, name)));
+    if (existing !== undefined)
+      throw usage(`init: this folder has a configuration already, ${existing}. Nothing was written.`);
+    const questions = questionsFor(io.cwd);
+    if (!yes && io.ask === undefined)
+      throw usage('init: there is no terminal to ask on. Give --yes, and what differs from the defaults as options.');
+    const texts: Record<string, string> = {};
+    for (const [name, question] of Object.entries(questions)) {
+      const fixed = given[name as keyof Answers];
+      texts[name] = fixed === undefined && !yes ? await answerOf(question, io) : checkedOption(name, fixed, question);
+    }
+    const answers = texts as unknown as Answers;
+    const written = writeAll(answers, io.cwd);
+    io.out(nextSteps(answers, written, io));
+  },
+});
+
+interface Question {
+  text: string;
+  fallback: string;
+  /** What is wrong with an answer, as the end of "allowed: …"; undefined when it can be used. */
+  allowed: (answer: string) => string | undefined;
+  /** The answer is not shown while it is typed. */
+  hidden?: boolean;
+}
+
+function questionsFor(cwd: string): Record<keyof Answers, Question> {
+  const folder = basename(cwd).replace(/[^\w.-]/g, '');
+  return {
+    workspace: {
+      text: 'Name of the workspace, a part of every event',
+      fallback: NAME.test(folder) ? folder : 'crm',
+      allowed: (answer) => (NAME.test(answer) ? undefined : `letters, digits, '-', '_' and '.', at most 64`),
+    },
+    baseUrl: {
+      text: 'Address of the API, before /v2',
+      fallback: SALESMAP,
+      allowed: (answer) => {
+        const fault = baseUrlFault(answer);
+        return fault && `an http or https URL such as ${SALESMAP} (${fault})`;
+      },
+    },
+    token: {
+      text: 'API token, written to .env (hidden; Enter: fill it in later)',
+      fallback: '',
+      allowed: (answer) => (answer === '' || apiToken.safeParse(answer).success ? undefined : A_TOKEN),
+      hidden: true,
+    },
+    format: {
+      text: 'Language of the configuration: ts, js or json',
+      fallback: 'ts',
+      allowed: (answer) => (FORMATS.some((format) => format === answer) ? undefined : FORMATS.join(', ')),
+    },
+  };
+}
+
+async function answerOf({ text, fallback, allowed, hidden = false }: Question, io: Io): Promise<string> {
+  for (;;) {
+    const hint = fallback === '' ? '' : ` ${io.colours.err.dim(`[${fallback}]`)}`;
+    const typed = ((await io.ask?.(`${text}${hint}: `, { hidden })) ?? '').trim();
+    const answer = typed === '' ? fallback : typed;
+    const wrong = allowed(answer);
+    if (wrong === undefined) return answer;
+    io.err(`  Allowed: ${wrong}.`);
+  }
+}
+
+function checkedOption(name: string, given: string | undefined, { fallback, allowed }: Question): string {
+  const answer = given?.trim() ?? fallback;
+  const wrong = allowed(answer);
+  if (wrong === undefined) return answer;
+  throw usage(`--${name.replace('U', '-u')}: allowed: ${wrong}. Nothing was written.`);
+}
+
+interface Written {
+  name: string;
+  outcome: 'written' | 'added to' | 'kept';
+}
+
+function writeAll(answers: Answers, cwd: string): Written[] {
+  return [...projectFiles(answers)].map(([name, content]) => {
+    const file = join(cwd, name);
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    const text = typeof content === 'string' ? content : withLines(before ?? '', content);
+    if (text === undefined || (before !== undefined && typeof content === 'string')) return { name, outcome: 'kept' };
+    mkdirSync(dirname(file), { recursive: true });
+    // Only its owner may read the token.
+    writeFileSync(file, text, name === '.env' && before === undefined ? { mode: 0o600 } : {});
+    return { name, outcome: before === undefined ? 'written' : 'added to' };
+  });
+}
+
+function nextSteps({ token, format }: Answers, written: readonly Written[], { cwd, colours: { out } }: Io): string {
+  const isInstalled = existsSync(join(cwd, 'node_modules', 'crm-changefeed'));
+  const handled = format === 'json' ? 'prints each change as a line of JSON' : 'runs your handler for each change';
+  const steps = [
+    ...(isInstalled ? [] : ['npm install crm-changefeed']),
+    ...(token === '' ? [`write the API token into .env: ${TOKEN_VARIABLE}=…`] : []),
+    'npx changefeed sweep   reads every list once and stores it: the baseline, which makes no events',
+    `npx changefeed start   ${handled} from then on`,
+  ];
+  return [
+    ...written.map(({ name, outcome }) => `${out.dim(outcome.padEnd(8))}  ${name}`),
+    '',
+    'Next:',
+    ...steps.map((step, index) => `  ${index + 1}. ${step}`),
+  ].join('\n');
+}

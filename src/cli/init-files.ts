@@ -1,0 +1,125 @@
+/** The files of a new project, as text. */
+
+export const FORMATS = ['ts', 'js', 'json'] as const;
+
+export interface Answers {
+  format: (typeof FORMATS)[number];
+  workspace: string;
+  baseUrl: string;
+  /** Empty: the user writes it into `.env` later. */
+  token: string;
+}
+
+/** The variable that holds the token. */
+export const TOKEN_VARIABLE = 'CRM_TOKEN';
+
+/** Lines that a file must have. They are added at its end, without those it has already; the others stay as they are. */
+export interface Line {
+  text: string;
+  /** Recognises the file that needs no such line. */
+  unless: RegExp;
+}
+
+/** A text is written only where there is no such file. */
+export type ProjectFiles = ReadonlyMap<string, string | readonly Line[]>;
+
+export function projectFiles(answers: Answers): ProjectFiles {
+  return new Map<string, string | readonly Line[]>([
+    ...(answers.format === 'json' ? jsonFiles(answers) : codeFiles(answers)),
+    ['.env', envLines(answers)],
+    [
+      '.gitignore',
+      [
+        { text: '.env', unless: /^\/?\.env\*?\s*$/m },
+        { text: '.changefeed/', unless: /^\/?\.changefeed\/?\s*$/m },
+      ],
+    ],
+  ]);
+}
+
+/** The text of a file with the lines that it lacks; undefined when it lacks none. */
+export function withLines(text: string, lines: readonly Line[]): string | undefined {
+  const missing = lines.filter(({ unless }) => !unless.test(text)).map((line) => `${line.text}\n`);
+  if (missing.length === 0) return undefined;
+  return `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${missing.join('')}`;
+}
+
+function codeFiles({ format, workspace, baseUrl }: Answers): [string, string][] {
+  // A `.mjs` file is an ES module whatever the project's package.json says.
+  const [config, handler, from] =
+    format === 'ts'
+      ? ['changefeed.config.ts', 'handlers/log-changes.ts', './handlers/log-changes.js']
+      : ['changefeed.config.mjs', 'handlers/log-changes.mjs', './handlers/log-changes.mjs'];
+  return [
+    [config, configText({ workspace, baseUrl, from })],
+    [handler, HANDLER],
+  ];
+}
+
+function configText({ workspace, baseUrl, from }: { workspace: string; baseUrl: string; from: string }): string {
+  return `import { defineConfig, env } from 'crm-changefeed';
+import { logChanges } from '${from}';
+
+export default defineConfig({
+  workspaces: [
+    {
+      // Part of every event and of the keys in Redis: choose a name that can stay.
+      name: '${workspace}',
+      // What stands before /v2 in the addresses of the API.
+      baseUrl: '${baseUrl}',
+      // Read from the environment or from .env, which is not committed.
+      token: env('${TOKEN_VARIABLE}'),
+
+      // At most this many requests in 10 s, of the 100 that the API is known to allow to all integrations together.
+      // budget: { requests: 80, perSeconds: 10 },
+
+      // Options per list: people, organization, memo, todo, history, activity.
+      // lists: { history: { enabled: false }, people: { ignore: ['프로필 사진'] } },
+    },
+  ],
+
+  // Each subscription gets the events that its \`on\` selects, in the order of each record.
+  subscriptions: [
+    logChanges,
+    // webhook({ name: 'ops', url: env('HOOK_URL'), secret: env('HOOK_SECRET'), on: ['crm.todo.*'] }),
+  ],
+
+  // Without it, a private Redis is started, with its data in .changefeed/. REDIS_URL in the environment wins.
+  // redis: 'redis://127.0.0.1:6379',
+});
+`;
+}
+
+const HANDLER = `import { defineHandler } from 'crm-changefeed';
+
+/**
+ * Runs once for each change. What it throws is retried, so it may run again for the same event: \`event.id\` stays the same.
+ */
+export const logChanges = defineHandler({
+  name: 'log-changes',
+  // All events of records. For fewer: ['crm.todo.completed', 'crm.person.*']
+  on: ['crm.*'],
+  handle(event, { log }) {
+    const fields = event.data.changes.map(({ field }) => field);
+    log.info({ type: event.type, record: event.subject, fields }, 'change');
+    // event.data.before and event.data.after are the record before and after the change.
+  },
+});
+`;
+
+function jsonFiles({ workspace, baseUrl }: Answers): [string, string][] {
+  const config = {
+    $schema: './node_modules/crm-changefeed/changefeed.schema.json',
+    workspaces: [{ name: workspace, baseUrl, token: `\${${TOKEN_VARIABLE}}` }],
+    subscriptions: [{ handler: 'ndjson', name: 'events', on: ['crm.*'] }],
+  };
+  return [['changefeed.config.json', `${JSON.stringify(config, null, 2)}\n`]];
+}
+
+function envLines({ token }: Answers): Line[] {
+  const unless = new RegExp(`^\\s*(export\\s+)?${TOKEN_VARIABLE}\\s*=`, 'm');
+  return [
+    { text: `# The token of the CRM's API, without "Bearer".`, unless },
+    { text: `${TOKEN_VARIABLE}=${token}`, unless },
+  ];
+}

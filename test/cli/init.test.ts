@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectFiles, withLines, type Line } from '../../src/cli/init-files.js';
+import { loadConfig } from '../../src/config/load.js';
+import { defineConfig } from '../../src/config/schema.js';
+import { defineHandler } from '../../src/handlers/define.js';
+import { env } from '../../src/schema-kit/env-variable.js';
+import { useCli } from '../support/cli.js';
+
+const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env });
+const TOKEN = 'tok-5f0c1e9bd2a7';
+
+describe('init', () => {
+  const cli = useCli();
+  const read = (cwd: string, name: string): string => readFileSync(join(cwd, name), 'utf8');
+
+  it.each([
+    ['ts', 'changefeed.config.ts', 'log-changes'],
+    ['js', 'changefeed.config.mjs', 'log-changes'],
+    ['json', 'changefeed.config.json', 'events'],
+  ])('init: writes a project in %s that loads', { timeout: 30_000 }, async (format, config, subscription) => {
+    const folder = await cli();
+    const args = ['--workspace', 'acme', '--token', TOKEN, '--format', format];
+    const run = await folder.run(['init', '--yes', ...args]);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(run.stdout).toContain(config);
+    expect(run.stdout).not.toContain(TOKEN);
+    expect(read(folder.cwd, '.env')).toContain(`CRM_TOKEN=${TOKEN}\n`);
+    expect(read(folder.cwd, '.gitignore')).toBe('.env\n.changefeed/\n');
+    expect(read(folder.cwd, config)).not.toContain(TOKEN);
+    process.env['CRM_TOKEN'] = TOKEN;
+    const loaded = await loadConfig({ cwd: folder.cwd, env: process.env, library }).finally(
+      () => delete process.env['CRM_TOKEN'],
+    );
+    expect(loaded.source).toBe(config);
+    expect(loaded.config.workspaces).toMatchObject([
+      { name: 'acme', baseUrl: 'https://salesmap.kr/api', token: TOKEN },
+    ]);
+    expect(loaded.config.subscriptions.map(({ name }) => name)).toEqual([subscription]);
+  });
+
+  it('init: overwrites nothing, and adds the lines that are missing', { timeout: 30_000 }, async () => {
+    const folder = await cli({ '.env': 'CRM_TOKEN=mine', '.gitignore': 'node_modules\n/.env' });
+    expect(await folder.run(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0, stderr: '' });
+    expect(read(folder.cwd, '.env')).toBe('CRM_TOKEN=mine');
+    expect(read(folder.cwd, '.gitignore')).toBe('node_modules\n/.env\n.changefeed/\n');
+    const config = read(folder.cwd, 'changefeed.config.ts');
+    const again = await folder.run(['init', '--yes', '--workspace', 'other']);
+    expect(again).toMatchObject({ code: 2, stdout: '' });
+    expect(again.stderr).toMatch(/^changefeed: init: .*changefeed\.config\.ts\. Nothing was written\. \[CF_USAGE\]\n$/);
+    expect(read(folder.cwd, 'changefeed.config.ts')).toBe(config);
+  });
+
+  it(
+    'init: asks for --yes without a terminal, and refuses what the configuration would refuse',
+    { timeout: 30_000 },
+    async () => {
+      const folder = await cli();
+      expect(await folder.run(['init'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/--yes/) as string });
+      const wrong = await folder.run(['init', '--yes', '--base-url', 'ftp://x']);
+      expect(wrong).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/--base-url: .*begins with ftp/) as string,
+      });
+      expect(() => read(folder.cwd, '.env')).toThrow();
+    },
+  );
+
+  it('init: a line is added where it is missing, after a complete line', () => {
+    const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'b', token: '' }).get('.gitignore') as Line[];
+    expect(withLines('', lines)).toBe('.env\n.changefeed/\n');
+    expect(withLines('dist', lines)).toBe('dist\n.env\n.changefeed/\n');
+    expect(withLines('.env\n.changefeed\n', lines)).toBeUndefined();
+  });
+});
+
+describe('.env', () => {
+  const cli = useCli();
+
+  it('.env: is read on start, and the real environment wins', { timeout: 30_000 }, async () => {
+    const folder = await cli({ '.env': 'CHANGEFEED_BASE_URL=ftp://x\nCHANGEFEED_TOKEN=t\n' });
+    const fromFile = await folder.run(['sweep']);
+    expect(fromFile.stderr).toContain('begins with ftp:');
+    const fromOutside = await folder.run(['sweep'], { CHANGEFEED_BASE_URL: 'gopher://x' });
+    expect(fromOutside.stderr).toContain('begins with gopher:');
+  });
+});
