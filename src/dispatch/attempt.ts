@@ -112,7 +112,7 @@ function withIdentity(transformed: unknown, { subscription, delivery: { event },
 }
 
 function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
-  const { subscription, delivery, attempt, interrupt, logger, once: store } = options;
+  const { subscription, delivery, attempt, interrupt, logger } = options;
   let log: Log | undefined;
   let once: Once | undefined;
   // By its type it returns nothing. If it returns a value, the caller logs that.
@@ -126,20 +126,26 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
       return interrupt.signal;
     },
     get once() {
-      return (once ??= createOnce({
-        store,
-        subscription: subscription.name,
-        workspace: delivery.workspace,
-        eventId: delivery.event.id,
-        log: () => this.log,
-      }));
+      return (once ??= onceFor(options, delivery, () => this.log));
     },
-    attempt,
     subscription: subscription.name,
-    workspace: delivery.workspace,
-    list: listOf(delivery.event, subscription.catalogue) ?? null,
-    replay: replayOf(delivery.id) !== undefined,
+    ...factsOf(options),
   });
+}
+
+/** What a handler can ask of each event, alone or in a batch. */
+export function factsOf({ subscription, delivery, attempt }: ShapeOptions) {
+  const { id, workspace, event } = delivery;
+  const list = listOf(event, subscription.catalogue) ?? null;
+  return { attempt, workspace, list, replay: replayOf(id) !== undefined };
+}
+
+export function onceFor(
+  { subscription: { name: subscription }, once: store }: Pick<AttemptOptions, 'subscription' | 'once'>,
+  { workspace, event }: Delivery,
+  log: () => Log,
+): Once {
+  return createOnce({ store, subscription, workspace, eventId: event.id, log });
 }
 
 // Created once: an abort without a reason creates an exception with a stack every time.

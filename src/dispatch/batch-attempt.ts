@@ -1,14 +1,11 @@
 /** One call of a batch handler with many events, and its outcome per ordering group. */
 import { ChangefeedError } from '../errors.js';
-import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { batchFailuresOf } from '../handlers/errors.js';
 import type { BatchContext, Batching, HandleBatch, Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import { runBounded, shape, type Interrupt } from './attempt.js';
-import { replayOf } from './delivery-id.js';
-import { createOnce } from './once.js';
+import { factsOf, onceFor, runBounded, shape, type Interrupt } from './attempt.js';
 import type { Delivery, OnceStore } from './ports.js';
 
 export interface Member {
@@ -101,7 +98,7 @@ async function callHandler(
 }
 
 function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): BatchContext {
-  const { subscription, interrupt, once: store } = options;
+  const { subscription, interrupt } = options;
   const members = new Map(shaped.flatMap((group) => group.members).map((one) => [one.delivery.event.id, one]));
   const log = options.logger.child({ subscription: subscription.name, events: members.size });
   return {
@@ -113,15 +110,8 @@ function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): Batch
     about: ({ id }) => {
       const member = members.get(id);
       if (member === undefined) throw unknownEvent(subscription, id);
-      const { attempt, delivery } = member;
-      const { workspace } = delivery;
-      return {
-        attempt,
-        workspace,
-        list: listOf(delivery.event, subscription.catalogue) ?? null,
-        replay: replayOf(delivery.id) !== undefined,
-        once: createOnce({ store, subscription: subscription.name, workspace, eventId: id, log: () => log }),
-      };
+      const once = onceFor(options, member.delivery, () => log);
+      return { ...factsOf({ ...member, subscription }), once };
     },
   };
 }

@@ -10,33 +10,15 @@ import type { LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
-import type {
-  Connect,
-  Disabled,
-  BackfillStore,
-  HealthStore,
-  JobData,
-  LogReader,
-  OffsetStore,
-  RecordGate,
-  SnapshotSource,
-} from './ports.js';
-import { findUnhandled, measureLag, type Unhandled } from './progress.js';
+import type { Connect, Disabled, JobData } from './ports.js';
+import { findUnhandled, measureLag, type ProgressOptions, type Unhandled } from './progress.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
   connect: Connect;
   keys: QueueKeys;
-  log: LogReader;
-  offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
-  source: SnapshotSource;
-  health: HealthStore;
-  subscriptions: readonly Subscription[];
-  workspaces: readonly string[];
   logger: Log;
   clock?: Clock;
   /** Reading waits while Redis cannot be used. @defaultValue Redis counts as always usable */

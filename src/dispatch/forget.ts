@@ -44,17 +44,10 @@ const CHUNK = 100;
 export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Promise<Forgotten> {
   const { clock, patienceMs = PATIENCE_MS } = deps;
   const deadline = clock.now() + patienceMs;
-  let sum: Forgotten = {
-    workspace,
-    records: 0,
-    events: 0,
-    deliveries: { waiting: 0, handled: 0, dead: 0 },
-    keys: 0,
-  };
+  const sum: Forgotten = { workspace, records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
   for (;;) {
     await refuseWhileSwept(workspace, deps);
-    const { found, running, ...removed } = await removeOnce(workspace, deps);
-    sum = added(sum, removed);
+    const { found, running } = await removeOnce(sum, deps);
     if (found === 0 && running === 0) return sum;
     if (running > 0 && clock.now() >= deadline) throw stillRunning(workspace, running, patienceMs);
     await clock.sleep(BETWEEN_PASSES_MS);
@@ -74,17 +67,20 @@ async function refuseWhileSwept(workspace: string, { traces, pollers }: ForgetDe
   });
 }
 
-type Pass = Omit<Forgotten, 'workspace'> & {
-  /** How many things were removed. */
-  found: number;
-  /** Events that are being handled at this moment. */
-  running: number;
-};
-
-async function removeOnce(workspace: string, { traces, ...deps }: ForgetDeps): Promise<Pass> {
+/**
+ * Adds what it removes to the sum.
+ * @returns how many things it removed, and the events that are being handled at this moment
+ */
+async function removeOnce(
+  sum: Forgotten,
+  { traces, ...deps }: ForgetDeps,
+): Promise<{ found: number; running: number }> {
+  const { workspace, deliveries } = sum;
   const own = await traces.removeWorkspace(workspace);
+  sum.records += own.records;
+  sum.events += own.events;
+  sum.keys += own.keys;
   const subscriptions = await traces.subscriptions();
-  const deliveries = { waiting: 0, handled: 0, dead: 0 };
   let found = own.keys;
   let running = 0;
   const queues = openQueues({ ...deps, subscriptions: subscriptions.map((name) => ({ name })) });
@@ -101,7 +97,7 @@ async function removeOnce(workspace: string, { traces, ...deps }: ForgetDeps): P
   } finally {
     await queues.close();
   }
-  return { ...own, deliveries, found, running };
+  return { found, running };
 }
 
 type State = keyof Forgotten['deliveries'] | 'running';
@@ -128,21 +124,6 @@ async function removeJob(queue: Queue<JobData>, jobId: string): Promise<State> {
   // BullMQ refuses while a worker holds the job's lock. A job whose worker was lost has no lock and is removed.
   if ((await queue.remove(jobId)) === 0) return 'running';
   return state === 'failed' ? 'dead' : state === 'completed' ? 'handled' : 'waiting';
-}
-
-function added(sum: Forgotten, more: Omit<Forgotten, 'workspace'>): Forgotten {
-  const { waiting, handled, dead } = more.deliveries;
-  return {
-    workspace: sum.workspace,
-    records: sum.records + more.records,
-    events: sum.events + more.events,
-    deliveries: {
-      waiting: sum.deliveries.waiting + waiting,
-      handled: sum.deliveries.handled + handled,
-      dead: sum.deliveries.dead + dead,
-    },
-    keys: sum.keys + more.keys,
-  };
 }
 
 function stillRunning(workspace: string, running: number, patienceMs: number): ChangefeedError {

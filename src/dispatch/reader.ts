@@ -5,17 +5,13 @@
  * too many pending events; the log keeps the rest.
  */
 import { randomBytes } from 'node:crypto';
-import type { Queue } from 'bullmq';
 import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { Subscription } from '../handlers/handler.js';
-import type { Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
 import { enqueueEvents } from './enqueue.js';
-import type { BackfillStore, JobData, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
+import type { LogReader, OffsetStore } from './ports.js';
 import { stepReplay } from './replay.js';
 import type { SharedLog } from './shared-log.js';
-import { Snapshot } from './snapshot.js';
+import { Snapshot, type SnapshotOptions } from './snapshot.js';
 
 const BATCH = 250;
 /** How soon a subscription with too many pending events checks again. */
@@ -23,19 +19,11 @@ const FULL_WAIT_MS = 100;
 /** How often it looks for replays, unless it has found one. */
 const TASKS_INTERVAL_MS = 2_000;
 
-export interface ReaderOptions {
-  workspace: string;
-  subscription: Subscription;
+export interface ReaderOptions extends SnapshotOptions {
   selects: (event: ChangeEvent) => boolean;
-  queue: Queue<JobData>;
   log: LogReader;
   shared: SharedLog;
   offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
-  source: SnapshotSource;
-  logger: Log;
-  clock: Clock;
   /** Pending events of this subscription and workspace above which no more are read. */
   highWater: number;
 }
