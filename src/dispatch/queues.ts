@@ -139,8 +139,20 @@ export async function addJobs(queue: MinimalQueue, heads: readonly Head[]): Prom
   const [only, ...more] = jobs;
   // A pipeline for one job takes twice the processor time of the job.
   if (only !== undefined && more.length === 0) await Job.create(queue, only.name, only.data, only.opts);
-  else await Job.createBulk(queue, jobs);
+  else await resending(() => Job.createBulk(queue, jobs));
   additions.set(mark, { ...times, addedAtMs: systemClock.now() });
+}
+
+/** The client resends commands after a lost connection, but aborts a pipeline of which it has got some replies. */
+async function resending(send: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    }
+  }
 }
 
 /** Whether a job that runs for the first time was added in time, so that its delivery is still the head. */
