@@ -4,7 +4,8 @@
  * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
  * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
  *   request, and the list that is furthest behind is next. A list that asked for nothing for a while gets no credit for that time.
- * - Among urgent requests, each kind of each list is served in turn, aimed fetches `AIMED_WEIGHT` times as often as tails.
+ * - Of the urgent requests, half are tails and half aimed fetches while both wait. Lists share the aimed fetches equally, and the tails by the
+ *   square root of how many records they gain, which makes the mean delay of new records least.
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
@@ -13,22 +14,25 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
  * The walk of all lists finds every change, however the other requests fail, so it sets the longest delay: the time of a walk in the
  * whole budget, divided by the part that is left to walks.
  */
-const URGENT_SHARE = 1 / 3;
+const URGENT_SHARE = 0.3;
 
-/** Nearly every aimed fetch shows a change, and most polls of an end show none. */
-const AIMED_WEIGHT = 3;
+/** The least weight of a list's tail, of that of the list which gains most: any list may begin to grow. */
+const LEAST_TAIL_WEIGHT = 0.4;
 
 /**
  * The weight of a list's walks is the sum of three parts.
  * - By pages: every list is then swept in the same time. This bounds the longest delay.
  * - By the square root of pages × rate of change: minimises the mean delay of all changes.
  * - Equal: a small list is swept often, and at little cost, even before anything has changed in it.
- * The first part is the largest, because a change must not be found later than by a walk of all lists in turn: with 3/4, a sweep takes at
- * most 4/3 of that time.
+ * The first part is the largest, because a change must not be found later than by a walk of all lists in turn: with 0.85, a sweep takes at
+ * most 1.18 times as long.
  */
-const BY_PAGES = 0.75;
-const BY_CHANGE = 0.15;
-const EQUALLY = 0.1;
+const BY_PAGES = 0.85;
+const BY_CHANGE = 0.1;
+const EQUALLY = 0.05;
+
+/** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
+const WHOLE = 1 - 1e-9;
 
 export interface FairQueue<Waiting> {
   readonly size: number;
@@ -46,7 +50,8 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
   const urgent = createTurns<Waiting>();
   const loads = new Map<ListName, WalkLoad>();
   let weights: ReadonlyMap<ListName, number> = new Map();
-  // Urgent requests that walks have earned them. At most one, so that a pause of the urgent ones is followed by no burst.
+  // Urgent requests that walks have earned them. Less than two, so that a pause of the urgent ones is followed by no burst.
+  const earned = urgentShare / (1 - urgentShare);
   let credit = 1;
   return {
     get size() {
@@ -61,12 +66,12 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
       urgent.remove(waiting);
     },
     next() {
-      if (walks.size === 0) return urgent.next(urgentWeight);
-      if (urgent.size > 0 && credit >= 1) {
+      if (walks.size === 0) return urgent.next(urgentWeights(urgent.waiting(), loads));
+      if (urgent.size > 0 && credit >= WHOLE) {
         credit -= 1;
-        return urgent.next(urgentWeight);
+        return urgent.next(urgentWeights(urgent.waiting(), loads));
       }
-      credit = Math.min(1, credit + urgentShare / (1 - urgentShare));
+      credit = Math.min(1, credit) + earned;
       return walks.next((list) => weights.get(list) ?? 1);
     },
     weigh(list, load) {
@@ -76,8 +81,18 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
   };
 }
 
-function urgentWeight(name: string): number {
-  return name.startsWith('aimed ') ? AIMED_WEIGHT : 1;
+/** Both kinds get the same in all, whatever lists wait. */
+function urgentWeights(waiting: readonly string[], loads: ReadonlyMap<ListName, WalkLoad>): (name: string) => number {
+  const most = Math.max(0, ...[...loads.values()].map(({ createdPerSecond }) => createdPerSecond));
+  const within = (name: string): number => {
+    const load = loads.get(name.slice('tail '.length));
+    if (!name.startsWith('tail ') || load === undefined || most === 0) return 1;
+    return Math.max(LEAST_TAIL_WEIGHT, Math.sqrt(load.createdPerSecond / most));
+  };
+  const isTail = (name: string): boolean => name.startsWith('tail ');
+  const ofTails = sum(waiting.filter(isTail).map(within));
+  const ofAimed = sum(waiting.filter((name) => !isTail(name)).map(within));
+  return (name) => within(name) / (isTail(name) ? ofTails : ofAimed);
 }
 
 function isUrgent(kind: RequestKind): boolean {
@@ -134,6 +149,10 @@ function createTurns<Waiting>() {
         line.waiting.splice(at, 1);
         size -= 1;
       }
+    },
+    /** The lines in which some wait. */
+    waiting(): string[] {
+      return [...lines].flatMap(([name, { waiting }]) => (waiting.length > 0 ? [name] : []));
     },
     next(weightOf: (name: string) => number): Waiting | undefined {
       const [name, line] = [...lines].filter(([, one]) => one.waiting.length > 0).sort(byDue)[0] ?? [];

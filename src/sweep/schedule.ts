@@ -103,7 +103,8 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
   if (lastSweep === null) return null;
   const { created, edited, refreshed, deleted } = lastSweep.counts;
   const seconds = usualPeriodMs(pace, lastSweep) / 1_000;
-  return { pages: lastSweep.pages, changesPerSecond: (created + edited + refreshed + deleted) / seconds };
+  const changes = created + edited + refreshed + deleted;
+  return { pages: lastSweep.pages, changesPerSecond: changes / seconds, createdPerSecond: created / seconds };
 }
 
 /** The failure of a list after one more failed attempt. */
