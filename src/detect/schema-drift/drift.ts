@@ -213,6 +213,31 @@ export function noFieldCanDrift({ rows, fields, carried, ordinary }: DriftTally,
   });
 }
 
+/**
+ * The tally for one page that is read outside the order of a sweep, with the fields made ordinary that did not drift by the evidence of the
+ * page: enough of its rows could have moved, and hardly any did. A field that is moving or carried already is left to the sweep.
+ * @param page.moved the tally with each row of the page that differs, and `page.shown` the value types of all its rows
+ */
+export function fieldsThatStay(
+  drift: DriftTally,
+  { moved, shown }: { moved: readonly DriftTally[]; shown: readonly ReadonlyMap<string, string>[] },
+): DriftTally {
+  const open = new Set([...drift.carried, ...Object.keys(drift.fields)]);
+  const movesOf = new Map<string, string[]>();
+  for (const { fields } of moved)
+    for (const [field, { moves }] of Object.entries(fields))
+      if (!open.has(field)) movesOf.set(field, [...(movesOf.get(field) ?? []), ...Object.keys(moves)]);
+  const staying = [...movesOf].flatMap(([field, from]) => {
+    const stayed = shown.filter((types) => isLike(types.get(field) ?? ABSENT, from)).length;
+    return stayed >= FEWEST_ROWS && from.length <= HARDLY_ANY * (stayed + from.length) ? [field] : [];
+  });
+  return staying.length === 0 ? drift : { ...drift, ordinary: [...drift.ordinary, ...staying] };
+}
+
+function isLike(type: string, types: readonly string[]): boolean {
+  return types.includes(type) || (isEmptyValueType(type) && types.some(isEmptyValueType));
+}
+
 /** Makes the moving and the carried fields ordinary. */
 export function withOrdinaryFields(drift: DriftTally): DriftTally {
   const { carried, fields, ordinary } = drift;

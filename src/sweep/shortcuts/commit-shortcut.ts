@@ -7,10 +7,16 @@
 import type { Page } from '../../api/read-api.js';
 import { decideCreations } from '../../detect/creation.js';
 import { isKnownByContent } from '../../detect/identity.js';
-import { noDrift } from '../../detect/schema-drift/drift.js';
+import { fieldsThatStay, noDrift, type DriftTally } from '../../detect/schema-drift/drift.js';
 import { TrackedFields, type SchemaDelta } from '../../detect/schema-drift/schema.js';
+import { valueTypesOf } from '../../detect/stored-record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { classifyRecord, type ClassifyRecordOptions, type SeenRecord } from '../classify-record.js';
+import {
+  classifyRecord,
+  type ClassifiedRecord,
+  type ClassifyRecordOptions,
+  type SeenRecord,
+} from '../classify-record.js';
 import type { CountedKind } from '../counts.js';
 import { expectCommitted } from '../errors.js';
 import { guardOf } from '../guard-creations.js';
@@ -149,7 +155,7 @@ export async function commitShortcut(
   const createdBefore = await deps.store.createdByShortcuts(options.list);
   if (isTooManyNew(options, asked, { differing, createdBefore: createdBefore.length })) return dropped('too many new');
   const isDoubtful = shortcut.doubtful === true && !isLive;
-  const decided = await decide(deps, options, { asked, page, isDoubtful, createdBefore: new Set(createdBefore) });
+  const decided = await decide(deps, options, { asked, seen, page, isDoubtful, createdBefore: new Set(createdBefore) });
   if (decided === null) return dropped('lagging');
   await commitAll(deps, options, { token: asked.token, page: shortcut.page, accepted: decided.accepted });
   return { ...shown, ...summarised(decided) };
@@ -205,20 +211,34 @@ async function decide(
   options: ShortcutOptions,
   {
     asked,
+    seen,
     page,
     isDoubtful,
     createdBefore,
-  }: { asked: ShortcutAnswer; page: ComparedPage; isDoubtful: boolean; createdBefore: ReadonlySet<string> },
+  }: {
+    asked: ShortcutAnswer;
+    seen: readonly SeenRecord[];
+    page: ComparedPage;
+    isDoubtful: boolean;
+    createdBefore: ReadonlySet<string>;
+  },
 ): Promise<Decided | null> {
   const context = await classifyContext(deps, options, asked);
   const elsewhere = await walkedElsewhere(deps, options, { asked, page });
   const accepted: Accepted[] = [];
-  for (const one of page.differing) {
+  const classify = (one: Differing, drift: DriftTally): ClassifiedRecord & { schema: SchemaDelta } => {
     const schema: SchemaDelta = new Map();
-    const { kind, write, drift } = classifyRecord(one, one.stored, { ...context, schemaDelta: schema });
+    return { ...classifyRecord(one, one.stored, { ...context, drift, schemaDelta: schema }), schema };
+  };
+  const drift = fieldsThatStay(context.drift, {
+    moved: page.differing.map((one) => classify(one, context.drift).drift),
+    shown: seen.map(({ record }) => valueTypesOf(record, options.rules)),
+  });
+  for (const one of page.differing) {
+    const { kind, write, drift: after, schema } = classify(one, drift);
     if (kind === 'stale') return null;
     // A move that may be drift is the walk's to count.
-    const isOrdinary = COMMITTED.has(kind) && drift.fields === context.drift.fields;
+    const isOrdinary = COMMITTED.has(kind) && after.fields === drift.fields;
     const isHere = one.isNew ? !isRepeatedRow(one.key) : page.members.has(one.key) || createdBefore.has(one.key);
     const isKeptBack = context.memory.quarantined.has(one.key) || elsewhere.has(one.key);
     const isUnsure = isDoubtful && !isCertainlyNewer(one, options.rules);

@@ -278,4 +278,19 @@ describe('shortcut: a page that a walk recognises by its bytes', () => {
     expect(await read({ page: 1 })).toMatchObject({ rewritten: [], left: 1 });
     expect(await eventLines()).toEqual([]);
   });
+
+  it('commits a field that is filled for the first time where the rest of the page shows that the schema stayed', async () => {
+    const many = people(60);
+    const api = listedApi(many, 30);
+    const { read, walk, eventLines } = shortcutCase(redis, api);
+    await walk();
+    const filled = (id: string): UncheckedRecord => ({ ...person(id), '최근 작성된 노트': 'A first memo' });
+    api.records = many.map((one) => (one['id'] === 'p3' ? filled('p3') : one));
+    expect(await read({ page: 1 })).toMatchObject({ rewritten: ['p3'], left: 0 });
+    expect(await eventLines()).toEqual(['updated p3 1']);
+    api.records = many.map((one) => (Number(String(one['id']).slice(1)) < 30 ? filled(String(one['id'])) : one));
+    // Each row of the page: that may be a change of the schema, which only a sweep can tell.
+    expect(await read({ page: 1 })).toMatchObject({ rewritten: [], left: 29 });
+    expect(await eventLines()).toEqual(['updated p3 1']);
+  });
 });
