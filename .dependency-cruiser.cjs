@@ -46,7 +46,7 @@ const appMayImport = {
   'roles/poll': ['app/context', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'events', 'runtime'],
   'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/handle': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/serve': ['app/context', 'config', 'server', 'detect', 'state', 'runtime'],
+  'roles/serve': ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   http: ['app/context', 'config', 'server', 'observability', 'state', 'runtime'],
   inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
   'config-emissions': ['config', 'crm', 'detect', 'events'],

@@ -1,5 +1,5 @@
 /** Hints from the program that runs the feed. Those that come over HTTP are taken by the role `serve`. */
-import { problemOfIds } from '../crm/hint.js';
+import { HINT, problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
@@ -19,5 +19,5 @@ export async function queueHint(
   const { descriptor, enabled } = listIn(workspace, list);
   const problem = enabled ? problemOfIds(ids) : `the list "${descriptor.name}" is not polled`;
   if (problem !== null) throw new ChangefeedError('CF_USAGE', { message: `hint: ${problem}.` });
-  await workspace.aims.add(descriptor.name, ids, clock.now());
+  await workspace.aims.add(descriptor.name, ids, { by: HINT, atMs: clock.now() });
 }

@@ -1,5 +1,8 @@
 /** Hints from outside: ids of records that may have changed. A hint only queues a lookup, so little is checked beyond its size. */
 
+/** What named a record that was named from outside; the others are named by events, by their type. */
+export const HINT = 'hint';
+
 const MOST_IDS = 1_000;
 /** Ids of the vendor have 24 or 36 characters. */
 const LONGEST_ID = 200;

@@ -51,8 +51,8 @@ export interface WalkShortcuts {
 /** How long to wait before looking again, at least: a shortcut may be due for which nothing can be done yet. */
 const LOOK_MS = 200;
 
-/** Requests under way. More would wait for the budget longer, and records that are named later would wait behind them. */
-const MOST_UNDER_WAY = { tail: 1, aimed: 2 } as const satisfies Record<ShortcutPage['kind'], number>;
+/** Requests of a kind under way. More would wait for the budget longer, and records that are named later would wait behind them. */
+const MOST_UNDER_WAY = 1;
 
 export async function beginShortcuts(
   deps: SweepDeps,
@@ -165,7 +165,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
 
   async #askFor(kind: ShortcutPage['kind']): Promise<void> {
     const isUnderWay = [...this.#underWay].filter(({ asked }) => asked.shortcut.kind === kind).length;
-    for (let more = MOST_UNDER_WAY[kind] - isUnderWay; more > 0; more -= 1) {
+    for (let more = MOST_UNDER_WAY - isUnderWay; more > 0; more -= 1) {
       const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
       if (shortcut === null) return;
       this.#ask(shortcut);

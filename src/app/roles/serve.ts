@@ -11,6 +11,7 @@ import type { Source } from '../../server/read-api/source.js';
 import { createAimQueue } from '../../state/aim-queue.js';
 import { createMirrorStore } from '../../state/mirror-store.js';
 import type { AppContext } from '../context.js';
+import { HINT } from '../../crm/hint.js';
 
 /** Does nothing when the configuration has no `serve`. */
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
@@ -23,7 +24,7 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
     if (token === undefined) continue;
     mirrors.set(token, createMirror({ store, lists, clock, modifiedAtOf }));
     const queue = createAimQueue({ redis, keys, workspace: name });
-    const add: HintTarget['add'] = (list, ids) => queue.add(list, ids, clock.now());
+    const add: HintTarget['add'] = (list, ids) => queue.add(list, ids, { by: HINT, atMs: clock.now() });
     hints.set(token, { workspace: name, lists: polledLists(lists), add });
   }
   const { host, port } = serve;

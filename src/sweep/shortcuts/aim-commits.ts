@@ -20,12 +20,23 @@ export interface AimOptions {
   log: Log;
 }
 
-/** The records of each list that events name, except the records that the events are about. */
-export function namedIn(events: readonly ChangeEvent[], lists: Lists): Map<ListName, string[]> {
-  const named = new Map<ListName, Set<string>>();
-  for (const { list, id } of events.flatMap((event) => referencesOf(event, lists)))
-    named.set(list, (named.get(list) ?? new Set()).add(id));
-  return new Map([...named].map(([list, ids]) => [list, [...ids]]));
+/** Records of a list that an event names. */
+export interface Named {
+  list: ListName;
+  by: ChangeEvent['type'];
+  /** When the change happened that the event reports, ms since the epoch. */
+  atMs: number;
+  ids: readonly string[];
+}
+
+/** The records that events name, except the records that the events are about. */
+export function namedIn(events: readonly ChangeEvent[], lists: Lists): Named[] {
+  return events.flatMap((event) => {
+    const ids = new Map<ListName, Set<string>>();
+    for (const { list, id } of referencesOf(event, lists)) ids.set(list, (ids.get(list) ?? new Set()).add(id));
+    const named = { by: event.type, atMs: Date.parse(event.time) };
+    return [...ids].map(([list, all]) => ({ ...named, list, ids: [...all] }));
+  });
 }
 
 const VERBS = new Set(['created', 'updated', 'deleted']);
@@ -61,7 +72,8 @@ async function queueNamed(
 ): Promise<void> {
   const events = writes.flatMap(({ event }) => (event === null ? [] : [event]));
   try {
-    for (const [list, ids] of namedIn(events, lists)) await queue.add(list, ids, clock.now());
+    for (const { list, by, ids, atMs } of namedIn(events, lists))
+      await queue.add(list, ids, { by, atMs: Math.min(atMs, clock.now()) });
   } catch (error) {
     log.debug({ workspace, error: messageOf(error) }, 'named records not queued: the next sweep reads them');
   }

@@ -1,7 +1,8 @@
 /**
- * Which pages hold the records that were named, most recently named first. Records on one page are fetched together, and no page
- * more than once a second. Holds no I/O.
+ * Which pages hold the records that were named: first those that have probably changed (likelihood.ts), most recently named first. Records
+ * on one page are fetched together, and no page more than once a second. Holds no I/O.
  */
+import { Likelihood } from './likelihood.js';
 import type { Aimed } from './store.js';
 
 /** A page is not fetched again before. */
@@ -10,15 +11,30 @@ const PAGE_REST_MS = 1_000;
 const RECORD_REST_MS = 2_000;
 const MOST_PENDING = 1_000;
 const MOST_SERVED = 4_096;
+/** A record that has probably not changed is looked up no more often, so that this is found out when it is no longer true. */
+const UNLIKELY_REST_MS = 5_000;
+/** The time of a change may be cut to the second. */
+const TIME_CUT_MS = 1_000;
 
 export interface AimedPage {
   page: number;
   ids: readonly string[];
 }
 
+interface Pending {
+  /** When it was named last. */
+  atMs: number;
+  /** What named it. */
+  by: ReadonlySet<string>;
+}
+
 export class Aim {
+  readonly #likelihood = new Likelihood();
+  #unlikelyMs = -Infinity;
   /** In the order of naming, the most recent last. */
-  readonly #pending = new Map<string, number>();
+  readonly #pending = new Map<string, Pending>();
+  /** What named the records of the pages that were requested and have not arrived. */
+  readonly #asked = new Map<string, ReadonlySet<string>>();
   /** When a record was looked up last, and a page requested last. The oldest first. */
   readonly #served = new Map<string, number>();
   readonly #fetched = new Map<number, number>();
@@ -28,11 +44,8 @@ export class Aim {
   }
 
   add(named: readonly Aimed[]): void {
-    for (const { id, atMs } of [...named].sort((one, other) => one.atMs - other.atMs)) {
-      const latest = Math.max(atMs, this.#pending.get(id) ?? 0);
-      this.#pending.delete(id);
-      this.#pending.set(id, latest);
-    }
+    for (const { id, by, atMs } of [...named].sort((one, other) => one.atMs - other.atMs))
+      this.#add(id, { atMs, by: new Set([by]) });
     dropOldest(this.#pending, MOST_PENDING);
   }
 
@@ -49,14 +62,14 @@ export class Aim {
     const unknown: string[] = [];
     const byPage = new Map<number, string[]>();
     let chosen: number | null = null;
-    for (const [id, atMs] of [...this.#pending].reverse()) {
+    for (const [id, { atMs }] of this.#inOrder(nowMs)) {
       if (nowMs - (this.#served.get(id) ?? -Infinity) < RECORD_REST_MS) continue;
       const page = pageOf(id);
       const fetchedMs = page === null ? -Infinity : (this.#fetched.get(page) ?? -Infinity);
-      // A record that was named before its page was requested last has been looked up.
-      if (page === null || fetchedMs >= atMs) this.#pending.delete(id);
+      // A record whose page was requested after the change that names it has been looked up.
+      if (page === null || fetchedMs >= atMs + TIME_CUT_MS) this.#pending.delete(id);
       if (page === null) unknown.push(id);
-      if (page === null || fetchedMs >= atMs) continue;
+      if (page === null || fetchedMs >= atMs + TIME_CUT_MS) continue;
       byPage.set(page, [...(byPage.get(page) ?? []), id]);
       if (nowMs - fetchedMs >= PAGE_REST_MS) chosen ??= page;
     }
@@ -66,15 +79,29 @@ export class Aim {
 
   /** The page is requested now. */
   taken({ page, ids }: AimedPage, nowMs: number): void {
+    if (!ids.some((id) => this.#isLikely(id))) this.#unlikelyMs = nowMs;
     this.fetched(page, nowMs);
-    for (const id of ids) this.#pending.delete(id);
+    for (const id of ids) {
+      this.#asked.set(id, this.#pending.get(id)?.by ?? new Set());
+      this.#pending.delete(id);
+    }
+    dropOldest(this.#asked, MOST_SERVED);
     this.#rest(ids, nowMs);
   }
 
   /** The page was requested, and its answer will not be read. */
   again({ page, ids }: AimedPage, nowMs: number): void {
     this.#fetched.delete(page);
-    this.add(ids.map((id) => ({ id, atMs: nowMs })));
+    for (const id of ids) this.#add(id, { atMs: nowMs, by: this.#asked.get(id) ?? new Set() });
+    dropOldest(this.#pending, MOST_PENDING);
+  }
+
+  /** The page has shown these records. */
+  looked(ids: readonly string[], hasChanged: (id: string) => boolean): void {
+    for (const id of ids) {
+      for (const by of this.#asked.get(id) ?? []) this.#likelihood.looked(by, hasChanged(id));
+      this.#asked.delete(id);
+    }
   }
 
   /** The page is requested for another reason. */
@@ -82,6 +109,27 @@ export class Aim {
     this.#fetched.delete(page);
     this.#fetched.set(page, nowMs);
     dropOldest(this.#fetched, MOST_SERVED);
+  }
+
+  #add(id: string, { atMs, by }: Pending): void {
+    const before = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#pending.set(id, {
+      atMs: Math.max(atMs, before?.atMs ?? 0),
+      by: before === undefined ? by : new Set([...before.by, ...by]),
+    });
+  }
+
+  /** The last named first. Of those that have probably not changed, one is first from time to time, and the others wait. */
+  #inOrder(nowMs: number): [string, Pending][] {
+    const lastFirst = [...this.#pending].reverse();
+    const likely = lastFirst.filter(([id]) => this.#isLikely(id));
+    const unlikely = nowMs - this.#unlikelyMs < UNLIKELY_REST_MS ? [] : lastFirst.filter(([id]) => !this.#isLikely(id));
+    return [...unlikely, ...likely];
+  }
+
+  #isLikely(id: string): boolean {
+    return [...(this.#pending.get(id)?.by ?? [])].some((by) => this.#likelihood.isLikely(by));
   }
 
   #rest(ids: readonly string[], nowMs: number): void {
@@ -93,7 +141,7 @@ export class Aim {
   }
 }
 
-function dropOldest<Key>(map: Map<Key, number>, most: number): void {
+function dropOldest<Key>(map: Map<Key, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return;
     map.delete(key);

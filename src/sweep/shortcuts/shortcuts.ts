@@ -135,7 +135,10 @@ class ListShortcuts implements Shortcuts {
     if (shown !== null && shown.created.length > 0) this.#foundNew(shortcut.page, nowMs);
     const poll = this.#polls.get(shortcut);
     if (poll !== undefined) this.#polled(poll, result, nowMs);
-    else this.#note('aimed', evidenceOfAimed(shortcut, result), nowMs);
+    else {
+      this.#note('aimed', evidenceOfAimed(shortcut, result), nowMs);
+      if (shown !== null) this.#looked(shortcut, shown);
+    }
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
@@ -262,6 +265,14 @@ class ListShortcuts implements Shortcuts {
     }
     if (left === 0) this.#readMs.set(page, nowMs);
     else this.#readMs.delete(page);
+  }
+
+  #looked({ ids }: ShortcutPage, { keys, created, rewritten, left }: ShownPage): void {
+    const held = new Set(keys);
+    const written = new Set([...created, ...rewritten]);
+    // Which of the others were left to the walk is not known, so they say nothing.
+    const known = ids.filter((id) => held.has(id) && (left === 0 || written.has(id)));
+    this.#aim.looked(known, (id) => written.has(id));
   }
 
   #polled(poll: TailPosition, result: ShortcutOutcome, nowMs: number): void {

@@ -35,14 +35,19 @@ export interface ShortcutStore {
 
 /** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
 export interface AimQueue {
-  /** Adds ids, or moves them to the front. The oldest are dropped where there are too many. */
-  add(list: ListName, ids: readonly string[], atMs: number): Promise<void>;
-  /** Takes the most recent ids out of the queue. */
+  /**
+   * Adds ids, or moves them to the front. The oldest are dropped where there are too many.
+   * @param named.by what names them: HINT (crm/hint.ts), or the type of an event
+   */
+  add(list: ListName, ids: readonly string[], named: { by: string; atMs: number }): Promise<void>;
+  /** Takes the most recent ids out of the queue. An id is there once for each that names it. */
   take(list: ListName, count: number): Promise<Aimed[]>;
 }
 
 export interface Aimed {
   id: string;
+  /** What named it. */
+  by: string;
   /** When it was named, ms since the epoch. */
   atMs: number;
 }

@@ -104,7 +104,7 @@ describe('shortcuts: an aimed fetch', () => {
   it('reads the page of a record that was named, once for all named records on it', async () => {
     const { api, loop } = await opened();
     edit(api, 'p6');
-    await loop.queue.add('people', ['p6', 'p7'], loop.now());
+    await loop.queue.add('people', ['p6', 'p7'], { by: 'hint', atMs: loop.now() });
     await loop.pass(1_000);
     expect(asked(api).filter(isMiddle)).toEqual(['6']);
     expect(await loop.lines()).toEqual(['updated p6']);
@@ -130,14 +130,14 @@ describe('shortcuts: an aimed fetch', () => {
         ? { list: 'people', records: [person('p0'), person('p1')], nextCursor: null, bytes: 0 }
         : undefined;
     for (let n = 4; n < 16; n++) {
-      await loop.queue.add('people', [`p${n}`], loop.now());
+      await loop.queue.add('people', [`p${n}`], { by: 'hint', atMs: loop.now() });
       await loop.pass(1_200);
     }
     await loop.pass(6_000);
     const trust = await loop.store.trust('people');
     expect(trust?.aimed).toMatchObject({ useful: 0, demotions: 1 });
     asked(api);
-    await loop.queue.add('people', ['p9'], loop.now());
+    await loop.queue.add('people', ['p9'], { by: 'hint', atMs: loop.now() });
     await loop.pass(2_000);
     expect(asked(api).filter(isMiddle)).toEqual([]);
     api.before = () => undefined;
@@ -153,7 +153,7 @@ describe('shortcuts: an aimed fetch', () => {
     await loop.queue.add(
       'people',
       Array.from({ length: 900 }, (_, n) => `nobody${n}`),
-      loop.now(),
+      { by: 'hint', atMs: loop.now() },
     );
     api.records = [...api.records, person('late')];
     await loop.pass(1_200);
@@ -166,8 +166,8 @@ describe('shortcuts: an aimed fetch', () => {
 
   it('serves the names queued by another process, most recent first', async () => {
     const { api, loop } = await opened();
-    await loop.queue.add('people', ['p4'], loop.now() - 2_000);
-    await loop.queue.add('people', ['p12'], loop.now() - 1_000);
+    await loop.queue.add('people', ['p4'], { by: 'hint', atMs: loop.now() - 2_000 });
+    await loop.queue.add('people', ['p12'], { by: 'hint', atMs: loop.now() - 1_000 });
     await loop.pass(1_500);
     expect(asked(api).filter(isMiddle)).toEqual(['12', '4']);
   });
