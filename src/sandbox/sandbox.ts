@@ -187,7 +187,8 @@ export class Sandbox {
     this.journal.shown(page);
     if (this.#schedule.happens('cursor-row-deleted')) this.#deleteLastRow(page);
     if (this.#schedule.happens('rename')) this.life.rename('user');
-    if (this.behaviour.churn > 0) this.life.step(this.behaviour.churn);
+    const { churn, churnUntil } = this.behaviour;
+    if (churn > 0 && this.world.mutations < churnUntil) this.life.step(churn);
   };
 
   #deleteLastRow({ list, rows }: PageShown): void {

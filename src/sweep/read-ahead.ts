@@ -21,6 +21,8 @@ export interface ReadAheadOptions {
   usable: () => boolean;
   /** The most pages requested ahead; 0 requests each page when it is read. */
   most: number;
+  /** How many commits other readers of the list have made so far. @defaultValue none */
+  commits?: (() => number) | undefined;
 }
 
 export interface PageToRead {
@@ -33,6 +35,8 @@ export interface ReadPage {
   fetched: FetchedPage;
   /** The page as the last complete sweep read it, if it was requested with the same cursor. */
   known: StoredPage | null;
+  /** The commits that had been made when it was requested: it may be older than all later ones. */
+  askedAfter: number;
 }
 
 export interface ReadAhead {
@@ -53,9 +57,10 @@ interface Request {
   cursor: string | null;
   answer: Promise<FetchedPage>;
   drop: AbortController;
+  askedAfter: number;
 }
 
-export function createReadAhead({ fetch, stored, usable, most }: ReadAheadOptions): ReadAhead {
+export function createReadAhead({ fetch, stored, usable, most, commits = () => 0 }: ReadAheadOptions): ReadAhead {
   const requests = new Map<number, Request>();
   let chunk: { from: number; pages: (StoredPage | null)[] } = { from: 1, pages: [] };
   let ahead = Math.min(1, most);
@@ -73,7 +78,7 @@ export function createReadAhead({ fetch, stored, usable, most }: ReadAheadOption
     const answer = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
     // A dropped request fails, and nothing waits for it.
     answer.catch(() => undefined);
-    const made = { cursor, answer, drop };
+    const made = { cursor, answer, drop, askedAfter: commits() };
     requests.set(page, made);
     return made;
   };
@@ -98,11 +103,11 @@ export function createReadAhead({ fetch, stored, usable, most }: ReadAheadOption
       if (most > 0) ahead = fits ? Math.min(most, 2 * ahead) : 1;
       const found = await storedPage(page);
       const known = found?.cursor === cursor ? found : null;
-      const { answer } = ready !== undefined && fits ? ready : request({ page, cursor }, known);
+      const { answer, askedAfter } = ready !== undefined && fits ? ready : request({ page, cursor }, known);
       if (known !== null && usable()) await requestAhead(page + 1, known);
       const fetched = await answer;
       requests.delete(page);
-      return { fetched, known };
+      return { fetched, known, askedAfter };
     },
     expect({ page, cursor }) {
       if (most === 0 || requests.get(page)?.cursor === cursor) return;

@@ -99,6 +99,7 @@ async function walkOnce(
     // No cursor of the last sweep is older than its start.
     usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
     most,
+    commits: () => shortcuts.commits(),
   });
   try {
     const walk = { token, stored, lastSweep, memory, visited, ahead, shortcuts, checkpoint: started };
@@ -112,11 +113,11 @@ async function walkOnce(
 async function walkPages(
   deps: SweepDeps,
   options: RunOptions,
-  { stored, shortcuts, checkpoint: started, ...walk }: Position & { stored: StoredSweep; shortcuts: WalkShortcuts },
+  { stored, checkpoint: started, ...walk }: Position & { stored: StoredSweep },
 ): Promise<Walked> {
   const { store, clock } = deps;
   const { list } = options;
-  const { token, memory, lastSweep, visited } = walk;
+  const { token, memory, lastSweep, visited, shortcuts } = walk;
   let checkpoint = started;
   let committedMs = clock.now();
   while (checkpoint.finishing !== true) {
@@ -201,7 +202,7 @@ const WARNINGS = {
 async function releaseOrdinary(
   deps: SweepDeps,
   options: SweepOptions,
-  { memory, ...position }: Omit<Position, 'visited' | 'ahead'>,
+  { memory, ...position }: Omit<Position, 'visited' | 'ahead' | 'shortcuts'>,
 ): Promise<Checkpoint> {
   const { checkpoint, lastSweep } = position;
   const { drift, finishing } = checkpoint;
@@ -222,6 +223,7 @@ interface Position {
   token: FencingToken;
   memory: SweepMemory;
   lastSweep: SweepSummary | null;
+  shortcuts: WalkShortcuts;
 }
 
 type TakenPage =
@@ -246,10 +248,13 @@ async function takePage(
   const { cursor } = checkpoint;
   const page = checkpoint.pages + 1;
   try {
-    const { fetched, known } = await reading;
+    const { fetched, known, askedAfter } = await reading;
     if (!isUnchanged(fetched)) {
       const layout = mayBeSkipped(position) ? known?.layout : undefined;
-      const answer = await withKnownKeys(deps.store, fetched, { page, layout });
+      const asked = await withKnownKeys(deps.store, fetched, { page, layout });
+      const ids = asked.records.map(({ id }) => id);
+      const isCurrent = !position.shortcuts.hasOvertaken(ids, askedAfter);
+      const answer = isCurrent ? asked : keyedPage(await deps.api.fetchPage(list, { cursor, page, signal }));
       return await takeDifferent(deps, options, { ...position, answer });
     }
     if (known !== null && mayBeSkipped(position)) {

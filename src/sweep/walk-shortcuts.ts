@@ -44,6 +44,13 @@ export interface WalkShortcuts {
   watching(deps: SweepDeps): SweepDeps;
   /** What the walk itself found on a page. */
   found(page: number, events: readonly ChangeEvent[]): void;
+  /** How many pages of shortcuts have been committed. */
+  commits(): number;
+  /**
+   * Whether one of these records was committed after so many commits: a page of the walk that was requested before may be older. The page
+   * may have another number than the shortcut's, because records move.
+   */
+  hasOvertaken(ids: readonly unknown[], askedAfter: number): boolean;
   /** Drops the requests under way. The records they were for are looked for later. */
   close(): void;
 }
@@ -71,8 +78,13 @@ const NONE: WalkShortcuts = {
   watching: (deps) => deps,
   during: (_, { checkpoint }) => Promise.resolve(checkpoint),
   found: () => undefined,
+  commits: () => 0,
+  hasOvertaken: () => false,
   close: () => undefined,
 };
+
+/** Records whose last commit by a shortcut is known. Earlier ones count as committed just now. */
+const MOST_COMMITTED = 5_000;
 
 interface UnderWay {
   asked: AskedShortcut;
@@ -88,6 +100,11 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   readonly #options: SweepOptions;
   readonly #shortcuts: NonNullable<RunOptions['shortcuts']>;
   readonly #underWay = new Set<UnderWay>();
+  #commits = 0;
+  /** Records and the number of the commit that wrote them, the oldest first. */
+  readonly #committedBy = new Map<unknown, number>();
+  /** The commits up to this number are no longer all in `#committedBy`. */
+  #forgotten = 0;
 
   constructor(deps: SweepDeps, options: SweepOptions, shortcuts: NonNullable<RunOptions['shortcuts']>) {
     this.#deps = deps;
@@ -124,6 +141,15 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     if (events.length > 0) this.#shortcuts.reader.walked({ page, events }, this.#deps.clock.now());
   }
 
+  commits(): number {
+    return this.#commits;
+  }
+
+  hasOvertaken(ids: readonly unknown[], askedAfter: number): boolean {
+    if (askedAfter === this.#commits) return false;
+    return askedAfter < this.#forgotten || ids.some((id) => (this.#committedBy.get(id) ?? 0) > askedAfter);
+  }
+
   close(): void {
     for (const { asked, drop } of this.#underWay) {
       drop.abort(new Error('The walk has ended.'));
@@ -158,7 +184,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     const deps = { ...this.#deps, store: { ...this.#deps.store, ...store } };
     const taken = await commitAsked(deps, this.#options, { reader, asked, answer, overtaken, ...position, state });
     if (taken.outcome !== 'shown') return position.checkpoint;
-    this.#committed([...taken.created, ...taken.rewritten]);
+    this.#wrote([...taken.created, ...taken.rewritten]);
     if (taken.rewritten.length > 0) ahead.forget(asked.shortcut.page);
     return { ...position.checkpoint, counts: withShortcut(position.checkpoint.counts, taken.counts) };
   }
@@ -180,6 +206,21 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     const one: UnderWay = { asked, drop, answer: undefined, overtaken: new Set() };
     this.#underWay.add(one);
     void asked.answer.then((answer) => (one.answer = answer));
+  }
+
+  #wrote(keys: readonly string[]): void {
+    this.#committed(keys);
+    if (keys.length === 0) return;
+    this.#commits += 1;
+    for (const key of keys) {
+      this.#committedBy.delete(key);
+      this.#committedBy.set(key, this.#commits);
+    }
+    for (const [key, commit] of this.#committedBy) {
+      if (this.#committedBy.size <= MOST_COMMITTED) break;
+      this.#committedBy.delete(key);
+      this.#forgotten = commit;
+    }
   }
 
   #committed(keys: readonly string[]): void {

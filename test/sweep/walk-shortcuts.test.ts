@@ -4,6 +4,7 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import type { ShortcutPage } from '../../src/sweep/shortcuts/commit-shortcut.js';
 import type { Shortcuts, ShortcutOutcome } from '../../src/sweep/shortcuts/shortcuts.js';
+import { eventually } from '../support/eventually.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -103,5 +104,29 @@ describe('shortcuts of a walk', () => {
     await sweep({ shortcuts: { reader, store: storeOf() } });
     expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
     expect(results).toEqual(['dropped']);
+  });
+
+  it('shortcuts of a walk: a page of the walk that a shortcut has overtaken is read again, wherever the record stood', async () => {
+    const api = listedApi(people);
+    const { sweep, events } = sweptList(redis, api);
+    await sweep();
+    const { reader, results, answer } = asking(api, aimedAt(4));
+    // Without a new time of change, as counters and latest notes change. When page 2 was answered, p6 stood there and had grade A.
+    const withGrade = (one: UncheckedRecord, to: string): UncheckedRecord => ({ ...one, 등급: to });
+    const before = people.slice(6, 7).map((one) => withGrade(one, 'A'));
+    api.records = people.map((one) => (one['id'] === 'p6' ? withGrade(one, 'C') : one));
+    let isHeld = false;
+    api.before = async (cursor, page) => {
+      if (page === 4) setImmediate(answer);
+      if (cursor !== '2' || isHeld) return undefined;
+      isHeld = true;
+      await eventually(() => {
+        expect(results).toEqual(['shown']);
+      });
+      return { list: 'people', records: before, nextCursor: '4', bytes: 0 };
+    };
+    await sweep({ pagesAhead: 12, shortcuts: { reader, store: storeOf() } });
+    expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
+    expect(results).toEqual(['shown']);
   });
 });

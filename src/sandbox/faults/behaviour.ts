@@ -121,6 +121,8 @@ const switches = z.strictObject({
   staleMs: count.default(5_000),
   /** Mutations after every delivered page: changes in the middle of a sweep. */
   churn: count.default(0),
+  /** After this many mutations in all, `churn` rests. With few records a page, a list may otherwise grow faster than it can be read. */
+  churnUntil: count.default(Number.MAX_SAFE_INTEGER),
 });
 
 export type Behaviour = Readonly<z.output<typeof switches>>;
