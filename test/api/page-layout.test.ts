@@ -31,7 +31,9 @@ describe('page layout', () => {
   });
 
   it('page layout: every page is put together again from known and parsed records, or it is not recognised', () => {
-    const record = fc.dictionary(fc.constantFrom('id', '이름', 'a"b', 'data', '[{'), fc.jsonValue(), { maxKeys: 4 });
+    // As JSON writes them: it has no -0.
+    const value = fc.json().map((text): unknown => JSON.parse(JSON.stringify(JSON.parse(text))));
+    const record = fc.dictionary(fc.constantFrom('id', '이름', 'a"b', 'data', '[{'), value, { maxKeys: 4 });
     const page = fc.uniqueArray(record, { maxLength: 12, selector: (one) => JSON.stringify(one) });
     fc.assert(
       fc.property(page, page, fc.infiniteStream(fc.nat(2)), (before, others, choose) => {
