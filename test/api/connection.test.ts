@@ -57,7 +57,8 @@ describe('connection', () => {
 
   it('connection: one that stalls within the body ends at the timeout', async () => {
     await using server = await startRawServer((socket) => void socket.write(`${HEAD}content-length: 500\r\n\r\n{`));
-    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 50 });
+    // Long enough for the head of the answer to arrive on a busy machine.
+    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 1_000 });
     await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
   });
 
@@ -67,7 +68,7 @@ describe('connection', () => {
       const drip = (): unknown => socket.writable && socket.write('1\r\n \r\n', () => setImmediate(drip));
       drip();
     });
-    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 100 });
+    const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 1_000 });
     await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
   });
 
