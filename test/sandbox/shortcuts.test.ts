@@ -37,6 +37,19 @@ async function served(behaviour: Partial<Behaviour>, options: SandboxOptions = {
 
 const idsOf = (records: readonly Fields[]): string[] => records.map(({ id }) => id);
 
+describe('sandbox late rows', () => {
+  test('stand in their place in every order once they appear, although the list has not changed since', async () => {
+    const { sandbox, target, pass } = await served({ activityLateMs: 120_000, order: 'id' });
+    const row = sandbox.life.addActivity();
+    const before = idsOf(await walk(target, 'activity'));
+    expect(before).not.toContain(row);
+    pass(121_000);
+    const after = idsOf(await walk(target, 'activity'));
+    expect(after).toContain(row);
+    expect(new Set(after).size).toBe(sandbox.world.order('activity', 'creation').length);
+  });
+});
+
 describe('sandbox kept cursors', () => {
   async function kept(keptCursors: Behaviour['keptCursors']): Promise<Served & { all: string[]; cursor: string }> {
     const parts = await served({ keptCursors });

@@ -68,8 +68,11 @@ export class PageCache {
   }
 
   #holds(entry: Entry, { indexes, listVersion, versionOf }: PageKey): boolean {
-    if (entry.checkedAt === listVersion) return true;
-    const same = entry.rows.every(({ index, version }, nth) => indexes[nth] === index && versionOf(index) === version);
+    // Rows that appear late appear without a change of the list.
+    const isKnown = entry.checkedAt === listVersion;
+    const same = entry.rows.every(
+      ({ index, version }, nth) => indexes[nth] === index && (isKnown || versionOf(index) === version),
+    );
     if (same) entry.checkedAt = listVersion;
     return same;
   }
