@@ -16,7 +16,8 @@ const mayImport = {
   probe: ['api', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', ...leaves],
-  server: leaves,
+  // The status page asks these; it imports their types only (a rule below).
+  server: ['observability', 'dispatch', 'todos', 'detect', ...leaves],
   sandbox: ['server', ...leaves],
   observability: ['api', 'dispatch', 'sweep', ...leaves],
   // state implements the ports of the folders that need Redis; it imports their types only (a rule below).
@@ -47,7 +48,17 @@ const appMayImport = {
   'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/handle': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/serve': ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
-  http: ['app/context', 'config', 'server', 'observability', 'state', 'runtime'],
+  http: [
+    'app/context',
+    'app/workspaces',
+    'config',
+    'dispatch',
+    'server',
+    'observability',
+    'state',
+    'runtime',
+    'errors',
+  ],
   inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
   'config-emissions': ['config', 'crm', 'detect', 'events'],
   'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],
@@ -92,6 +103,15 @@ module.exports = {
       severity: 'error',
       from: { path: folder('observability') },
       to: { path: ['api', 'dispatch', 'sweep'].map(folder), dependencyTypesNot: ['type-only', 'npm-peer'] },
+    },
+    {
+      name: 'server-imports-types-only',
+      severity: 'error',
+      from: { path: folder('server') },
+      to: {
+        path: ['observability', 'dispatch', 'todos', 'detect'].map(folder),
+        dependencyTypesNot: ['type-only', 'npm-peer'],
+      },
     },
     // What a user installs must find what it imports.
     {

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { buildPage } from './build-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
@@ -16,3 +17,4 @@ cpSync(`${root}src`, `${root}dist/src`, {
   recursive: true,
   filter: (path) => !/\.[cm]?tsx?$/.test(path),
 });
+await buildPage();

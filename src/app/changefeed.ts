@@ -17,6 +17,7 @@ import type { ListStatus, Status, StoredWorkspace } from '../observability/statu
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import { NAME } from '../schema-kit/fields.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
+import { packageVersion } from '../runtime/package-version.js';
 import { createLifecycle, type Lifecycle, type Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../runtime/stop-with-redis.js';
@@ -29,7 +30,7 @@ import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } fro
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { queueHint, type HintOptions } from './hints.js';
-import { httpPart } from './http.js';
+import { httpPart, type AskedOfFeed } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
@@ -171,7 +172,9 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
   const reloader = createReloader(context, { workspaces, poll, dispatch, handle });
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
 
-  const server = http ? httpPart(context, { routes: [] }) : null;
+  const lists = createInspector(workspaces);
+  const feed = askedOfFeed(context, { workspaces, dispatch, lists, status });
+  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed }) : null;
 
   let running: Lifecycle | undefined;
   let stopping: Promise<void> | undefined;
@@ -216,8 +219,28 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     hint: (list, ids, options = {}) => queueHint({ workspaces, clock }, { ...options, list, ids }),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    lists: createInspector(workspaces),
+    lists,
     forget: (workspace) => forget(context, workspace),
+  };
+}
+
+interface Asked {
+  workspaces: Workspaces;
+  dispatch: DispatchRole;
+  lists: Inspector;
+  status: () => Promise<Status>;
+}
+
+/** What the status page asks, and what it can have done. */
+function askedOfFeed({ clock }: AppContext, { workspaces, dispatch, lists, status }: Asked): AskedOfFeed {
+  return {
+    status,
+    tail: (call) => dispatch.tail(call),
+    deadLetters: () => dispatch.operations.deadLetters,
+    pause: (subscription, reason) => dispatch.operations.disable(subscription, reason),
+    resume: async (subscription) => (await dispatch.operations.enable(subscription)) !== null,
+    todos: (call) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
+    schema: (list, workspace) => lists.schema(list, workspace),
   };
 }
 

@@ -2,9 +2,16 @@
  * The HTTP server of this process. Whatever a process serves over HTTP is a set of routes in the list below; each is made of the questions
  * that a Changefeed answers.
  */
+import { polledLists } from '../config/lists.js';
+import { openQueues, type Queues } from '../dispatch/queues.js';
+import { ChangefeedError, messageOf } from '../errors.js';
 import type { Part } from '../runtime/lifecycle.js';
-import { createHttpServer, type Routes } from '../server/http/server.js';
+import { createHttpServer, type HttpServer } from '../server/http/server.js';
+import { pageRoutes } from '../server/page/routes.js';
+import type { PageSource } from '../server/page/source.js';
+import { handledSince } from '../state/handled.js';
 import type { AppContext } from './context.js';
+import type { Workspaces } from './workspaces.js';
 
 /** Next to the port of the mirror. */
 const USUAL_PORT = 4021;
@@ -14,24 +21,78 @@ export interface HttpPart extends Part {
   url(): string | null;
 }
 
+/** What the page asks of the Changefeed that it belongs to. */
+export type AskedOfFeed = Omit<PageSource, 'workspaces' | 'log' | 'handledLastMinute'>;
+
 export interface HttpDeps {
-  routes: readonly Routes[];
+  workspaces: Workspaces;
+  feed: AskedOfFeed;
+  version: string;
 }
 
-export function httpPart({ config: { http }, clock, log }: AppContext, { routes }: HttpDeps): HttpPart {
+export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
+  const { http } = context.config;
   if (!http.enabled)
     return { name: 'http', start: () => Promise.resolve(), stop: () => Promise.resolve(), url: () => null };
-  const { host, port, tokens, trustedProxy } = http;
-  const access = { tokens, trustedProxy };
-  const server = createHttpServer({ routes, access, host, port, usualPort: USUAL_PORT, clock, log });
+  let queues: Queues | undefined;
+  const opened = (): Queues => (queues ??= queuesOf(context));
+  const server = serverOf(context, { ...deps, opened });
   let url: string | null = null;
   return {
     name: 'http',
     async start() {
-      url = await server.start();
-      log.info({ url }, 'the status page is served');
+      url = await server.start().catch((error: unknown) => {
+        throw cannotListen(http, error);
+      });
+      context.log.info({ url }, 'the status page is served');
     },
-    stop: () => server.stop(),
+    async stop() {
+      await server.stop();
+      await queues?.close();
+    },
     url: () => url,
   };
+}
+
+function serverOf(
+  context: AppContext,
+  { workspaces, feed, version, opened }: HttpDeps & { opened: () => Queues },
+): HttpServer {
+  const { config, redis, keys, events, watch, clock, log } = context;
+  const { host, port, tokens, trustedProxy } = config.http;
+  const source: PageSource = {
+    ...feed,
+    log: events,
+    workspaces: () =>
+      workspaces.all().map(({ name, config: { timeZone, lists } }) => {
+        const polled = new Set(polledLists(lists).all.map((list) => list.name));
+        const described = Object.values(lists).map(({ descriptor }) => descriptor);
+        return {
+          name,
+          timeZone,
+          lists: described.map((one) => ({ name: one.name, object: one.object, enabled: polled.has(one.name) })),
+        };
+      }),
+    handledLastMinute: (subscriptions) => handledSince(redis, keys, { subscriptions, sinceMs: clock.now() - 60_000 }),
+  };
+  const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
+  const page = pageRoutes({ source, queues: () => opened().all.values(), version, ready, clock, log });
+  return createHttpServer({
+    routes: [page],
+    access: { tokens, trustedProxy },
+    host,
+    port,
+    usualPort: USUAL_PORT,
+    clock,
+    log,
+  });
+}
+
+function queuesOf({ connect, keys, subscriptions, log }: AppContext): Queues {
+  return openQueues({ connect, keys, subscriptions, logger: log });
+}
+
+function cannotListen({ host, port }: AppContext['config']['http'], cause: unknown): ChangefeedError {
+  const message = `The status page cannot listen on ${host}, port ${port ?? USUAL_PORT} (${messageOf(cause)}). Set http.host and http.port to an address that is free, or http.enabled to false.`;
+  return new ChangefeedError('CF_CONFIG_INVALID', { message, cause });
 }

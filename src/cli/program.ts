@@ -1,10 +1,10 @@
 /** The command line: the program with all its commands, and how a failure is reported. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { COMMANDS } from './commands.js';
 import type { Io } from './io.js';
+import { packageVersion } from '../runtime/package-version.js';
 
 /** On wider terminals too: long lines are hard to read. docs/cli.md quotes the help at this width. */
 const MOST_HELP_COLUMNS = 100;
@@ -86,17 +86,4 @@ function usageText({ message }: CommanderError): string {
   const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
   const hints = more.map((hint) => hint.trim().replace(/^\(Did/, '(did')).filter((hint) => hint !== '');
   return `changefeed: ${[first.replace(/\.$/, ''), ...hints].join(' ')}. See "changefeed --help". [CF_USAGE]`;
-}
-
-function packageVersion(): string {
-  // package.json is next to src/ in a checkout, and next to dist/ in the package.
-  const urls = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
-  for (const url of urls) {
-    try {
-      return (JSON.parse(readFileSync(url, 'utf8')) as { version: string }).version;
-    } catch {
-      continue;
-    }
-  }
-  return 'unknown';
 }

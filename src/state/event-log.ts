@@ -61,6 +61,13 @@ export class RedisLogReader implements LogReader {
     return this.#parsed(log, entries);
   }
 
+  /** Events before `before` (exclusive; `'+'` is the end of the log), newest first, at most `count`. */
+  async readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]> {
+    const log = this.#keys.log(workspace);
+    const entries = await this.#redis.xrevrange(log, before === '+' ? '+' : `(${before}`, '-', 'COUNT', count);
+    return entries.map((entry) => parseEntry(log, entry));
+  }
+
   async tail(workspace: string): Promise<string> {
     const [newest] = await this.#redis.xrevrange(this.#keys.log(workspace), '+', '-', 'COUNT', 1);
     return newest?.[0] ?? BEFORE_ALL;

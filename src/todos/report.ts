@@ -58,6 +58,17 @@ export interface TodoSums {
   people: TodoGroup[];
   /** By team. A todo of two teams counts for both. */
   teams: TodoGroup[];
+  /** The calendar days of the period on which todos were completed, oldest first. */
+  days: TodoDay[];
+}
+
+/** The todos completed on one day. */
+export interface TodoDay {
+  /** `2026-03-01`, a day of the workspace's time zone. */
+  date: string;
+  completed: number;
+  /** By person in charge, the one with the most first. */
+  people: { id: string | null; name: string | null; completed: number }[];
 }
 
 export interface Period {
@@ -145,6 +156,7 @@ export class TodoTally {
   readonly #total = new Sum();
   readonly #people = new Groups();
   readonly #teams = new Groups();
+  readonly #days = new Map<string, Groups>();
 
   constructor(period: Period) {
     this.#period = period;
@@ -154,6 +166,7 @@ export class TodoTally {
   add(todo: UncheckedRecord): void {
     const facts = this.#factsOf(todo);
     const teams = teamsOf(todo);
+    if (facts.completedOn !== null) this.#dayOf(facts.completedOn).of(ownerOf(todo)).add(facts);
     for (const sum of [
       this.#total,
       this.#people.of(ownerOf(todo)),
@@ -164,7 +177,26 @@ export class TodoTally {
   }
 
   sums(): TodoSums {
-    return { total: this.#total.counts(), people: this.#people.list(), teams: this.#teams.list() };
+    return {
+      total: this.#total.counts(),
+      people: this.#people.list(),
+      teams: this.#teams.list(),
+      days: this.#listDays(),
+    };
+  }
+
+  #dayOf(date: string): Groups {
+    const known = this.#days.get(date) ?? new Groups();
+    this.#days.set(date, known);
+    return known;
+  }
+
+  #listDays(): TodoDay[] {
+    const days = [...this.#days].map(([date, groups]) => {
+      const people = groups.list().map(({ id, name, completed }) => ({ id, name, completed }));
+      return { date, completed: people.reduce((sum, one) => sum + one.completed, 0), people };
+    });
+    return days.sort((a, b) => (a.date < b.date ? -1 : 1));
   }
 
   #factsOf(todo: UncheckedRecord): Facts {
@@ -182,6 +214,7 @@ export class TodoTally {
       dueToday: open && deadline !== null && deadline > this.#today.from && deadline <= this.#today.to,
       overdue: open && deadline !== null && deadline <= nowMs,
       completed,
+      completedOn: completed && doneAt !== null ? dateOf(doneAt, timeZone) : null,
       wasDue: done !== null && within(deadline),
       wasDone: done === true,
       // A creation date can be edited, so it may lie after the completion.
@@ -198,6 +231,7 @@ interface Facts {
   wasDue: boolean;
   wasDone: boolean;
   tookMs: number | null;
+  completedOn: string | null;
 }
 
 class Sum {
@@ -206,7 +240,7 @@ class Sum {
   #dueAndDone = 0;
   readonly #took: number[] = [];
 
-  add({ wasDue, wasDone, tookMs, ...facts }: Facts): void {
+  add({ wasDue, wasDone, tookMs, ...facts }: Omit<Facts, 'completedOn'>): void {
     for (const name of ['open', 'dueToday', 'overdue', 'completed'] as const) if (facts[name]) this.#counts[name] += 1;
     if (wasDue) this.#due += 1;
     if (wasDue && wasDone) this.#dueAndDone += 1;
@@ -240,6 +274,10 @@ class Groups {
       (a, b) => b.open - a.open || b.completed - a.completed || (a.name ?? '').localeCompare(b.name ?? ''),
     );
   }
+}
+
+function dateOf(ms: number, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate().toString();
 }
 
 function dayOf({ nowMs, timeZone }: Period): { from: number; to: number } {

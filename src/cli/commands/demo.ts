@@ -58,7 +58,7 @@ function openDemo({ url, token }: SandboxAddress, { stateDir, io }: { stateDir: 
     { workspaces, redis: { prefix: `demo-${process.pid}` } },
     { source: 'the demo', redisUrl: io.env['REDIS_URL'] },
   );
-  return openChangefeed({ config, stateDir, log: quietLog(io) });
+  return openChangefeed({ config, stateDir, log: quietLog(io), http: true });
 }
 
 async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
@@ -79,6 +79,7 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   io.err(
     `Baseline complete. Changes appear below as they are found (the lists are swept all the time, within the request budget).`,
   );
+  if (feed.pageUrl !== null) io.err(`The status page: ${io.colours.err.bold(feed.pageUrl)}`);
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {

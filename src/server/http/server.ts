@@ -2,13 +2,15 @@
  * The HTTP server of a process: health, metrics, the status page and its API. It knows none of them: each is a set of routes that is
  * handed in. It decides who may use a route, and sends the headers that keep a browser safe.
  */
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
 import { callerOf, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createAttempts, type Attempts } from './attempts.js';
+import { refuse, TOO_MANY, type Refusal } from './refusal.js';
+import { signInRoutes } from './sign-in.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -89,17 +91,13 @@ function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyIns
     return refuse(reply, { status, message });
   });
   app.setNotFoundHandler({}, (_request, reply) => refuse(reply, { status: 404, message: 'There is no such address.' }));
+  signInRoutes(app, { access, attempts, clock });
   for (const one of routes) {
     app.register(async (scope) => {
       await one(scope);
     });
   }
   return app;
-}
-
-interface Refusal {
-  status: number;
-  message: string;
 }
 
 interface Judging {
@@ -126,13 +124,6 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
   // Only wrong credentials count: a page whose session is over asks without any.
   if (headers.authorization !== undefined) attempts.take(remoteAddress);
   return { status: 401, message: 'Sign in, or send a token: "authorization: Bearer …".' };
-}
-
-const TOO_MANY: Refusal = { status: 429, message: 'Too many wrong tokens. Wait a minute.' };
-
-/** The body of every refusal. */
-export function refuse(reply: FastifyReply, { status, message }: Refusal): FastifyReply {
-  return reply.code(status).header('cache-control', 'no-store').send({ error: { status, message } });
 }
 
 function isPortTaken(error: unknown): boolean {

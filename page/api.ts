@@ -1,0 +1,77 @@
+/** What the page asks of its server. */
+import type { z } from 'zod';
+import type * as answers from '../src/server/page/answers.js';
+import type { EventView, ValueView } from '../src/server/page/event-view.js';
+import type { Status as FeedStatus, SubscriptionStatus } from '../src/observability/status.js';
+import type { ListSchema } from '../src/detect/schema-drift/schema.js';
+import type { TodosReport } from '../src/todos/report.js';
+
+export type { EventView, ListSchema, TodosReport, ValueView };
+export type { ListStatus, Problem, WorkspaceStatus } from '../src/observability/status.js';
+export type Subscription = SubscriptionStatus & { handledLastMinute: number };
+export type Status = Omit<FeedStatus, 'subscriptions'> & { subscriptions: Subscription[] };
+export type About = z.output<typeof answers.about>;
+export type Caller = NonNullable<z.output<typeof answers.session>['caller']>;
+export type History = z.output<typeof answers.history>;
+export type EventsPage = Omit<z.output<typeof answers.eventsPage>, 'events'> & { events: EventView[] };
+export type OneEvent = { view: EventView; event: { data: { before: object | null; after: object | null } } };
+export type DeadLetter = Omit<z.output<typeof answers.deadLetter>, 'event' | 'attempts'> & {
+  event: EventView;
+  attempts: { at?: string; message?: string; [more: string]: unknown }[];
+};
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Called when an answer says that the session is over. */
+let onSignedOut: () => void = () => undefined;
+export function whenSignedOut(call: () => void): void {
+  onSignedOut = call;
+}
+
+export function ask<Answer>(path: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<Answer> {
+  return call<Answer>('GET', pathWith(path, query));
+}
+
+export function act<Answer = { count: number }>(
+  method: 'POST' | 'DELETE',
+  path: string,
+  body: object = {},
+): Promise<Answer> {
+  return call<Answer>(method, path, body);
+}
+
+export function pathWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+  const answer = await fetch(path, {
+    method,
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json', 'x-changefeed-action': '1' },
+      body: JSON.stringify(body),
+    }),
+  });
+  const text = await answer.text();
+  if (answer.ok) return JSON.parse(text) as Answer;
+  if (answer.status === 401) onSignedOut();
+  throw new ApiError(answer.status, messageIn(text) ?? answer.statusText);
+}
+
+function messageIn(text: string): string | null {
+  try {
+    return (JSON.parse(text) as { error?: { message?: string } }).error?.message ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,180 @@
+/** The frame of the page: who is signed in, the sections, language and appearance. */
+import { useEffect, useState } from 'preact/hooks';
+import { act, ask, whenSignedOut, type About, type Caller, type Status } from './api.js';
+import { useFocusOn, usePlace, usePolled } from './hooks.js';
+import { usePreferences, type Language, type Theme } from './preferences.js';
+import { SignIn } from './sign-in.js';
+import type { TextKey } from './text/en.js';
+import { Changes } from './views/changes.js';
+import { DeadLetters } from './views/dead-letters.js';
+import { Lists } from './views/lists.js';
+import { Problems } from './views/problems.js';
+import { Schema } from './views/schema.js';
+import { Subscriptions } from './views/subscriptions.js';
+import { Todos } from './views/todos.js';
+
+const SECTIONS = ['changes', 'lists', 'subscriptions', 'dead', 'todos', 'schema', 'problems'] as const;
+const STATUS_MS = 3_000;
+
+export function App() {
+  const { t } = usePreferences();
+  const [caller, setCaller] = useState<Caller | null | 'asking'>('asking');
+  const read = (): void => {
+    ask<{ caller: Caller | null }>('/api/session')
+      .then((answer) => setCaller(answer.caller))
+      .catch(() => setTimeout(read, 2_000));
+  };
+  useEffect(() => {
+    whenSignedOut(() => setCaller(null));
+    read();
+  }, []);
+  if (caller === 'asking') return <p class="quiet centred">{t('loading')}</p>;
+  if (caller === null) return <SignIn onSignedIn={read} />;
+  return <Frame caller={caller} />;
+}
+
+function Frame({ caller }: { caller: Caller }) {
+  const { t } = usePreferences();
+  const { section } = usePlace();
+  const { value: about } = usePolled<About>('/api/about', 60_000);
+  const status = usePolled<Status>('/api/status', STATUS_MS);
+  const heading = useFocusOn(section);
+  const shown = SECTIONS.find((one) => one === section) ?? 'changes';
+  useEffect(() => {
+    document.title = `${t(`nav.${shown}`)} · Changefeed`;
+  });
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    heading.current?.focus();
+  };
+  const dead = status.value?.subscriptions.reduce((sum, one) => sum + one.dead, 0) ?? 0;
+  const badges: Partial<Record<(typeof SECTIONS)[number], number>> = {
+    dead,
+    problems: status.value?.problems.length ?? 0,
+  };
+  return (
+    <div class="frame">
+      <a class="skip" href="#content" onClick={skip}>
+        {t('skip')}
+      </a>
+      <header class="top">
+        <a class="brand" href="#/changes">
+          <img src="/assets/icon.svg" alt="" width="24" height="24" />
+          Changefeed
+        </a>
+        <Health status={status.value} error={status.error} />
+        <Choices caller={caller} />
+      </header>
+      <nav class="sections" aria-label={t('nav.label')}>
+        <ul>
+          {SECTIONS.map((one) => (
+            <li key={one}>
+              <a href={`#/${one}`} aria-current={one === shown ? 'page' : undefined}>
+                {t(`nav.${one}`)}
+                {(badges[one] ?? 0) > 0 && (
+                  <span class={`badge ${one === 'problems' ? 'bad' : ''}`}>{badges[one]}</span>
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="content" tabIndex={-1} ref={(element) => void (heading.current = element)}>
+        {status.error !== null && (
+          <p class="notice bad" role="status">
+            {t('failed')}
+          </p>
+        )}
+        {about === null ? (
+          <p class="quiet">{t('loading')}</p>
+        ) : (
+          <Section
+            shown={shown}
+            about={about}
+            status={status.value}
+            again={status.again}
+            canAct={caller.role === 'operate'}
+          />
+        )}
+      </main>
+    </div>
+  );
+}
+
+export interface SectionProps {
+  about: About;
+  status: Status | null;
+  /** Reads the status again at once, after an action. */
+  again: () => void;
+  canAct: boolean;
+}
+
+function Section({ shown, ...props }: SectionProps & { shown: (typeof SECTIONS)[number] }) {
+  switch (shown) {
+    case 'changes':
+      return <Changes about={props.about} />;
+    case 'lists':
+      return <Lists status={props.status} />;
+    case 'subscriptions':
+      return <Subscriptions {...props} />;
+    case 'dead':
+      return <DeadLetters {...props} />;
+    case 'todos':
+      return <Todos />;
+    case 'schema':
+      return <Schema about={props.about} />;
+    case 'problems':
+      return <Problems status={props.status} />;
+  }
+}
+
+function Health({ status, error }: { status: Status | null; error: string | null }) {
+  const { t } = usePreferences();
+  if (status === null) return <span class="health quiet">{error === null ? t('loading') : ''}</span>;
+  const { problems } = status;
+  if (problems.length === 0) return <span class="health good">{t('all.well')}</span>;
+  const worst = problems.some(({ severity }) => severity === 'error') ? 'bad' : 'warn';
+  return (
+    <a class={`health ${worst}`} href="#/problems">
+      {problems.length === 1 ? t('problems.one') : t('problems.many', { count: problems.length })}
+    </a>
+  );
+}
+
+function Choices({ caller }: { caller: Caller }) {
+  const { t, language, setLanguage, theme, setTheme } = usePreferences();
+  const signOut = (): void => void act('DELETE', '/api/session').then(() => location.reload());
+  return (
+    <div class="choices">
+      <select
+        aria-label={t('language')}
+        value={language}
+        onChange={(event) => setLanguage(event.currentTarget.value as Language)}
+      >
+        <option value="en" lang="en">
+          English
+        </option>
+        <option value="ko" lang="ko">
+          한국어
+        </option>
+      </select>
+      <select aria-label={t('theme')} value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
+        {(['auto', 'light', 'dark'] as const).map((one) => (
+          <option key={one} value={one}>
+            {t(`theme.${one}` satisfies TextKey)}
+          </option>
+        ))}
+      </select>
+      {caller.how !== 'machine' && (
+        <span class="who">
+          {caller.name ?? t(`role.${caller.role}`)}
+          {caller.how === 'session' && (
+            <button type="button" class="plain" onClick={signOut}>
+              {t('sign.out')}
+            </button>
+          )}
+        </span>
+      )}
+    </div>
+  );
+}

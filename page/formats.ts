@@ -1,0 +1,61 @@
+/** Numbers, times and durations as a person reads them. */
+import type { Language, Translate } from './preferences.js';
+
+export interface Formats {
+  number: (value: number) => string;
+  percent: (share: number) => string;
+  /** `14:03:11`, with the day when it is another one. */
+  clock: (iso: string) => string;
+  dateTime: (iso: string) => string;
+  duration: (ms: number) => string;
+  ago: (iso: string, nowMs: number) => string;
+}
+
+const UNITS: readonly [ms: number, en: string, ko: string][] = [
+  [86_400_000, 'd', '일'],
+  [3_600_000, 'h', '시간'],
+  [60_000, 'min', '분'],
+  [1_000, 's', '초'],
+];
+
+export function formats(language: Language, t: Translate): Formats {
+  const locale = language === 'ko' ? 'ko-KR' : 'en-GB';
+  const numbers = new Intl.NumberFormat(locale);
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
+  const clocks = new Intl.DateTimeFormat('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' });
+  const clock = (iso: string): string => {
+    const at = new Date(iso);
+    const time = clocks.format(at);
+    return at.toDateString() === new Date().toDateString() ? time : `${days.format(at)} ${time}`;
+  };
+  const duration = (ms: number): string => {
+    const rest = Math.max(0, ms);
+    if (rest < 10_000) return `${numbers.format(Math.round(rest / 100) / 10)}${language === 'ko' ? '초' : ' s'}`;
+    const index = UNITS.findIndex(([unit]) => rest >= unit);
+    const [unit, english, korean] = UNITS[index] ?? [1_000, 's', '초'];
+    const smaller = UNITS[index + 1];
+    const whole = Math.floor(rest / unit);
+    const part = (count: number, en: string, ko: string): string =>
+      language === 'ko' ? `${count}${ko}` : `${count} ${en}`;
+    const left = smaller === undefined ? 0 : Math.floor((rest % unit) / smaller[0]);
+    const main = part(whole, english, korean);
+    return left === 0 || smaller === undefined || whole >= 10 ? main : `${main} ${part(left, smaller[1], smaller[2])}`;
+  };
+  return {
+    number: (value) => numbers.format(value),
+    percent: (share) => percents.format(share),
+    clock,
+    dateTime: (iso) => `${days.format(new Date(iso))} ${clocks.format(new Date(iso))}`,
+    duration,
+    ago(iso, nowMs) {
+      const ms = nowMs - Date.parse(iso);
+      return ms < 1_500 ? t('time.now') : t('time.ago', { time: duration(ms) });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** Reading from the server again and again, and the address of the section that is shown. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ask } from './api.js';
+
+export interface Polled<Value> {
+  value: Value | null;
+  /** The message of the last failure; null when the last answer was good. */
+  error: string | null;
+  again: () => void;
+}
+
+/** Asks at once, and again after each wait, as long as the page can be seen. A path of null asks nothing. */
+export function usePolled<Value>(path: string | null, everyMs: number): Polled<Value> {
+  const [state, setState] = useState<{ path: string | null; value: Value | null; error: string | null }>({
+    path,
+    value: null,
+    error: null,
+  });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (path === null) return;
+    let ended = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = async (): Promise<void> => {
+      if (!document.hidden) {
+        try {
+          const value = await ask<Value>(path);
+          if (!ended) setState({ path, value, error: null });
+        } catch (error) {
+          const message = error instanceof Error ? error.message : '';
+          if (!ended)
+            setState((before) => ({ path, value: before.path === path ? before.value : null, error: message }));
+        }
+      }
+      if (!ended) timer = setTimeout(() => void read(), everyMs);
+    };
+    void read();
+    const seen = (): void => {
+      if (document.hidden) return;
+      clearTimeout(timer);
+      void read();
+    };
+    document.addEventListener('visibilitychange', seen);
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', seen);
+    };
+  }, [path, everyMs, turn]);
+  const fits = state.path === path;
+  return {
+    value: fits ? state.value : null,
+    error: fits ? state.error : null,
+    again: () => setTurn((count) => count + 1),
+  };
+}
+
+/** The part of the address after `#`: `changes?list=people`. */
+export interface Place {
+  section: string;
+  query: URLSearchParams;
+}
+
+export function usePlace(): Place {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const changed = (): void => setHash(location.hash);
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  const [section = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  return { section: section === '' ? 'changes' : section, query: new URLSearchParams(query) };
+}
+
+export function placeOf(section: string, query: Readonly<Record<string, string>> = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  return `#/${section}${given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`}`;
+}
+
+/** The time, every second, for ages that are shown. */
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(() => new Date().getTime());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date().getTime()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+/** The value, after it has not changed for a while: a filter is not applied at each key. */
+export function useSettled<Value>(value: Value, ms: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [JSON.stringify(value), ms]);
+  return settled;
+}
+
+/** Moves the focus to the heading of a section when it is opened, so that a screen reader reads it. */
+export function useFocusOn(section: string): { current: HTMLElement | null } {
+  const ref = useRef<HTMLElement | null>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current) ref.current?.focus();
+    first.current = false;
+    scrollTo(0, 0);
+  }, [section]);
+  return ref;
+}

@@ -1,0 +1,133 @@
+/** A small plot of values over time. What it shows is also there as a sentence, for those who do not see it. */
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { usePreferences } from './preferences.js';
+
+export interface Series {
+  label: string;
+  values: (number | null)[];
+  /** A number of the palette, 1 to 6; `limit` is a dashed line. */
+  colour: number | 'limit';
+}
+
+export interface PlotProps {
+  /** What it shows, as a heading. */
+  title: string;
+  /** Seconds since the epoch. */
+  times: number[];
+  series: Series[];
+  /** Stacked bars instead of lines. */
+  bars?: boolean;
+  /** Without a time of day. */
+  days?: boolean;
+}
+
+const HEIGHT = 180;
+const HALF_A_DAY = 43_200;
+const barsOf = uPlot.paths.bars?.({ size: [0.7, 40] });
+
+export function Plot({ title, times, series, bars = false, days = false }: PlotProps) {
+  const { theme, number, language } = usePreferences();
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || times.length === 0) return;
+    const draw = (): uPlot => {
+      const colour = (name: string): string => resolved(element, name);
+      const stacked = bars ? stack(series) : series;
+      const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+      const day = new Intl.DateTimeFormat(language, { month: 'numeric', day: 'numeric' });
+      const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+      const options: uPlot.Options = {
+        width: Math.max(200, element.clientWidth),
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: {
+          x: { time: true, ...(bars && { range: (_, min, max) => [min - HALF_A_DAY, max + HALF_A_DAY] }) },
+          y: { range: (_, _min, max) => [0, Math.max(1, max * 1.1)] },
+        },
+        axes: [
+          { ...axis, values: (_, at) => at.map((seconds) => (days ? day : time).format(new Date(seconds * 1_000))) },
+          { ...axis, size: 44, values: (_, at) => at.map((value) => (Number.isInteger(value) ? number(value) : '')) },
+        ],
+        series: [
+          {},
+          ...stacked.map(({ label, colour: of }): uPlot.Series => {
+            const stroke = of === 'limit' ? colour('--quiet') : colour(`--series-${of}`);
+            if (bars)
+              return {
+                label,
+                stroke,
+                fill: stroke,
+                width: 0,
+                ...(barsOf !== undefined && { paths: barsOf }),
+                points: { show: false },
+              };
+            return {
+              label,
+              stroke,
+              width: of === 'limit' ? 1 : 2,
+              ...(of === 'limit' ? { dash: [5, 4] } : {}),
+              points: { show: times.length < 2 },
+            };
+          }),
+        ],
+      };
+      return new uPlot(options, [times, ...stacked.map(({ values }) => values)] as uPlot.AlignedData, element);
+    };
+    let plot = draw();
+    const again = (): void => {
+      plot.destroy();
+      plot = draw();
+    };
+    const resized = new ResizeObserver(() => {
+      if (Math.abs(plot.width - element.clientWidth) > 1)
+        plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT });
+    });
+    resized.observe(element);
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', again);
+    return () => {
+      dark.removeEventListener('change', again);
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, theme, language]);
+  return (
+    <figure class="plot">
+      <figcaption>
+        <span>{title}</span>
+        <ul class="legend">
+          {series.map(({ label, colour }) => (
+            <li key={label} class={`colour-${colour}`}>
+              {label}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div
+        class="canvas"
+        ref={box}
+        role="img"
+        aria-label={`${title}. ${series.map((one) => `${one.label}: ${number(one.values.at(-1) ?? 0)}`).join(', ')}`}
+      />
+    </figure>
+  );
+}
+
+/** A canvas does not know `light-dark()`; the colour of an element does. */
+function resolved(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}
+
+/** Each series on top of those after it; the highest is drawn first, so that the others stay visible. */
+function stack(series: readonly Series[]): Series[] {
+  return series.map((one, index) => ({
+    ...one,
+    values: one.values.map((_, at) => series.slice(index).reduce((sum, other) => sum + (other.values[at] ?? 0), 0)),
+  }));
+}

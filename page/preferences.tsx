@@ -1,0 +1,83 @@
+/** Language and appearance: what the browser says, until a person chooses. */
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { en, type TextKey } from './text/en.js';
+import { ko } from './text/ko.js';
+import { formats, type Formats } from './formats.js';
+
+export type Language = 'en' | 'ko';
+export type Theme = 'auto' | 'light' | 'dark';
+export type Translate = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string;
+
+interface Preferences extends Formats {
+  language: Language;
+  setLanguage: (language: Language) => void;
+  theme: Theme;
+  setTheme: (theme: Theme) => void;
+  t: Translate;
+  /** The word for a name that the texts may know: `verb.created`. Otherwise the name itself. */
+  word: (group: 'verb' | 'object' | 'list', name: string) => string;
+}
+
+const Context = createContext<Preferences | null>(null);
+
+export function PreferencesProvider({ children }: { children: ComponentChildren }) {
+  const [language, setLanguage] = useStored<Language>('language', ['en', 'ko'], browserLanguage());
+  const [theme, setTheme] = useStored<Theme>('theme', ['auto', 'light', 'dark'], 'auto');
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
+  useEffect(() => {
+    if (theme === 'auto') delete document.documentElement.dataset['theme'];
+    else document.documentElement.dataset['theme'] = theme;
+  }, [theme]);
+  const value = useMemo((): Preferences => {
+    const texts: Readonly<Record<string, string>> = language === 'ko' ? ko : en;
+    const t: Translate = (key, values = {}) =>
+      (texts[key] ?? key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''));
+    const word: Preferences['word'] = (group, name) => {
+      const key = `${group}.${name}`;
+      return Object.hasOwn(texts, key) ? (texts[key] ?? name) : name;
+    };
+    return { language, setLanguage, theme, setTheme, t, word, ...formats(language, t) };
+  }, [language, theme]);
+  return <Context.Provider value={value}>{children}</Context.Provider>;
+}
+
+export function usePreferences(): Preferences {
+  const preferences = useContext(Context);
+  if (preferences === null) throw new Error('usePreferences needs a PreferencesProvider.');
+  return preferences;
+}
+
+function browserLanguage(): Language {
+  return navigator.language.startsWith('ko') ? 'ko' : 'en';
+}
+
+function useStored<Value extends string>(
+  name: string,
+  allowed: readonly Value[],
+  initial: Value,
+): [Value, (value: Value) => void] {
+  const key = `changefeed.${name}`;
+  const [value, setValue] = useState<Value>(() => allowed.find((one) => one === stored(key)) ?? initial);
+  return [
+    value,
+    (next) => {
+      try {
+        localStorage.setItem(key, next);
+      } catch {
+        // A browser may keep nothing; the choice then lasts as long as the page.
+      }
+      setValue(next);
+    },
+  ];
+}
+
+function stored(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks';
+import { act, ApiError } from './api.js';
+import { usePreferences } from './preferences.js';
+
+export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
+  const { t } = usePreferences();
+  const [token, setToken] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    act('POST', '/api/session', { token })
+      .then(onSignedIn)
+      .catch((reason: unknown) => setError(reason instanceof ApiError ? reason.message : t('failed')));
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={submit}>
+        <h1>
+          <img src="/assets/icon.svg" alt="" width="28" height="28" /> Changefeed
+        </h1>
+        <label>
+          {t('sign.token')}
+          <input
+            type="password"
+            autocomplete="current-password"
+            value={token}
+            onInput={(event) => setToken(event.currentTarget.value)}
+            aria-describedby="token-hint"
+            required
+          />
+        </label>
+        <p id="token-hint" class="quiet">
+          {t('sign.hint')}
+        </p>
+        {error !== null && (
+          <p class="notice bad" role="alert">
+            {error}
+          </p>
+        )}
+        <button type="submit" class="main">
+          {t('sign.in')}
+        </button>
+      </form>
+    </main>
+  );
+}

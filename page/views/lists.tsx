@@ -1,0 +1,190 @@
+/** How fresh each list is, how it is read, and what the request budget is used for. */
+import { useMemo } from 'preact/hooks';
+import type { History, ListStatus, Status, WorkspaceStatus } from '../api.js';
+import { useNow, usePolled } from '../hooks.js';
+import { Plot } from '../plot.js';
+import { usePreferences } from '../preferences.js';
+
+export function Lists({ status }: { status: Status | null }) {
+  const { t } = usePreferences();
+  const { value: history } = usePolled<History>('/api/history', 5_000);
+  if (status === null) return <p class="quiet">{t('loading')}</p>;
+  return (
+    <>
+      <div class="head">
+        <h1>{t('lists.title')}</h1>
+        <p class="quiet">{t('lists.intro')}</p>
+      </div>
+      {status.workspaces.map((workspace) => (
+        <section key={workspace.name} aria-label={workspace.name}>
+          {status.workspaces.length > 1 && <h2>{workspace.name}</h2>}
+          <Table workspace={workspace} at={status.at} />
+          <Budget workspace={workspace} history={history} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Table({ workspace: { lists }, at }: { workspace: WorkspaceStatus; at: string }) {
+  const { t } = usePreferences();
+  return (
+    <div class="card wide">
+      <table class="cards-when-narrow">
+        <thead>
+          <tr>
+            <th scope="col">{t('lists.list')}</th>
+            <th scope="col" class="right">
+              {t('lists.records')}
+            </th>
+            <th scope="col">{t('lists.fresh')}</th>
+            <th scope="col">{t('lists.sweep')}</th>
+            <th scope="col">{t('lists.strategy')}</th>
+            <th scope="col">{t('lists.trust')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lists.map((list) => (
+            <Row key={list.list} list={list} at={at} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ list, at }: { list: ListStatus; at: string }) {
+  const { t, word, number, duration } = usePreferences();
+  const now = useNow();
+  const sinceStatus = Math.max(0, now - Date.parse(at));
+  const fresh = list.freshness;
+  const last = list.lastSweep;
+  return (
+    <tr class={list.enabled ? '' : 'off'}>
+      <th scope="row">
+        {word('list', list.list)}
+        <Marks list={list} />
+      </th>
+      <td class="right" data-label={t('lists.records')}>
+        {number(list.records)}
+      </td>
+      <td data-label={t('lists.fresh')}>
+        {!list.enabled
+          ? t('lists.off')
+          : fresh === null
+            ? t('lists.never')
+            : t('lists.age', { time: duration(fresh.ageMs + sinceStatus) })}
+      </td>
+      <td data-label={t('lists.sweep')}>
+        <Sweep list={list} />
+        {last !== null && (
+          <span class="quiet block">{t('lists.took', { time: duration(last.tookMs), pages: number(last.pages) })}</span>
+        )}
+      </td>
+      <td data-label={t('lists.strategy')}>
+        {list.enabled && t(`strategy.${list.scheduling}`, { time: duration(list.intervalMs ?? list.idleMs ?? 0) })}
+      </td>
+      <td data-label={t('lists.trust')}>
+        <Trust list={list} />
+      </td>
+    </tr>
+  );
+}
+
+function Marks({ list }: { list: ListStatus }) {
+  const { t, number } = usePreferences();
+  const marks: [string, string][] = [
+    ...(list.failure !== null ? [['bad', t('lists.failing')] as [string, string]] : []),
+    ...(list.late ? [['bad', t('lists.late')] as [string, string]] : []),
+    ...(list.heldRemovals !== null
+      ? [['warn', t('lists.held', { count: number(list.heldRemovals.count) })] as [string, string]]
+      : []),
+    ...(list.heldCreations !== null
+      ? [['warn', t('lists.heldNew', { count: number(list.heldCreations.count) })] as [string, string]]
+      : []),
+    ...(list.silence !== null ? [['warn', t('lists.silent')] as [string, string]] : []),
+  ];
+  return (
+    <>
+      {marks.map(([kind, text]) => (
+        <span key={text} class={`mark ${kind}`}>
+          {text}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function Sweep({ list: { sweeping, records } }: { list: ListStatus }) {
+  const { t, number } = usePreferences();
+  if (sweeping === null) return null;
+  const of = Math.max(records, sweeping.records);
+  const text = sweeping.running
+    ? t('lists.running', { records: number(sweeping.records), of: number(of) })
+    : t('lists.interrupted', { pages: number(sweeping.pages) });
+  return (
+    <span class="block">
+      <progress value={sweeping.records} max={Math.max(1, of)} aria-label={text} /> <span class="small">{text}</span>
+    </span>
+  );
+}
+
+function Trust({ list: { shortcuts } }: { list: ListStatus }) {
+  const { t, number } = usePreferences();
+  const used = Object.entries(shortcuts ?? {}).filter(([, one]) => one.used > 0);
+  if (used.length === 0) return <span class="quiet">{t('shortcut.unused')}</span>;
+  return (
+    <ul class="plain-list">
+      {used.map(([name, one]) => (
+        <li key={name}>
+          {t(`shortcut.${name as 'first' | 'last' | 'aimed'}`)}:{' '}
+          {t('shortcut.rate', { useful: number(one.useful), used: number(one.used) })}
+          {one.wrong > 0 && `, ${t('shortcut.wrong', { wrong: number(one.wrong) })}`}
+          {one.pausedUntil !== null && <span class="mark warn">{t('shortcut.paused')}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Budget({
+  workspace: { name, budget, advice },
+  history,
+}: {
+  workspace: WorkspaceStatus;
+  history: History | null;
+}) {
+  const { t, number, percent, duration } = usePreferences();
+  const perMinute = (budget.requests * 60) / budget.perSeconds;
+  const { times, series } = useMemo(() => {
+    const samples = history?.samples ?? [];
+    const of = samples.map(({ workspaces }) => workspaces.find((one) => one.name === name));
+    return {
+      times: samples.map(({ at }) => Date.parse(at) / 1_000),
+      series: [
+        { label: t('budget.requests'), colour: 1, values: of.map((one) => one?.requests ?? null) },
+        { label: t('budget.limit'), colour: 'limit' as const, values: samples.map(() => perMinute) },
+      ],
+    };
+  }, [history, name, perMinute, t]);
+  return (
+    <div class="card">
+      <h2>{t('budget.title')}</h2>
+      <p>
+        {t('budget.now', {
+          requests: number(budget.lastMinute.requests),
+          share: percent(budget.lastMinute.share),
+          limit: number(budget.requests),
+          seconds: number(budget.perSeconds),
+        })}
+        {budget.pausedMs > 0 && <strong> {t('budget.paused', { time: duration(budget.pausedMs) })}</strong>}
+      </p>
+      {advice !== null && <p class="quiet">{advice}</p>}
+      {times.length === 0 ? (
+        <p class="quiet">{t('plot.collecting')}</p>
+      ) : (
+        <Plot title={t('budget.plot')} times={times} series={series} />
+      )}
+    </div>
+  );
+}

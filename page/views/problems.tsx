@@ -1,0 +1,68 @@
+/** What needs a person, the last errors, and the processes. */
+import type { Problem, Status } from '../api.js';
+import { useNow } from '../hooks.js';
+import { usePreferences } from '../preferences.js';
+
+export function Problems({ status }: { status: Status | null }) {
+  const { t, word, dateTime, duration } = usePreferences();
+  const now = useNow(5_000);
+  if (status === null) return <p class="quiet">{t('loading')}</p>;
+  const failures = status.workspaces.flatMap(({ name, lists }) =>
+    lists.flatMap(({ list, failure }) => (failure === null ? [] : [{ name, list, failure }])),
+  );
+  return (
+    <>
+      <div class="head">
+        <h1>{t('problems.title')}</h1>
+        <p class="quiet">{t('problems.intro')}</p>
+      </div>
+      {status.problems.length === 0 ? (
+        <p class="empty">{t('problems.none')}</p>
+      ) : (
+        <ul class="letters">
+          {status.problems.map((problem) => (
+            <One key={`${problem.kind} ${problem.workspace ?? ''} ${problem.subject}`} problem={problem} />
+          ))}
+        </ul>
+      )}
+      <section class="card">
+        <h2>{t('problems.failures')}</h2>
+        {failures.length === 0 && <p class="quiet">{t('problems.noFailures')}</p>}
+        <ul class="plain-list">
+          {failures.map(({ name, list, failure }) => (
+            <li key={`${name} ${list}`}>
+              <strong>{word('list', list)}</strong> <time dateTime={failure.at}>{dateTime(failure.at)}</time>{' '}
+              <code>{failure.code}</code>
+              <p class="message">{failure.message}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section class="card">
+        <h2>{t('problems.processes')}</h2>
+        <ul class="plain-list">
+          {status.processes.map(({ id, pid, host, startedAt, roles }) => (
+            <li key={id}>
+              {t('problems.process', { pid, host, time: duration(now - Date.parse(startedAt)) })}{' '}
+              <span class="quiet">{roles.join(', ')}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}
+
+function One({ problem: { severity, message, since, kind } }: { problem: Problem }) {
+  const { t, dateTime } = usePreferences();
+  return (
+    <li class="card letter">
+      <p class="what">
+        <span class={`mark ${severity === 'error' ? 'bad' : 'warn'}`}>{t(`severity.${severity}`)}</span>
+        <code>{kind}</code>
+        {since !== null && <time dateTime={since}>{t('problems.since', { when: dateTime(since) })}</time>}
+      </p>
+      <p class="message">{message}</p>
+    </li>
+  );
+}

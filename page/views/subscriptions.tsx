@@ -1,0 +1,183 @@
+/** What receives the events, how far each is behind, and the switch that pauses it. */
+import { useMemo, useState } from 'preact/hooks';
+import { act, type History, type Subscription } from '../api.js';
+import type { SectionProps } from '../app.js';
+import { placeOf, usePolled } from '../hooks.js';
+import { Plot } from '../plot.js';
+import { usePreferences } from '../preferences.js';
+
+export function Subscriptions({ about, status, again, canAct }: SectionProps) {
+  const { t } = usePreferences();
+  const { value: history } = usePolled<History>('/api/history', 5_000);
+  const { times, series } = useMemo(() => {
+    const samples = history?.samples ?? [];
+    const names = [...new Set(samples.flatMap(({ subscriptions }) => subscriptions.map(({ name }) => name)))].slice(
+      0,
+      6,
+    );
+    const lagOf = (name: string) =>
+      samples.map(({ subscriptions }) => subscriptions.find((one) => one.name === name)?.lagEvents ?? null);
+    return {
+      times: samples.map(({ at }) => Date.parse(at) / 1_000),
+      series: names.map((name, index) => ({ label: name, colour: index + 1, values: lagOf(name) })),
+    };
+  }, [history]);
+  if (status === null) return <p class="quiet">{t('loading')}</p>;
+  return (
+    <>
+      <div class="head">
+        <h1>{t('subscriptions.title')}</h1>
+        <p class="quiet">{t('subscriptions.intro')}</p>
+      </div>
+      {!canAct && <p class="quiet">{t('read.only')}</p>}
+      {status.subscriptions.length === 0 && <p class="empty">{t('subscriptions.none')}</p>}
+      <ul class="grid">
+        {status.subscriptions.map((one) => (
+          <Card key={one.name} subscription={one} again={again} canAct={canAct} />
+        ))}
+      </ul>
+      {series.length > 0 && times.length > 0 && (
+        <div class="card">
+          <Plot title={t('sub.lagPlot')} times={times} series={series} />
+        </div>
+      )}
+      {canAct && about.queues === 'mounted' && (
+        <p>
+          <a href="/queues" target="_blank" rel="noreferrer">
+            {t('queues.open')}
+          </a>
+        </p>
+      )}
+      {about.queues === 'not installed' && (
+        <p class="quiet">
+          {t('queues.missing')} <code>npm install @bull-board/api @bull-board/fastify</code>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
+  const { t, number, duration, dateTime } = usePreferences();
+  const { name, handler, on, disabled, failingSince, lagEvents, lagSeconds, waiting, active, delayed, dead } =
+    subscription;
+  const state = disabled !== null ? 'warn' : failingSince !== null ? 'bad' : 'good';
+  const stateText =
+    disabled !== null
+      ? t('sub.disabled')
+      : failingSince !== null
+        ? t('sub.failing', { when: dateTime(failingSince) })
+        : t('sub.enabled');
+  return (
+    <li class="card subscription">
+      <h2>
+        {name} <span class="quiet small">{handler}</span>
+      </h2>
+      <p>
+        <span class={`mark ${state}`}>{stateText}</span>
+      </p>
+      {disabled !== null && (
+        <p class="message">
+          {disabled.reason} <span class="quiet">{t('sub.since', { when: dateTime(disabled.at) })}</span>
+        </p>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>{t('sub.lag')}</dt>
+          <dd>
+            {lagEvents === 0
+              ? t('sub.upToDate')
+              : t('sub.lagValue', { count: number(lagEvents), time: duration(lagSeconds * 1_000) })}
+          </dd>
+        </div>
+        <div>
+          <dt>{t('sub.rate')}</dt>
+          <dd>{t('sub.rateValue', { count: number(subscription.handledLastMinute) })}</dd>
+        </div>
+        <div>
+          <dt>{t('sub.waiting')}</dt>
+          <dd>
+            {t('sub.waitingValue', { waiting: number(waiting), active: number(active), delayed: number(delayed) })}
+          </dd>
+        </div>
+        <div>
+          <dt>{t('sub.dead')}</dt>
+          <dd>{dead === 0 ? number(0) : <a href={placeOf('dead', { subscription: name })}>{number(dead)}</a>}</dd>
+        </div>
+        <div>
+          <dt>{t('sub.on')}</dt>
+          <dd class="wrap">{on.join(', ')}</dd>
+        </div>
+      </dl>
+      {canAct && <Switch name={name} isPaused={disabled !== null} again={again} />}
+    </li>
+  );
+}
+
+function Switch({ name, isPaused, again }: { name: string; isPaused: boolean; again: () => void }) {
+  const { t } = usePreferences();
+  const [asking, setAsking] = useState(false);
+  const [reason, setReason] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const send = (action: 'pause' | 'resume', body: object): void => {
+    setAsking(false);
+    setReason('');
+    act('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body)
+      .then(() => setError(null))
+      .catch((failure: unknown) => setError(failure instanceof Error ? failure.message : ''))
+      .finally(again);
+  };
+  const failed = error !== null && (
+    <p class="notice bad" role="alert">
+      {error}
+    </p>
+  );
+  if (isPaused)
+    return (
+      <>
+        <button
+          type="button"
+          class="main"
+          onClick={() => send('resume', {})}
+          aria-label={`${t('sub.resume')}: ${name}`}
+        >
+          {t('sub.resume')}
+        </button>
+        {failed}
+      </>
+    );
+  if (!asking)
+    return (
+      <>
+        <button type="button" onClick={() => setAsking(true)} aria-label={`${t('sub.pause')}: ${name}`}>
+          {t('sub.pause')}
+        </button>
+        {failed}
+      </>
+    );
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    send('pause', reason.trim() === '' ? {} : { reason });
+  };
+  return (
+    <form class="ask" onSubmit={submit}>
+      <label>
+        {t('sub.reason')}
+        <input
+          value={reason}
+          maxLength={200}
+          onInput={(event) => setReason(event.currentTarget.value)}
+          ref={(element) => element?.focus()}
+        />
+      </label>
+      <p class="actions">
+        <button type="submit" class="main">
+          {t('sub.pause')}
+        </button>
+        <button type="button" onClick={() => setAsking(false)}>
+          {t('confirm.no')}
+        </button>
+      </p>
+    </form>
+  );
+}

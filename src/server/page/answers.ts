@@ -1,0 +1,243 @@
+/** The answers of the API as schemas: the OpenAPI document is made of them, and a test checks real answers against them. */
+import { z } from 'zod';
+
+const iso = z.string().describe('ISO 8601, UTC');
+const count = z.number().int();
+
+const valueView = z.strictObject({
+  text: z.string().nullable().describe('null: no value'),
+  cut: z.boolean().describe('the text is only a part of the value'),
+});
+
+const notice = z.looseObject({
+  severity: z.enum(['error', 'warning']),
+  message: z.string(),
+  since: iso.nullable(),
+  list: z.string().nullable(),
+});
+
+export const eventView = z
+  .strictObject({
+    position: z.string().describe('its place in the log: `acme@1700000000000-0`'),
+    id: z.string(),
+    workspace: z.string(),
+    logId: z.string(),
+    type: z.string(),
+    object: z.string(),
+    verb: z.string(),
+    subject: z.string().describe("the record's id"),
+    title: z.string().nullable(),
+    person: z.strictObject({ id: z.string(), name: z.string() }).nullable().describe('the person in charge'),
+    observedAt: iso,
+    time: iso,
+    sequence: count,
+    class: z.enum(['edited', 'refreshed']),
+    detectedBy: z.enum(['timestamp', 'content', 'both', 'clock']),
+    changes: z.array(z.strictObject({ field: z.string(), before: valueView, after: valueView })),
+    moreChanges: count,
+    due: iso.nullable(),
+    late: z.boolean(),
+    notice: notice.nullable(),
+    schema: z.looseObject({ field: z.string(), kind: z.string(), rows: count }).nullable(),
+  })
+  .meta({ id: 'EventView', description: 'An event in short texts.' });
+
+export const changeEvent = z
+  .looseObject({
+    id: z.string(),
+    type: z.string(),
+    source: z.string(),
+    subject: z.string(),
+    time: iso,
+    data: z.looseObject({}),
+  })
+  .meta({ id: 'ChangeEvent', description: 'A CloudEvent; docs/handlers.md describes its data.' });
+
+export const eventsPage = z.strictObject({
+  events: z.array(eventView).describe('newest first'),
+  next: z.string().nullable().describe('`before` of the next page; null at the beginning of the log'),
+  searchedBackTo: iso.nullable().describe('how far the log was searched for this page'),
+  end: z.string().describe('the end of the log: `from` of the stream of what comes next'),
+});
+
+export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
+
+const listStatus = z.looseObject({
+  list: z.string(),
+  enabled: z.boolean(),
+  scheduling: z.enum(['automatic', 'idle', 'fixed']),
+  freshness: z.looseObject({ ageMs: z.number(), sweepMs: z.number() }).nullable(),
+  baselineAt: iso.nullable(),
+  lastSweep: z.looseObject({ completedAt: iso, tookMs: z.number(), pages: count }).nullable(),
+  failure: z.looseObject({ code: z.string(), message: z.string(), since: iso, at: iso }).nullable(),
+  dueAt: iso.nullable(),
+  late: z.boolean(),
+  heldRemovals: z.looseObject({ count, of: count }).nullable(),
+  heldCreations: z.looseObject({ count, of: count }).nullable(),
+  shortcuts: z
+    .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count, pausedUntil: iso.nullable() }))
+    .nullable()
+    .describe('how far each shortcut is trusted'),
+  sweeping: z.looseObject({ startedAt: iso, pages: count, records: count, running: z.boolean() }).nullable(),
+  records: count,
+});
+
+const subscription = z.looseObject({
+  name: z.string(),
+  handler: z.string(),
+  on: z.array(z.string()),
+  waiting: count,
+  active: count,
+  delayed: count,
+  dead: count,
+  paused: z.boolean(),
+  disabled: z.looseObject({ at: iso, reason: z.string() }).nullable(),
+  failingSince: iso.nullable(),
+  lagEvents: count,
+  lagSeconds: z.number(),
+  handledLastMinute: count.describe('at most some 1,000 are counted'),
+});
+
+export const status = z
+  .looseObject({
+    at: iso,
+    redis: z.looseObject({ evictionPolicy: z.string().nullable(), refuses: z.string().nullable() }),
+    workspaces: z.array(
+      z.looseObject({
+        name: z.string(),
+        logLength: count,
+        budget: z.looseObject({
+          requests: count,
+          perSeconds: z.number(),
+          pausedMs: z.number(),
+          allowed: z.number(),
+          lastMinute: z.looseObject({ requests: count, share: z.number() }),
+        }),
+        advice: z.string().nullable(),
+        lists: z.array(listStatus),
+      }),
+    ),
+    subscriptions: z.array(subscription),
+    processes: z.array(
+      z.looseObject({ id: z.string(), pid: count, host: z.string(), startedAt: iso, roles: z.array(z.string()) }),
+    ),
+    problems: z
+      .array(
+        z.looseObject({
+          kind: z.string(),
+          severity: z.enum(['error', 'warning']),
+          subject: z.string(),
+          message: z.string(),
+        }),
+      )
+      .describe('the worst first'),
+  })
+  .meta({ id: 'Status', description: 'The same as `changefeed status --json`, and what each subscription handled.' });
+
+export const history = z.strictObject({
+  everyMs: count,
+  samples: z.array(
+    z.strictObject({
+      at: iso,
+      workspaces: z.array(
+        z.strictObject({
+          name: z.string(),
+          requests: count.describe('in the minute before'),
+          share: z.number().describe('of the budget'),
+          allowed: z.number(),
+          pausedMs: z.number(),
+        }),
+      ),
+      subscriptions: z.array(
+        z.strictObject({ name: z.string(), lagEvents: count, lagSeconds: z.number(), dead: count }),
+      ),
+    }),
+  ),
+});
+
+export const deadLetter = z
+  .strictObject({
+    id: z.string(),
+    subscription: z.string(),
+    workspace: z.string(),
+    logId: z.string(),
+    reason: z.string(),
+    diedAt: iso,
+    replay: z.boolean(),
+    attempts: z.array(z.looseObject({})).describe('the failed attempts, oldest first'),
+    event: eventView,
+  })
+  .meta({ id: 'DeadLetter' });
+
+export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
+export const done = z.strictObject({ count });
+
+const todoCounts = {
+  open: count,
+  dueToday: count,
+  overdue: count,
+  completed: count,
+  completionRate: z.number().nullable(),
+  medianMsToComplete: z.number().nullable(),
+};
+const todoGroup = z.looseObject({ id: z.string().nullable(), name: z.string().nullable(), ...todoCounts });
+
+export const todos = z.looseObject({
+  since: iso,
+  at: iso,
+  workspaces: z.array(
+    z.looseObject({
+      workspace: z.string(),
+      timeZone: z.string(),
+      asOf: iso.nullable(),
+      total: z.looseObject(todoCounts),
+      people: z.array(todoGroup),
+      teams: z.array(todoGroup),
+      days: z
+        .array(
+          z.strictObject({
+            date: z.string().describe('a calendar day of the workspace'),
+            completed: count,
+            people: z.array(
+              z.strictObject({ id: z.string().nullable(), name: z.string().nullable(), completed: count }),
+            ),
+          }),
+        )
+        .describe('completed todos by day, without days that have none'),
+    }),
+  ),
+});
+
+export const schema = z.strictObject({
+  rows: count,
+  fields: z.array(
+    z.strictObject({
+      field: z.string(),
+      share: z.number().describe('of the rows that have it'),
+      forms: z.array(z.strictObject({ form: z.string(), rows: count })),
+    }),
+  ),
+});
+
+export const session = z.strictObject({
+  caller: z
+    .strictObject({
+      role: z.enum(['read', 'operate']),
+      name: z.string().nullable(),
+      how: z.enum(['machine', 'token', 'session', 'proxy']),
+    })
+    .nullable()
+    .describe('null: sign in'),
+});
+
+export const about = z.strictObject({
+  version: z.string(),
+  queues: z.enum(['mounted', 'not installed']).describe('bull-board, at /queues'),
+  workspaces: z.array(
+    z.strictObject({
+      name: z.string(),
+      timeZone: z.string(),
+      lists: z.array(z.strictObject({ name: z.string(), object: z.string(), enabled: z.boolean() })),
+    }),
+  ),
+});

@@ -1,0 +1,86 @@
+/** An endpoint of the API: what it takes and gives as schemas, from which requests are checked and the OpenAPI document is made. */
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import { ChangefeedError } from '../../errors.js';
+import type { Access, Caller } from '../http/access.js';
+
+interface Declared {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** With `:name` for parameters. */
+  path: string;
+  summary: string;
+  access: Access;
+  query?: z.ZodObject;
+  body?: z.ZodObject;
+  answer: z.ZodType;
+}
+
+export interface Endpoint extends Declared {
+  handle: (request: EndpointRequest) => Promise<unknown>;
+}
+
+interface EndpointRequest {
+  params: Readonly<Record<string, string>>;
+  query: unknown;
+  body: unknown;
+  caller: Caller | null;
+}
+
+type Given<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** Gives `handle` the types of what it takes. A test checks what it gives. */
+export function endpoint<
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodObject | undefined = undefined,
+>(
+  declared: Omit<Declared, 'query' | 'body'> & {
+    query?: Query;
+    body?: Body;
+    handle: (
+      request: Omit<EndpointRequest, 'query' | 'body'> & { query: Given<Query>; body: Given<Body> },
+    ) => Promise<unknown>;
+  },
+): Endpoint {
+  return declared as unknown as Endpoint;
+}
+
+export function registerEndpoint(app: FastifyInstance, { method, path, access, query, body, handle }: Endpoint): void {
+  app.route({
+    method,
+    url: path,
+    config: { access },
+    async handler(request, reply) {
+      const given = {
+        params: request.params as Record<string, string>,
+        query: query === undefined ? undefined : read(query, request.query, 'the query'),
+        body: body === undefined ? undefined : read(body, request.body ?? {}, 'the body'),
+        caller: request.caller,
+      };
+      const answer = await handle(given).catch(asRefusal);
+      return await reply.header('cache-control', 'no-store').send(answer);
+    },
+  });
+}
+
+/** An answer that is no fault of the server. */
+export class RefusedError extends Error {
+  constructor(
+    readonly statusCode: 400 | 404 | 409,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function read<Schema extends z.ZodType>(schema: Schema, given: unknown, what: string): z.output<Schema> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new RefusedError(400, `${what}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not allowed'}`);
+}
+
+/** What a person asked for does not exist, or cannot be answered. */
+function asRefusal(error: unknown): never {
+  if (error instanceof ChangefeedError && error.code === 'CF_USAGE') throw new RefusedError(409, error.message);
+  throw error;
+}

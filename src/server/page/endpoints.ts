@@ -1,0 +1,241 @@
+/** The API of the status page. Each endpoint is one question to the feed, or one action of an operator. */
+import { z } from 'zod';
+import type { DeadLetter } from '../../dispatch/dead-letters.js';
+import type { Status } from '../../observability/status.js';
+import type { Clock } from '../../runtime/clock.js';
+import * as answers from './answers.js';
+import { endpoint, RefusedError, type Endpoint } from './endpoint.js';
+import { compileFilter } from './event-filter.js';
+import { viewOf } from './event-view.js';
+import { endsOf, eventsBefore } from './events-before.js';
+import { SAMPLE_MS, type History } from './history.js';
+import { formatPosition, parsePosition, type Position } from './position.js';
+import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
+import type { PageSource } from './source.js';
+
+export interface EndpointDeps {
+  source: PageSource;
+  history: History;
+  clock: Clock;
+  version: string;
+  queues: 'mounted' | 'not installed';
+  /** Read at most once a second, however many pages are open. */
+  status: () => Promise<Status>;
+}
+
+const MOST_DEAD_LETTERS = 200;
+/** Counting todos reads all of them. */
+const TODOS_MS = 15_000;
+
+export function endpoints(deps: EndpointDeps): Endpoint[] {
+  return [
+    ...feedEndpoints(deps),
+    ...eventEndpoints(deps),
+    ...subscriptionEndpoints(deps),
+    ...deadLetterEndpoints(deps),
+    ...listEndpoints(deps),
+  ];
+}
+
+function feedEndpoints({ source, history, clock, version, queues, status }: EndpointDeps): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/session',
+      summary: 'Who asks, and what they may do.',
+      access: 'public',
+      answer: answers.session,
+      handle: ({ caller }) => Promise.resolve({ caller }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/about',
+      summary: 'The workspaces and their lists.',
+      access: 'read',
+      answer: answers.about,
+      handle: () => Promise.resolve({ version, queues, workspaces: source.workspaces() }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/status',
+      summary: 'Problems, lists, budget, subscriptions and processes.',
+      access: 'read',
+      answer: answers.status,
+      async handle() {
+        const now = await status();
+        const handled = await source.handledLastMinute(now.subscriptions.map(({ name }) => name));
+        const subscriptions = now.subscriptions.map((one) => ({
+          ...one,
+          handledLastMinute: handled.get(one.name) ?? 0,
+        }));
+        return { ...now, subscriptions };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/history',
+      summary: 'Budget and lag of the last hour, since this process runs.',
+      access: 'read',
+      query: z.object({ since: z.iso.datetime().optional() }),
+      answer: answers.history,
+      handle: ({ query: { since } }) =>
+        Promise.resolve({
+          everyMs: SAMPLE_MS,
+          samples: history.since(since === undefined ? clock.now() - 3_600_000 : Date.parse(since) + 1),
+        }),
+    }),
+  ];
+}
+
+function eventEndpoints({ source }: EndpointDeps): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/events',
+      summary: 'A page of events, newest first.',
+      access: 'read',
+      query: eventsQuery.extend({
+        before: z.string().transform(asPosition).optional().describe('`next` of the page before'),
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+      }),
+      answer: answers.eventsPage,
+      async handle({ query }) {
+        const { before, limit } = query;
+        const call = {
+          workspaces: workspacesFrom(query, source),
+          before: before ?? new Map<string, string>(),
+          limit,
+          wanted: compileFilter(filterFrom(query, source)),
+        };
+        // First, so that the stream repeats an event rather than leaving one out.
+        const end = formatPosition(await endsOf(source, call.workspaces));
+        const { events, ...rest } = await eventsBefore(source.log, call);
+        return { events: events.map(viewOf), ...rest, end };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/events/:workspace/:logId',
+      summary: 'One whole event.',
+      access: 'read',
+      answer: answers.oneEvent,
+      async handle({ params: { workspace = '', logId = '' } }) {
+        const known = source.workspaces().some(({ name }) => name === workspace) && /^\d{1,15}-\d{1,20}$/.test(logId);
+        const event = known ? await source.log.event(workspace, logId) : null;
+        if (event === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
+        return { view: viewOf({ logId, event }), event };
+      },
+    }),
+  ];
+}
+
+function subscriptionEndpoints({ source }: EndpointDeps): Endpoint[] {
+  const action = { method: 'POST', access: 'operate', answer: answers.done } as const;
+  return [
+    endpoint({
+      ...action,
+      path: '/api/subscriptions/:name/pause',
+      summary: 'Stops deliveries to a subscription. Its events wait.',
+      body: z.object({ reason: z.string().trim().max(200).optional() }),
+      handle: async ({ params: { name = '' }, body: { reason = '' }, caller }) => {
+        const by = caller?.name == null ? 'on the status page' : `by ${caller.name}`;
+        return {
+          count: Number(await source.pause(name, reason === '' ? `paused ${by}.` : `paused ${by}: ${reason}.`)),
+        };
+      },
+    }),
+    endpoint({
+      ...action,
+      path: '/api/subscriptions/:name/resume',
+      summary: 'Continues where it was paused or disabled.',
+      handle: async ({ params: { name = '' } }) => ({ count: Number(await source.resume(name)) }),
+    }),
+  ];
+}
+
+function deadLetterEndpoints({ source }: EndpointDeps): Endpoint[] {
+  const action = { method: 'POST', access: 'operate', answer: answers.done } as const;
+  const ids = z.object({
+    subscription: z.string(),
+    ids: z.array(z.string()).min(1).max(MOST_DEAD_LETTERS).optional().describe('left out: all of the subscription'),
+  });
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/dead-letters',
+      summary: 'Events that could not be handled, newest first.',
+      access: 'read',
+      query: z.object({
+        subscription: z.string().optional(),
+        limit: z.coerce.number().int().min(1).max(MOST_DEAD_LETTERS).default(50),
+      }),
+      answer: answers.deadLetters,
+      async handle({ query: { subscription, limit } }) {
+        const found = await source.deadLetters().list({ limit, ...(subscription !== undefined && { subscription }) });
+        return { deadLetters: found.map(viewOfLetter) };
+      },
+    }),
+    endpoint({
+      ...action,
+      path: '/api/dead-letters/retry',
+      summary: 'Hands dead letters to their handler again.',
+      body: ids,
+      handle: async ({ body }) => ({ count: await source.deadLetters().retry(given(body)) }),
+    }),
+    endpoint({
+      ...action,
+      path: '/api/dead-letters/drop',
+      summary: 'Deletes dead letters.',
+      body: ids,
+      handle: async ({ body }) => ({ count: await source.deadLetters().drop(given(body)) }),
+    }),
+  ];
+}
+
+function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
+  const counted = new Map<string, { untilMs: number; report: ReturnType<PageSource['todos']> }>();
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/todos',
+      summary: 'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.',
+      access: 'read',
+      query: z.object({ since: z.string().max(40).default('30d').describe('a duration or a time') }),
+      answer: answers.todos,
+      async handle({ query: { since } }) {
+        const nowMs = clock.now();
+        const known = counted.get(since);
+        if (known === undefined || known.untilMs < nowMs) {
+          if (counted.size > 20) counted.clear();
+          counted.set(since, { untilMs: nowMs + TODOS_MS, report: source.todos({ since }) });
+        }
+        return await counted.get(since)?.report;
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/lists/:workspace/:list/schema',
+      summary: 'The fields seen in a list, and their types of values.',
+      access: 'read',
+      answer: answers.schema,
+      handle: ({ params: { workspace = '', list = '' } }) => source.schema(list, workspace),
+    }),
+  ];
+}
+
+function given({ subscription, ids }: { subscription: string; ids?: string[] | undefined }): {
+  subscription: string;
+  ids?: string[];
+} {
+  return ids === undefined ? { subscription } : { subscription, ids };
+}
+
+function viewOfLetter({ event, ...letter }: DeadLetter): object {
+  return { ...letter, event: viewOf({ logId: letter.logId, event }) };
+}
+
+function asPosition(text: string): Position {
+  const position = parsePosition(text);
+  if (position === null) throw new RefusedError(400, 'before: not a position such as acme@1700000000000-0.');
+  return position;
+}

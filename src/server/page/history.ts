@@ -1,0 +1,49 @@
+/** What the page plots over time: the status, read every few seconds while the process runs. It is kept in memory for an hour. */
+import { isoTime, type Clock } from '../../runtime/clock.js';
+import type { Status } from '../../observability/status.js';
+
+export interface Sample {
+  /** ISO 8601. */
+  at: string;
+  workspaces: { name: string; requests: number; share: number; allowed: number; pausedMs: number }[];
+  subscriptions: { name: string; lagEvents: number; lagSeconds: number; dead: number }[];
+}
+
+export interface History {
+  add(status: Status): void;
+  since(ms: number): Sample[];
+}
+
+export const SAMPLE_MS = 5_000;
+const KEPT_MS = 3_600_000;
+
+export function createHistory(clock: Pick<Clock, 'now'>): History {
+  const samples: { ms: number; sample: Sample }[] = [];
+  return {
+    add(status) {
+      const ms = clock.now();
+      samples.push({ ms, sample: sampleOf(status, isoTime(ms)) });
+      while ((samples[0]?.ms ?? ms) < ms - KEPT_MS) samples.shift();
+    },
+    since: (fromMs) => samples.filter(({ ms }) => ms >= fromMs).map(({ sample }) => sample),
+  };
+}
+
+function sampleOf({ workspaces, subscriptions }: Status, at: string): Sample {
+  return {
+    at,
+    workspaces: workspaces.map(({ name, budget: { allowed, pausedMs, lastMinute } }) => ({
+      name,
+      requests: lastMinute.requests,
+      share: lastMinute.share,
+      allowed,
+      pausedMs,
+    })),
+    subscriptions: subscriptions.map(({ name, lagEvents, lagSeconds, dead }) => ({
+      name,
+      lagEvents,
+      lagSeconds,
+      dead,
+    })),
+  };
+}

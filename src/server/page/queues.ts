@@ -1,0 +1,45 @@
+/** bull-board, which shows the queues job by job: for operators, at `/queues`, where its packages are installed. */
+import type { Queue } from 'bullmq';
+import type { FastifyInstance } from 'fastify';
+
+/** The queues of the subscriptions, opened when the board is asked for. */
+export type BoardQueues = () => Iterable<Queue>;
+
+/** bull-board has scripts and styles in its page, and its own icons. */
+const BOARD_POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline' https:; font-src 'self' https: data:; img-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'";
+
+/** The packages are not installed with this one: only some want them. */
+export async function queueRoutes(app: FastifyInstance, queues: BoardQueues): Promise<'mounted' | 'not installed'> {
+  const board = await loadBoard();
+  if (board === null) return 'not installed';
+  const { createBullBoard, BullMQAdapter, FastifyAdapter } = board;
+  const server = new FastifyAdapter();
+  server.setBasePath('/queues');
+  const adapters = [...queues()].map((queue) => new BullMQAdapter(queue, { readOnlyMode: true }));
+  createBullBoard({ queues: adapters, serverAdapter: server });
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: 'operate' };
+    });
+    scope.addHook('onRequest', (_request, reply, done) => {
+      void reply.header('content-security-policy', BOARD_POLICY);
+      done();
+    });
+    await scope.register(server.registerPlugin(), { prefix: '/queues' });
+  });
+  return 'mounted';
+}
+
+async function loadBoard() {
+  try {
+    const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await Promise.all([
+      import('@bull-board/api'),
+      import('@bull-board/api/bullMQAdapter'),
+      import('@bull-board/fastify'),
+    ]);
+    return { createBullBoard, BullMQAdapter, FastifyAdapter };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+/** The status page as a set of routes: the built page, its API, and the stream of events. */
+import type { Routes } from '../http/server.js';
+import type { Status } from '../../observability/status.js';
+import { runLoop } from '../../runtime/loop.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Log } from '../../runtime/log.js';
+import { assetRoutes } from './assets.js';
+import { registerEndpoint } from './endpoint.js';
+import { endpoints } from './endpoints.js';
+import { createHistory, SAMPLE_MS } from './history.js';
+import { createLiveEvents } from './live-events.js';
+import { openApiDocument } from './openapi.js';
+import { queueRoutes, type BoardQueues } from './queues.js';
+import type { PageSource } from './source.js';
+import { streamRoute } from './stream.js';
+
+export interface PageDeps {
+  source: PageSource;
+  /** For bull-board. */
+  queues: BoardQueues;
+  version: string;
+  /** Resolves when Redis can be used, or when the signal aborts. */
+  ready: (signal: AbortSignal) => Promise<void>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Pages that are open at the same time share one reading of the status. */
+const STATUS_MS = 1_000;
+
+export function pageRoutes({ source, queues, version, ready, clock, log }: PageDeps): Routes {
+  return async (app) => {
+    const history = createHistory(clock);
+    const live = createLiveEvents(source, log);
+    const status = keptFor(STATUS_MS, () => source.status(), clock);
+    const stopping = new AbortController();
+    const sampling = {
+      name: 'status page',
+      run: () => sample(history, status),
+      ready,
+      signal: stopping.signal,
+      log,
+      clock,
+    };
+    let sampled: Promise<void> | undefined;
+    app.addHook('onListen', () => {
+      sampled = runLoop(sampling);
+    });
+    app.addHook('preClose', async () => {
+      stopping.abort();
+      await Promise.all([sampled, live.close()]);
+    });
+    assetRoutes(app);
+    const board = await queueRoutes(app, queues);
+    const all = endpoints({ source, history, clock, version, status, queues: board });
+    for (const one of all) registerEndpoint(app, one);
+    streamRoute(app, { source, live, clock });
+    const document = openApiDocument(all, version);
+    app.get('/api/openapi.json', { config: { access: 'public' } }, () => document);
+  };
+}
+
+async function sample(history: ReturnType<typeof createHistory>, status: () => Promise<Status>): Promise<number> {
+  history.add(await status());
+  return SAMPLE_MS;
+}
+
+/** Calls within `ms` share one result; a failure is not kept. */
+function keptFor<Value>(ms: number, read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
+  let kept: { value: Promise<Value>; untilMs: number } | undefined;
+  return () => {
+    if (kept !== undefined && clock.now() < kept.untilMs) return kept.value;
+    const value = read();
+    kept = { value, untilMs: clock.now() + ms };
+    value.catch(() => (kept = undefined));
+    return value;
+  };
+}

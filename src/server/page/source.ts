@@ -1,0 +1,35 @@
+/** What the status page asks of a feed, and what it can have done. `src/app/http.ts` passes a Changefeed in. */
+import type { DeadLetters } from '../../dispatch/dead-letters.js';
+import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
+import type { ListSchema } from '../../detect/schema-drift/schema.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
+import type { Status } from '../../observability/status.js';
+import type { TodosCall, TodosReport } from '../../todos/report.js';
+
+export interface PageWorkspace {
+  name: string;
+  timeZone: string;
+  lists: readonly { name: ListName; object: string; enabled: boolean }[];
+}
+
+/** The log of events, from its end. */
+export interface LogHistory {
+  /** Events before `before` (exclusive; `'+'` is the end), newest first, at most `count`. */
+  readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]>;
+  event(workspace: string, logId: string): Promise<ChangeEvent | null>;
+}
+
+export interface PageSource {
+  workspaces(): readonly PageWorkspace[];
+  status(): Promise<Status>;
+  tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  log: LogHistory;
+  deadLetters(): Pick<DeadLetters, 'list' | 'show' | 'retry' | 'drop'>;
+  /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */
+  handledLastMinute(subscriptions: readonly string[]): Promise<Map<string, number>>;
+  pause(subscription: string, reason: string): Promise<boolean>;
+  resume(subscription: string): Promise<boolean>;
+  todos(call: TodosCall): Promise<TodosReport>;
+  schema(list: ListName, workspace: string): Promise<ListSchema>;
+}

@@ -1,0 +1,154 @@
+/**
+ * `GET /events`: the events as they come, as server-sent events (`accept: text/event-stream`) or as lines of JSON. A reader that was cut off
+ * continues with `Last-Event-ID`, as browsers do by themselves, or with `from`.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { once } from 'node:events';
+import { z } from 'zod';
+import type { TailedEvent } from '../../dispatch/tail.js';
+import { parseBeginning } from '../../events/log-id.js';
+import { isAborted, type Clock } from '../../runtime/clock.js';
+import { SECURITY_HEADERS } from '../http/browser-safety.js';
+import { read, RefusedError } from './endpoint.js';
+import { compileFilter } from './event-filter.js';
+import { endsOf } from './events-before.js';
+import { viewOf } from './event-view.js';
+import type { LiveEvents } from './live-events.js';
+import { formatPosition, parsePosition, type Position } from './position.js';
+import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
+import type { PageSource } from './source.js';
+
+export const streamQuery = eventsQuery.extend({
+  from: z.string().max(2_000).optional().describe('`beginning`, `now`, a time, a log id, or a position; default: now'),
+  follow: z.enum(['true', 'false']).default('true').describe('false: ends at the end of the log (only lines of JSON)'),
+  view: z.enum(['event', 'summary']).default('event').describe('`summary`: short texts instead of whole records'),
+});
+
+/** A proxy closes a connection on which nothing is sent, mostly after 30 to 60 s. */
+const SIGN_OF_LIFE_MS = 15_000;
+
+export interface StreamDeps {
+  source: PageSource;
+  live: LiveEvents;
+  clock: Clock;
+}
+
+export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
+  app.get('/events', { config: { access: 'read' } }, async (request, reply) => {
+    const query = read(streamQuery, request.query, 'the query');
+    const workspaces = workspacesFrom(query, deps.source);
+    const call = {
+      workspaces,
+      from: await startOf(request, query, workspaces, deps),
+      wanted: compileFilter(filterFrom(query, deps.source)),
+    };
+    const server = request.headers.accept?.includes('text/event-stream') === true;
+    const stream = open(reply, server ? 'text/event-stream' : 'application/x-ndjson');
+    const toText = server ? sentEvent : (line: string) => `${line}\n`;
+    const textOf = (event: TailedEvent, position: string): string =>
+      toText(JSON.stringify(query.view === 'summary' ? viewOf(event) : { position, ...event }), position);
+    if (server) void keepAlive(stream, deps.clock);
+    await send(stream, { ...call, textOf, follow: query.follow === 'true' || server }, deps);
+  });
+}
+
+interface Stream {
+  write(text: string): Promise<void>;
+  end(): void;
+  signal: AbortSignal;
+}
+
+function open(reply: FastifyReply, type: string): Stream {
+  const { raw } = reply.hijack();
+  const closed = new AbortController();
+  raw.on('close', () => closed.abort());
+  raw.on('error', () => closed.abort());
+  raw.writeHead(200, {
+    ...SECURITY_HEADERS,
+    'content-type': `${type}; charset=utf-8`,
+    'cache-control': 'no-store',
+    // nginx would keep the events back.
+    'x-accel-buffering': 'no',
+  });
+  raw.flushHeaders();
+  return {
+    signal: closed.signal,
+    async write(text) {
+      if (isAborted(closed.signal) || raw.write(text)) return;
+      await once(raw, 'drain', { signal: closed.signal }).catch(() => undefined);
+    },
+    end: () => void raw.end(),
+  };
+}
+
+interface Sending {
+  workspaces: readonly string[];
+  from: Position;
+  follow: boolean;
+  wanted: (event: TailedEvent['event']) => boolean;
+  textOf: (event: TailedEvent, position: string) => string;
+}
+
+async function send(
+  stream: Stream,
+  { workspaces, from, follow, wanted, textOf }: Sending,
+  { live, source }: StreamDeps,
+): Promise<void> {
+  const { signal } = stream;
+  const position = new Map(from);
+  const events = follow ? live.follow({ workspaces, from, signal }) : stored(source, { from, signal });
+  try {
+    for await (const event of events) {
+      position.set(event.workspace, event.logId);
+      if (wanted(event.event)) await stream.write(textOf(event, formatPosition(position)));
+    }
+  } finally {
+    stream.end();
+  }
+}
+
+async function* stored(
+  { tail }: Pick<PageSource, 'tail'>,
+  { from, signal }: { from: Position; signal: AbortSignal },
+): AsyncGenerator<TailedEvent> {
+  for (const [workspace, offset] of from) yield* tail({ workspace, from: offset, follow: false, signal });
+}
+
+function sentEvent(line: string, position: string): string {
+  return `id: ${position}\ndata: ${line}\n\n`;
+}
+
+async function keepAlive(stream: Stream, clock: Clock): Promise<void> {
+  // The first line makes browsers wait no longer than this before they connect again.
+  await stream.write('retry: 2000\n\n');
+  try {
+    for (;;) {
+      await clock.sleep(SIGN_OF_LIFE_MS, stream.signal);
+      await stream.write(': still here\n\n');
+    }
+  } catch {
+    // The reader has gone.
+  }
+}
+
+async function startOf(
+  { headers }: FastifyRequest,
+  { from }: { from?: string | undefined },
+  workspaces: readonly string[],
+  { source }: Pick<StreamDeps, 'source'>,
+): Promise<Position> {
+  const last = headers['last-event-id'];
+  const text = typeof last === 'string' && last !== '' ? last : (from ?? 'now');
+  const ends = (): Promise<Position> => endsOf(source, workspaces);
+  if (text === 'now') return await ends();
+  const position = parsePosition(text);
+  // A workspace that the position does not name begins now.
+  if (position !== null) return new Map([...(await ends()), ...position].filter(([name]) => workspaces.includes(name)));
+  const offset = parseBeginning(text);
+  if (offset === undefined)
+    throw new RefusedError(
+      400,
+      'from: allowed are beginning, now, a time such as 2026-03-01T00:00:00Z, a log id, or a position.',
+    );
+  return new Map(workspaces.map((name) => [name, offset]));
+}

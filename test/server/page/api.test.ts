@@ -1,0 +1,205 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { z } from 'zod';
+import { defineHandler } from '../../../src/handlers/define.js';
+import { PermanentError } from '../../../src/handlers/errors.js';
+import * as answers from '../../../src/server/page/answers.js';
+import { eventually } from '../../support/eventually.js';
+import { appendRaw, personEvent, startPageFeed, type PageFeed, type PageFeedOptions } from '../../support/page-feed.js';
+import { useRedis } from '../../support/redis.js';
+
+const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+const readBearer = { authorization: `Bearer ${TOKENS.read}` };
+
+interface Page {
+  events: { position: string; subject: string; type: string; changes: unknown[] }[];
+  next: string | null;
+  end: string;
+}
+
+describe('status page API', () => {
+  const redis = useRedis();
+  const open = (options?: PageFeedOptions): Promise<PageFeed> =>
+    startPageFeed({ url: redis.url, prefix: redis.keys.prefix }, options);
+  const subjects = ({ events }: Page) => events.map(({ subject }) => subject);
+  const eventOf = (record: string, fields: object = {}, field = '이름') =>
+    personEvent(record, 1, { fields, changes: [{ field, before: 'old', after: 'new' }] });
+
+  it('status page API: every answer has the form that its document promises', async () => {
+    const page = await open({ roles: ['poll', 'dispatch', 'handle'], subscriptions: [broken()] });
+    await eventually(async () =>
+      expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
+    );
+    const [logId] = await appendRaw(redis, [eventOf('p1')]);
+    await eventually(async () => expect(await page.feed.deadLetters.count()).toBe(1));
+    const forms: [string, z.ZodType][] = [
+      ['/api/session', answers.session],
+      ['/api/about', answers.about],
+      ['/api/status', answers.status],
+      ['/api/history', answers.history],
+      ['/api/events', answers.eventsPage],
+      [`/api/events/acme/${logId ?? ''}`, answers.oneEvent],
+      ['/api/dead-letters', answers.deadLetters],
+      ['/api/todos?since=7d', answers.todos],
+      ['/api/lists/acme/people/schema', answers.schema],
+    ];
+    for (const [path, schema] of forms)
+      expect({ path, ...schema.safeParse(await page.get(path)) }).toMatchObject({ path, success: true });
+    const document = await page.get<{ paths: Record<string, object> }>('/api/openapi.json');
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining(['/events', '/api/status', '/api/dead-letters/retry']),
+    );
+  });
+
+  it('status page API: pages through the log without a gap, newest first', async () => {
+    const page = await open();
+    await appendRaw(
+      redis,
+      Array.from({ length: 450 }, (_, index) => eventOf(`p${index}`)),
+    );
+    const seen: string[] = [];
+    for (let before: string | null = ''; before !== null;) {
+      const part: Page = await page.get(`/api/events?limit=100${before === '' ? '' : `&before=${before}`}`);
+      seen.push(...subjects(part));
+      before = part.next;
+    }
+    expect(seen).toEqual(Array.from({ length: 450 }, (_, index) => `p${449 - index}`));
+  });
+
+  it('status page API: finds events by list, type, field, person in charge, record and text', async () => {
+    const page = await open();
+    await appendRaw(redis, [
+      eventOf('p1', { 이름: '김하나', 담당자: { id: 'u1', name: '박담당' } }),
+      eventOf('p2', { 이름: '이둘', 담당자: { id: 'u2', name: '최담당' } }, '등급'),
+    ]);
+    const found = async (query: string) => subjects(await page.get(`/api/events?${query}`));
+    expect(await found('list=people')).toEqual(['p2', 'p1']);
+    expect(await found('list=memo')).toEqual([]);
+    expect(await found('type=crm.*.updated')).toEqual(['p2', 'p1']);
+    expect(await found('type=crm.*.created')).toEqual([]);
+    expect(await found(`field=${encodeURIComponent('등급')}`)).toEqual(['p2']);
+    expect(await found(`person=${encodeURIComponent('박')}`)).toEqual(['p1']);
+    expect(await found('person=u2')).toEqual(['p2']);
+    expect(await found('record=p1')).toEqual(['p1']);
+    expect(await found(`text=${encodeURIComponent('하나')}`)).toEqual(['p1']);
+    expect((await fetch(`${page.url}/api/events?list=nothing`)).status).toBe(404);
+  });
+
+  it('status page API: a page of a large log searches a part of it, and says how far', async () => {
+    const page = await open();
+    await appendRaw(redis, [
+      eventOf('first', {}, '희귀'),
+      ...Array.from({ length: 4_500 }, (_, index) => eventOf(`p${index}`)),
+    ]);
+    const query = `/api/events?field=${encodeURIComponent('희귀')}`;
+    const first: Page = await page.get(query);
+    expect(subjects(first)).toEqual([]);
+    expect(subjects(await page.get(`${query}&before=${first.next ?? ''}`))).toEqual(['first']);
+  });
+
+  it('events: a reader that was cut off continues where it was, without a gap and without repetition', async () => {
+    const page = await open();
+    const [first] = await appendRaw(
+      redis,
+      ['p1', 'p2', 'p3'].map((record) => eventOf(record)),
+    );
+    const read = await follow(`${page.url}/events?view=summary`, {
+      accept: 'text/event-stream',
+      'last-event-id': `acme@${first ?? ''}`,
+    });
+    await eventually(() => expect(read.subjects()).toEqual(['p2', 'p3']));
+    await appendRaw(redis, [eventOf('p4')]);
+    await eventually(() => expect(read.subjects()).toEqual(['p2', 'p3', 'p4']));
+  });
+
+  it('events: as lines of JSON, to the end of the log', async () => {
+    const page = await open();
+    await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
+    const answer = await fetch(`${page.url}/events?from=beginning&follow=false`);
+    expect(answer.headers.get('content-type')).toContain('application/x-ndjson');
+    const lines = (await answer.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: { subject: string } });
+    expect(lines.map(({ event }) => event.subject)).toEqual(['p1', 'p2']);
+  });
+
+  it('actions: an operator pauses and resumes a subscription, who only reads does not', async () => {
+    const page = await open({ http: { tokens: TOKENS }, subscriptions: [broken()] });
+    const operate = { authorization: `Bearer ${TOKENS.operate}` };
+    expect((await page.act('/api/subscriptions/broken/pause', {}, readBearer)).status).toBe(403);
+    expect(await (await page.act('/api/subscriptions/broken/pause', { reason: 'deploy' }, operate)).json()).toEqual({
+      count: 1,
+    });
+    const disabled = async () => (await page.feed.status()).subscriptions.map((one) => one.disabled?.reason ?? null);
+    expect(await disabled()).toEqual(['paused on the status page: deploy.']);
+    expect((await page.act('/api/subscriptions/broken/resume', {}, operate)).status).toBe(200);
+    expect(await disabled()).toEqual([null]);
+    expect((await page.act('/api/subscriptions/unknown/pause', {}, operate)).status).toBe(409);
+  });
+
+  it('actions: an operator retries and drops dead letters', async () => {
+    let isBroken = true;
+    const handled: string[] = [];
+    const page = await open({ subscriptions: [broken(() => isBroken, handled)] });
+    await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
+    const letters = async () =>
+      (await page.get<{ deadLetters: { id: string; event: { subject: string } }[] }>('/api/dead-letters')).deadLetters;
+    await eventually(async () => expect(await letters()).toHaveLength(2));
+    isBroken = false;
+    const [p1, p2] = ['p1', 'p2'].map(
+      (subject) => async () => (await letters()).find(({ event }) => event.subject === subject)?.id ?? '',
+    );
+    await page.act('/api/dead-letters/retry', { subscription: 'broken', ids: [await p1!()] });
+    await eventually(() => expect(handled).toEqual(['p1']));
+    expect(
+      await (await page.act('/api/dead-letters/drop', { subscription: 'broken', ids: [await p2!()] })).json(),
+    ).toEqual({ count: 1 });
+    await eventually(async () => expect(await letters()).toEqual([]));
+  });
+
+  it('sign in: a token becomes a session, ten wrong ones do not', async () => {
+    const page = await open({ http: { tokens: TOKENS } });
+    const right = await page.act('/api/session', { token: TOKENS.read });
+    const cookie = right.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/^changefeed_session=read\.\d+\.[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    expect(await page.get('/api/session', { cookie: cookie.split(';')[0] ?? '' })).toMatchObject({
+      caller: { role: 'read' },
+    });
+    for (let count = 0; count < 10; count += 1)
+      expect((await page.act('/api/session', { token: `wrong-${count}` })).status).toBe(401);
+    expect((await page.act('/api/session', { token: TOKENS.read })).status).toBe(429);
+  });
+
+  it('bull-board: is for operators', async () => {
+    const page = await open({ http: { tokens: TOKENS } });
+    expect((await fetch(`${page.url}/queues`, { headers: readBearer })).status).toBe(403);
+    const answer = await fetch(`${page.url}/queues/`, { headers: { authorization: `Bearer ${TOKENS.operate}` } });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<html')]);
+  });
+});
+
+function broken(isBroken: () => boolean = () => true, handled: string[] = []) {
+  return defineHandler({
+    name: 'broken',
+    on: ['crm.*'],
+    handle(event) {
+      if (isBroken()) throw new PermanentError('the receiver is broken');
+      handled.push(event.subject);
+    },
+  });
+}
+
+/** Reads server-sent events until the test ends. */
+async function follow(url: string, headers: Record<string, string>): Promise<{ subjects: () => string[] }> {
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const { body } = await fetch(url, { headers, signal: ending.signal });
+  let text = '';
+  const reading = async (): Promise<void> => {
+    for await (const part of body!.pipeThrough(new TextDecoderStream())) text += part;
+  };
+  reading().catch(() => undefined);
+  const data = () =>
+    [...text.matchAll(/^data: (.*)$/gm)].map(([, line]) => JSON.parse(line ?? '') as { subject: string });
+  return { subjects: () => data().map(({ subject }) => subject) };
+}

@@ -1,0 +1,88 @@
+/** A feed with a status page, whose log and dead letters a test fills itself. */
+import { onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
+import { parseConfig } from '../../src/config/parse.js';
+import type { ConfigInput } from '../../src/config/schema.js';
+import type { Subscription } from '../../src/handlers/handler.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { changeEvent } from './fan-out.js';
+import { startOtherCrm, type OtherCrm } from './other-crm.js';
+import type { TestRedis } from './redis.js';
+
+export interface PageFeed {
+  feed: Changefeed;
+  crm: OtherCrm;
+  url: string;
+  prefix: string;
+  get<Answer>(path: string, headers?: Record<string, string>): Promise<Answer>;
+  act(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+}
+
+export interface PageFeedOptions {
+  subscriptions?: readonly Subscription[];
+  http?: NonNullable<ConfigInput['http']>;
+  /** @defaultValue dispatch and handle: nothing is polled */
+  roles?: readonly ('poll' | 'dispatch' | 'handle')[];
+  /** Closes it; a test stops it by itself. @defaultValue after the test */
+  closed?: (stop: () => Promise<void>) => void;
+  crm?: OtherCrm;
+}
+
+/** Call it inside a test. The workspace is `acme`. */
+export async function startPageFeed(
+  { url: redisUrl, prefix }: { url: string; prefix: string },
+  {
+    subscriptions = [],
+    http = {},
+    roles = ['dispatch', 'handle'],
+    closed = onTestFinished,
+    crm: given,
+  }: PageFeedOptions = {},
+): Promise<PageFeed> {
+  const crm = given ?? (await startOtherCrm());
+  const budget = { requests: 10_000, perSeconds: 1 };
+  const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget }];
+  const raw = { workspaces, subscriptions, http: { port: 0, ...http }, redis: { prefix } };
+  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl }), http: true });
+  closed(() => feed.stop());
+  await feed.start(roles);
+  const url = feed.pageUrl ?? '';
+  return {
+    feed,
+    crm,
+    url,
+    prefix,
+    async get(path, headers = {}) {
+      const answer = await fetch(`${url}${path}`, { headers });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as never;
+    },
+    act: (path, body = {}, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-changefeed-action': '1', ...headers },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+/** Adds events to the log as they are, also such as no sweep would make. */
+export async function appendRaw(
+  { redis, keys }: Pick<TestRedis, 'redis' | 'keys'>,
+  events: readonly ChangeEvent[],
+): Promise<string[]> {
+  const pipeline = redis.pipeline();
+  for (const event of events) pipeline.xadd(keys.log('acme'), '*', 'event', JSON.stringify(event));
+  return ((await pipeline.exec()) ?? []).map(([, id]) => id as string);
+}
+
+/** A change of a person, with these fields of the record and these changes. */
+export function personEvent(
+  record: string,
+  sequence: number,
+  { fields = {}, changes = [] }: { fields?: object; changes?: ChangeEvent['data']['changes'] } = {},
+): ChangeEvent {
+  const plain = changeEvent({ record, sequence });
+  const data = { ...plain.data, changes };
+  return { ...plain, data: { ...data, after: { ...plain.data.after, id: record, ...fields } } };
+}
