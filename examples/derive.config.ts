@@ -1,3 +1,5 @@
+// Makes events of your own from events, and handles them.
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… npx changefeed start --config examples/derive.config.ts
 import { defineConfig, defineDerive, defineHandler } from 'crm-changefeed';
 
 const promotions = defineDerive({

@@ -1,3 +1,4 @@
+// Run by exec.config.ts, or by hand: echo '{"type":"x","subject":"1","data":{"after":{}}}' | node examples/exec-program.mjs
 // `exec` runs this program for each event. Exit codes: 0 handled, 65 do not retry, any other (by convention 75) retry later.
 let input = '';
 for await (const part of process.stdin) input += part;

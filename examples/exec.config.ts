@@ -1,3 +1,5 @@
+// Runs a program for each new or changed person.
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… npx changefeed start --config examples/exec.config.ts
 import { defineConfig, exec } from 'crm-changefeed';
 
 export default defineConfig({

@@ -1,3 +1,5 @@
+// Calls a function for each new person.
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… npx changefeed start --config examples/greet.config.ts
 import { defineConfig, defineHandler } from 'crm-changefeed';
 
 export default defineConfig({

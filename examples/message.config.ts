@@ -1,3 +1,5 @@
+// Posts a chat message when a person is new or edited.
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… CHAT_URL=https://hooks.example/… npx changefeed start --config examples/message.config.ts
 import { defineConfig, message } from 'crm-changefeed';
 
 export default defineConfig({

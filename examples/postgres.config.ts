@@ -1,3 +1,5 @@
+// Keeps a copy of people and todos in PostgreSQL. Needs: npm install pg
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… DATABASE_URL=postgres://… npx changefeed start --config examples/postgres.config.ts
 import { defineConfig, postgres } from 'crm-changefeed';
 
 export default defineConfig({

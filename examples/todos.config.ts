@@ -1,3 +1,5 @@
+// Posts a chat message when a todo is completed, overdue or due soon.
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… CHAT_URL=https://hooks.example/… npx changefeed start --config examples/todos.config.ts
 import { defineConfig, message } from 'crm-changefeed';
 
 export default defineConfig({

@@ -1,3 +1,5 @@
+// Posts each event, signed, to a URL. receiver.mjs and receiver.py are receivers.
+// Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… HOOK_SECRET=whsec_… npx changefeed start --config examples/webhook.config.ts
 import { defineConfig, webhook } from 'crm-changefeed';
 
 export default defineConfig({
