@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildPage } from '../../../.ci/build-page.mjs';
+import { defineHandler } from '../../../src/handlers/define.js';
+import { PermanentError } from '../../../src/handlers/errors.js';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../support/browser.js';
+import { eventually } from '../../support/eventually.js';
+import { appendRaw, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
+import { useRedis } from '../../support/redis.js';
+
+const SECTIONS = ['changes', 'lists', 'subscriptions', 'dead', 'todos', 'schema', 'problems'];
+const WIDTHS = [
+  { name: 'wide, English, light', viewport: WIDE, locale: 'en-GB', colorScheme: 'light' },
+  { name: 'narrow, Korean, dark', viewport: NARROW, locale: 'ko-KR', colorScheme: 'dark' },
+] as const;
+
+// Skipped where no Chromium is installed; .ci/ensure-chromium installs one.
+describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
+  const redis = useRedis();
+  const browse = useBrowser();
+  const open = (options?: PageFeedOptions) => startPageFeed({ url: redis.url, prefix: redis.keys.prefix }, options);
+  const renamed = (record: string, name: string, person = '박담당') =>
+    personEvent(record, 1, {
+      fields: { 이름: name, 담당자: { id: `id of ${person}`, name: person } },
+      changes: [{ field: '이름', before: '예전 이름', after: name }],
+    });
+
+  beforeAll(() => buildPage());
+
+  it('page: an operator pauses and resumes a subscription with the keyboard', async () => {
+    const { url, feed } = await open({ subscriptions: [taking('orders')] });
+    const { page } = await browse(`${url}/#/subscriptions`);
+    await page.getByRole('button', { name: 'Pause: orders' }).press('Enter');
+    await page.keyboard.type('deploy of the receiver');
+    await page.keyboard.press('Enter');
+    await page.getByText('paused on the status page: deploy of the receiver.').waitFor();
+    expect((await feed.status()).subscriptions[0]?.disabled).not.toBeNull();
+    await page.getByRole('button', { name: 'Resume: orders' }).press('Enter');
+    await page.getByText('delivering').waitFor();
+    expect((await feed.status()).subscriptions[0]?.disabled).toBeNull();
+  });
+
+  it('page: an operator retries one dead letter and drops another, which asks first', async () => {
+    let isBroken = true;
+    const handled: string[] = [];
+    const { url } = await open({ subscriptions: [taking('orders', () => isBroken, handled)] });
+    await appendRaw(redis, [renamed('p1', '김하나'), renamed('p2', '이둘')]);
+    const { page } = await browse(`${url}/#/dead`);
+    const letter = (name: string) => page.locator('.letter').filter({ hasText: name });
+    await letter('김하나').waitFor();
+    await letter('이둘').waitFor();
+    isBroken = false;
+    await letter('김하나').getByRole('button', { name: 'Retry' }).click();
+    await eventually(() => expect(handled).toEqual(['p1']));
+    await letter('김하나').waitFor({ state: 'detached' });
+    await letter('이둘').getByRole('button', { name: 'Drop' }).click();
+    await letter('이둘').getByRole('button', { name: 'Yes, drop' }).click();
+    await page.getByText('No dead letters.').waitFor();
+    expect(handled).toEqual(['p1']);
+  });
+
+  it('page: an engineer reads the freshness of each list, and the fields of one', async () => {
+    const { url, feed } = await open({ roles: ['poll'] });
+    await eventually(async () =>
+      expect((await feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
+    );
+    const { page } = await browse(`${url}/#/lists`);
+    await page
+      .getByRole('row', { name: /People/ })
+      .getByText(/ s old/)
+      .waitFor();
+    expect(await page.getByRole('row').count()).toBe(7);
+    await page.getByText(/requests in the last minute/).waitFor();
+    await page.goto(`${url}/#/schema?list=people`);
+    await page.getByRole('rowheader', { name: '이름' }).waitFor();
+  });
+
+  it('page: who only reads signs in with a token and finds no actions', async () => {
+    const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+    const { url } = await open({ http: { tokens }, subscriptions: [taking('orders')] });
+    const { page } = await browse(`${url}/#/subscriptions`);
+    await page.getByLabel('Token').fill('not the token');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Token').fill(tokens.read);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Your role is read only').waitFor();
+    await page.getByRole('heading', { name: /orders/ }).waitFor();
+    expect(await page.getByRole('button', { name: /Pause/ }).count()).toBe(0);
+  });
+
+  it('page: nothing from the CRM runs, hides or breaks the page', async () => {
+    const { url } = await open();
+    const hostile = '<img src=x onerror="document.title=\'hacked\'"><script>document.title="hacked"</script>';
+    const proto = JSON.parse('{"__proto__": "polluted", "constructor": "polluted"}') as object;
+    await appendRaw(redis, [
+      personEvent('p1', 1, {
+        fields: { 이름: '<script>alert(1)</script>', ...proto },
+        changes: [{ field: 'htmlBody', before: null, after: hostile }],
+      }),
+      personEvent('p2', 1, {
+        fields: { 이름: 'javascript:alert(1)' },
+        changes: [{ field: '__proto__', before: 'a', after: 'b' }],
+      }),
+      personEvent('p3', 1, {
+        fields: { 이름: '\u001b[2J\u001b[31mred\u202egnp.exe' },
+        changes: [{ field: '메모', before: '가'.repeat(2_500_000), after: `${'가'.repeat(2_500_000)}끝` }],
+      }),
+    ]);
+    const { page, complaints } = await browse(url);
+    await page.locator('.event').nth(2).waitFor();
+    for (const one of await page.locator('.event > button').all()) await one.click();
+    for (const one of await page.getByRole('button', { name: 'Whole event' }).all()) await one.click();
+    await eventually(async () => expect(await page.locator('pre').count()).toBe(3));
+    expect(await page.locator('.event .title').allTextContents()).toEqual([
+      '␛[2J␛[31mredgnp.exe',
+      'javascript:alert(1)',
+      '<script>alert(1)</script>',
+    ]);
+    expect(await page.locator('main img, main script, main iframe').count()).toBe(0);
+    expect(await page.evaluate('({}).polluted')).toBeUndefined();
+    expect(await page.title()).toBe('Changes · Changefeed');
+    expect((await page.content()).length).toBeLessThan(500_000);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it.each(WIDTHS)(
+    'page ($name): axe finds nothing serious, and nothing is wider than the screen',
+    async ({ viewport, locale, colorScheme }) => {
+      const { url, feed } = await open({
+        roles: ['poll', 'dispatch', 'handle'],
+        subscriptions: [taking('orders', () => true)],
+      });
+      await appendRaw(redis, [renamed('p1', '김하나')]);
+      await eventually(async () => expect(await feed.deadLetters.count()).toBe(1));
+      const { page } = await browse(url, { viewport, locale, colorScheme });
+      for (const section of SECTIONS) {
+        await page.goto(`${url}/#/${section}`);
+        await page.locator('main h1').waitFor();
+        expect({ section, found: await seriousFindings(page) }).toEqual({ section, found: [] });
+        expect({ section, fits: await page.evaluate('document.documentElement.scrollWidth <= innerWidth') }).toEqual({
+          section,
+          fits: true,
+        });
+      }
+    },
+  );
+});
+
+function taking(name: string, isBroken: () => boolean = () => false, handled: string[] = []) {
+  return defineHandler({
+    name,
+    on: ['crm.person.*'],
+    handle(event) {
+      if (isBroken()) throw new PermanentError('the receiver is broken');
+      handled.push(event.subject);
+    },
+  });
+}

@@ -1,0 +1,81 @@
+/** Headless Chromium for the tests of the status page: one browser for a file, a fresh profile for each test. */
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, onTestFinished } from 'vitest';
+
+/** Nothing that reaches for the network or for a screen. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const WIDE = { width: 1280, height: 860 };
+export const NARROW = { width: 390, height: 844 };
+
+/** Null where no Chromium is installed (`.ci/ensure-chromium` installs one). */
+export const CHROMIUM = findChromium();
+
+export interface PageOptions {
+  viewport?: { width: number; height: number };
+  locale?: 'en-GB' | 'ko-KR';
+  colorScheme?: 'light' | 'dark';
+}
+
+export interface OpenedPage {
+  page: Page;
+  /** What the browser complained about: errors of scripts, and what the content security policy has forbidden. */
+  complaints: string[];
+}
+
+/** Call it once at the top of a file. */
+export function useBrowser(): (url: string, options?: PageOptions) => Promise<OpenedPage> {
+  let started: Promise<Browser> | undefined;
+  afterAll(async () => (await started)?.close());
+  return async (url, { viewport = WIDE, locale = 'en-GB', colorScheme = 'light' } = {}) => {
+    started ??= chromium.launch({ executablePath: CHROMIUM ?? '', args: ARGUMENTS });
+    const context = await (await started).newContext({ viewport, locale, colorScheme });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => void complaints.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(url);
+    return { page, complaints };
+  };
+}
+
+interface AxeResult {
+  violations: { id: string; impact: string | null; nodes: { html: string; failureSummary?: string }[] }[];
+}
+
+/** What axe finds serious or critical on the page as it is now. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Evaluated by the debugger: the content security policy of the page does not apply to it.
+  await page.evaluate(source);
+  const { violations } = await page.evaluate<AxeResult>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`);
+}
+
+function findChromium(): string | null {
+  for (const name of [process.env['CHROMIUM'] ?? '', 'chromium', 'chromium-browser', 'google-chrome']) {
+    if (name === '') continue;
+    try {
+      return execFileSync('sh', ['-c', 'command -v "$0"', name], { encoding: 'utf8' }).trim();
+    } catch {
+      continue;
+    }
+  }
+  return null;
+}
