@@ -61,8 +61,13 @@ export class StormProcesses {
   }
 
   /** Journals that no process could renew its locks since then. */
-  cutOff(sinceMs: number): void {
-    for (const { pid } of this.#all) appendEntry(this.#task.file, { kind: 'starved', pid, sinceMs });
+  cutOff(sinceMs: number, also: ReadonlySet<number>): void {
+    for (const pid of new Set([...also, ...this.pids()]))
+      appendEntry(this.#task.file, { kind: 'starved', pid, sinceMs });
+  }
+
+  pids(): ReadonlySet<number> {
+    return new Set([...this.#all].map(({ pid }) => pid));
   }
 
   /** Processes that are launched from now on do not kill or stop themselves. */

@@ -171,10 +171,12 @@ class Storm {
 
   async #restartRedis({ kill }: Extract<Fault, { kind: 'redis' }>): Promise<void> {
     const sinceMs = systemClock.now();
+    // One that ends meanwhile could not store what it handled last.
+    const present = this.processes.pids();
     if (kill) await this.#server.kill();
     await this.#server.restart();
     await this.#redis.ping();
-    this.processes.cutOff(sinceMs);
+    this.processes.cutOff(sinceMs, present);
     this.#counts['redis'] = (this.#counts['redis'] ?? 0) + 1;
   }
 
