@@ -1,0 +1,42 @@
+/** The JSON schema of a configuration file in JSON, for editors: made from the schemas that check it. */
+import { z } from 'zod';
+import { KINDS } from '../handlers/registry.js';
+import { configSchema } from './schema.js';
+
+type JsonSchema = Record<string, unknown>;
+
+export function configJsonSchema(): JsonSchema {
+  const whole = toSchema(configSchema);
+  // What only code can have.
+  const { derive: _, subscriptions, ...properties } = whole['properties'] as Record<string, JsonSchema>;
+  return {
+    ...whole,
+    title: 'changefeed.config.json',
+    properties: {
+      ...properties,
+      subscriptions: {
+        ...subscriptions,
+        items: { oneOf: KINDS.map(({ handler, schema }) => withHandler(handler, toSchema(schema))) },
+      },
+    },
+  };
+}
+
+function withHandler(handler: string, { $schema: _, ...schema }: JsonSchema): JsonSchema {
+  const { transform: _code, ...properties } = schema['properties'] as Record<string, unknown>;
+  return {
+    ...schema,
+    title: handler,
+    properties: { handler: { const: handler }, ...properties },
+    required: ['handler', ...((schema['required'] as string[] | undefined) ?? [])],
+  };
+}
+
+function toSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    // An editor would take it as "not to be written".
+    override: ({ jsonSchema }) => delete jsonSchema.readOnly,
+  });
+}

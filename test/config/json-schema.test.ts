@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { configJsonSchema } from '../../src/config/json-schema.js';
+import { projectFiles } from '../../src/cli/init-files.js';
+
+describe('schema of a configuration in JSON', () => {
+  it('schema of a configuration in JSON: matches the code (npx vitest run test/config/json-schema.test.ts -u updates it)', async () => {
+    await expect(`${JSON.stringify(configJsonSchema(), null, 2)}\n`).toMatchFileSnapshot(
+      '../../changefeed.schema.json',
+    );
+  });
+
+  it('schema of a configuration in JSON: accepts the examples and what init writes, and rejects what loading rejects', () => {
+    const accepts = new Ajv2020({ strict: false }).compile(configJsonSchema());
+    const written = projectFiles({ format: 'json', workspace: 'acme', baseUrl: 'https://x', token: '' });
+    const example = readFileSync(new URL('../../examples/webhook.config.json', import.meta.url), 'utf8');
+    for (const text of [String(written.get('changefeed.config.json')), example])
+      expect({ ok: accepts(JSON.parse(text)), errors: accepts.errors }).toEqual({ ok: true, errors: null });
+    const workspaces = [{ name: 'acme', baseUrl: 'https://x', token: 't' }];
+    expect(accepts({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'x', order: 'recrod' }] })).toBe(false);
+    expect(accepts({ workspaces, subscriptons: [] })).toBe(false);
+    expect(accepts({ workspaces: [{ name: 'acme' }] })).toBe(false);
+  });
+});
