@@ -37,6 +37,7 @@ export type {
 } from './app/changefeed.js';
 
 // Configuring it.
+export type { Duration } from './runtime/duration.js';
 export { loadConfig } from './config/load.js';
 export type { LoadedConfig, LoadOptions } from './config/load.js';
 export { parseConfig } from './config/parse.js';
@@ -80,6 +81,7 @@ export type {
   ChangeEvent,
   DetectedBy,
   EventData,
+  EventPattern,
   EventType,
   Notice,
   NoticeKind,

@@ -110,8 +110,13 @@ const listOptions = strictOptions({
   ...descriptorOptions,
 });
 
+/** The built-in lists by name, which the editor completes; others by their path, or with a `path` in their options. */
+type ListsInput = { readonly [List in BuiltInList]?: ListInput | undefined } & Readonly<
+  Record<string, ListInput | undefined>
+>;
+
 /** Every list is present in the result. */
-const lists = z
+const lists: z.ZodType<ListConfigs, ListsInput> = z
   .record(z.string(), listOptions, { error: `an object whose keys are ${A_LIST}` })
   .transform((given, context) => {
     const named = new Map<string, ListConfig>();

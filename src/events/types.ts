@@ -33,6 +33,13 @@ export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 export type NoticeType = `changefeed.${NoticeKind}`;
 
+/**
+ * A pattern in `on`, with `*` for any characters. The editor completes the usual ones; lists and derive functions of your own have
+ * others.
+ */
+export type EventPattern =
+  EventType | NoticeType | 'crm.*' | `crm.${ObjectName}.*` | `crm.*.${Verb}` | 'changefeed.*' | (string & {});
+
 /** A problem of the feed itself; `data.notice` of its event. */
 export interface Notice {
   /** `error`: something does not work. `warning`: a person should decide or check something. */

@@ -2,7 +2,16 @@
 import type { ListDefinition, RecordOf } from '../crm/lists/define.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
-import type { ChangeData, ChangeEvent, EventData, EventType, Notice, NoticeType, Verb } from '../events/types.js';
+import type {
+  ChangeData,
+  ChangeEvent,
+  EventData,
+  EventPattern,
+  EventType,
+  Notice,
+  NoticeType,
+  Verb,
+} from '../events/types.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { orRefuse, parseOptions } from './kind.js';
 import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
@@ -117,7 +126,7 @@ type WithRecord<Data, Item> = {
 export type Start = NonNullable<SubscriptionOptions['start']>;
 
 export interface HandlerOptions<
-  On extends readonly string[],
+  On extends readonly EventPattern[],
   From extends Start = Start,
   Lists extends NamedLists = readonly ListName[],
 > extends Omit<SubscriptionOptions, 'on' | 'where' | 'start' | 'lists'> {
@@ -148,14 +157,14 @@ export interface HandlerOptions<
  * @throws ChangefeedError `CF_CONFIG_INVALID` naming the subscription, the option, what was found and what is allowed.
  */
 export function defineHandler<
-  const On extends readonly string[] = readonly ['crm.*'],
+  const On extends readonly EventPattern[] = readonly ['crm.*'],
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
 >(options: HandlerOptions<On, From, Lists>): Subscription {
   return orRefuse('defineHandler', () => toHandler(options));
 }
 
-function toHandler<const On extends readonly string[], From extends Start, Lists extends NamedLists>(
+function toHandler<const On extends readonly EventPattern[], From extends Start, Lists extends NamedLists>(
   options: HandlerOptions<On, From, Lists>,
 ): Subscription {
   const given: unknown = options;

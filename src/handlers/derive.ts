@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
 import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
-import { VERBS, type ChangeEvent } from '../events/types.js';
+import { VERBS, type ChangeEvent, type EventPattern } from '../events/types.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { EventOfLists, NamedLists, Start } from './define.js';
 import { PermanentError } from './errors.js';
@@ -31,7 +31,7 @@ type Shared = Pick<
 >;
 
 export interface DeriveOptions<
-  On extends readonly string[],
+  On extends readonly EventPattern[],
   Type extends string,
   From extends Start = Start,
   Lists extends NamedLists = readonly ListName[],
@@ -81,7 +81,7 @@ const deriveSchema = strictOptions({
 
 /** @throws ChangefeedError `CF_CONFIG_INVALID` naming the option, what was found and what is allowed */
 export function defineDerive<
-  const On extends readonly string[] = readonly ['crm.*'],
+  const On extends readonly EventPattern[] = readonly ['crm.*'],
   const Type extends string = string,
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
@@ -90,7 +90,7 @@ export function defineDerive<
 }
 
 function toDerivation<
-  const On extends readonly string[],
+  const On extends readonly EventPattern[],
   Type extends string,
   From extends Start,
   Lists extends NamedLists,

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import { mayBeType } from '../events/catalogue.js';
 import { parseBeginning } from '../events/log-id.js';
+import type { EventPattern } from '../events/types.js';
+import type { Duration } from '../runtime/duration.js';
 import { ChangefeedError } from '../errors.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
 import { anEventType, meantType } from '../schema-kit/event-pattern.js';
@@ -39,7 +41,7 @@ const settleOptions = strictOptions(
 
 /** `settle: '30s'` is short for `settle: { still: '30s' }`. */
 const settle = z.preprocess(
-  (given: string | z.input<typeof settleOptions>) => (typeof given === 'string' ? { still: given } : given),
+  (given: Duration | z.input<typeof settleOptions>) => (typeof given === 'string' ? { still: given } : given),
   settleOptions
     .refine(({ still, atMost = still }) => atMost >= still, {
       path: ['atMost'],
@@ -56,12 +58,14 @@ const batchOptions = strictOptions({
   linger: duration({ from: '0ms', to: LONGEST_WAIT }).default(DEFAULT_BATCH.linger),
 });
 
+const eventPattern: z.ZodType<string, EventPattern> = z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern);
+
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
   name,
   /** Event types, `*` for any run of characters. @defaultValue `['crm.*']` */
-  on: listOf(z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern), 'event types').default(['crm.*']),
+  on: listOf(eventPattern, 'event types').default(['crm.*']),
   /** Names of workspaces. @defaultValue all */
   workspaces: listOf(text('the name of a workspace'), 'names of workspaces').optional(),
   /** Lists, by name (`activity`) or path (`people/activity`); in code also what `defineList` returns. @defaultValue all */

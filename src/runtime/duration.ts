@@ -1,5 +1,10 @@
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+type Unit = keyof typeof UNIT_MS;
+
+/** A duration with its unit, as a text: `'30s'`, `'15m'`, `'1.5h'`. */
+export type Duration = `${number}${Unit}` | `${number} ${Unit}`;
+
 /** `'30s'`, `'15m'`, `'7d'`, `'250ms'`, `'1.5h'` in milliseconds; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text.trim());

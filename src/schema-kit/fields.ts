@@ -3,7 +3,7 @@
  * found.
  */
 import { z } from 'zod';
-import { parseDuration } from '../runtime/duration.js';
+import { parseDuration, type Duration } from '../runtime/duration.js';
 import { didYouMean } from './did-you-mean.js';
 
 /** An object with exactly these options. An unknown option is an error that suggests the nearest known one. */
@@ -25,7 +25,7 @@ export function strictOptions<Shape extends z.core.$ZodLooseShape>(
 export const A_DURATION = `a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d'`;
 
 /** A text such as `'30s'`, read as milliseconds. The bounds are texts of the same form. */
-export function duration({ from, to }: { from: string; to: string }): z.ZodType<number, string> {
+export function duration({ from, to }: { from: Duration; to: Duration }): z.ZodType<number, Duration> {
   const [leastMs = 0, mostMs = 0] = [parseDuration(from), parseDuration(to)];
   const error = `${A_DURATION}, from '${from}' to '${to}'`;
   return z.string({ error }).transform((text, context) => {
@@ -33,7 +33,8 @@ export function duration({ from, to }: { from: string; to: string }): z.ZodType<
     if (ms !== undefined && ms >= leastMs && ms <= mostMs) return ms;
     context.addIssue({ code: 'custom', message: error });
     return z.NEVER;
-  });
+    // The type of the input is narrower than what is checked first: the compiler then sees a missing unit.
+  }) as unknown as z.ZodType<number, Duration>;
 }
 
 export function wholeNumber(least: number, most: number): z.ZodNumber {

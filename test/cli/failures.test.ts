@@ -125,7 +125,7 @@ describe('failures: the command line', () => {
     expect(await folder.run(['sweep', 'people'])).toMatchObject({ code: 0 });
     editPeople(crm, 2);
     const swept = await folder.run(['sweep', 'people']);
-    expect(swept.code).toBe(0);
+    expect(swept.code).toBe(1);
     expect(swept.stderr).toMatch(/✓ people +2 events/);
     expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
     expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);

@@ -15,7 +15,7 @@ describe('schema of a configuration in JSON', () => {
     const accepts = new Ajv2020({ strict: false }).compile(configJsonSchema());
     const written = projectFiles({ format: 'json', workspace: 'acme', baseUrl: 'https://x', token: '' });
     const example = readFileSync(new URL('../../examples/webhook.config.json', import.meta.url), 'utf8');
-    for (const text of [String(written.get('changefeed.config.json')), example])
+    for (const text of [written.get('changefeed.config.json') as string, example])
       expect({ ok: accepts(JSON.parse(text)), errors: accepts.errors }).toEqual({ ok: true, errors: null });
     const workspaces = [{ name: 'acme', baseUrl: 'https://x', token: 't' }];
     expect(accepts({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'x', order: 'recrod' }] })).toBe(false);

@@ -191,7 +191,7 @@ describe('exec: a program that takes too long', () => {
 
   it('exec: SIGKILL ends a program and its children that ignore SIGTERM', async () => {
     const stopping = new AbortController();
-    const options = { ...script(lingering(true)), cwd: folder, killAfter: '200ms' };
+    const options = { ...script(lingering(true)), cwd: folder, killAfter: '200ms' } as const;
     const failed = failureOf(deliver(options, { signal: stopping.signal }));
     const pids = await pidsOf();
     stopping.abort();

@@ -36,7 +36,7 @@ describe('subscription options', () => {
     });
   });
 
-  it.each([
+  it.each<[SubscriptionOptions['settle'], object]>([
     ['30s', { stillMs: 30_000, atMostMs: 300_000 }],
     [{ still: '30s' }, { stillMs: 30_000, atMostMs: 300_000 }],
     [

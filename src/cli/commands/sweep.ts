@@ -9,7 +9,7 @@ import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
 
-/** Ends when every event found is handled or a dead letter. Exits with 1 when a list could not be completed. */
+/** Ends when every event found is handled or a dead letter. Exits with 1 when a list could not be completed, or an event could not be handled. */
 export const sweep = defineFeedCommand({
   input: {
     lists: listArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`),
@@ -47,13 +47,15 @@ async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }
   // A handler may write to standard output: with --json the summary is its last line, without it goes to standard error.
   if (json) io.out(JSON.stringify({ sweeps: sweeps.map(asData), unhandled }));
   else for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
+  const dead = deadLetterTexts(before.subscriptions, subscriptions);
   const complaints = [
-    ...deadLetterTexts(before.subscriptions, subscriptions),
+    ...dead,
     ...(waited.outcome === 'timeout' ? [unhandledText(subscriptions, timeoutMs)] : []),
     incompleteText(sweeps),
   ];
   for (const complaint of complaints) if (complaint !== undefined) io.err(complaint);
-  return waited.outcome === 'timeout' || sweeps.some(({ outcome }) => outcome === 'incomplete') ? 1 : 0;
+  const isHandled = waited.outcome !== 'timeout' && dead.length === 0;
+  return !isHandled || sweeps.some(({ outcome }) => outcome === 'incomplete') ? 1 : 0;
 }
 
 async function readLists(
