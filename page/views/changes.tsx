@@ -300,10 +300,11 @@ function useFeed(filter: Filter): Feed {
     setWaiting([]);
   };
   return {
+    // First: a page has events too, those that it began with.
+    ...page,
     events,
     fresh: fresh.current,
     waiting: waiting.length,
-    ...page,
     loading,
     error,
     line,

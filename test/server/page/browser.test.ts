@@ -9,8 +9,14 @@ import { useRedis } from '../../support/redis.js';
 
 const SECTIONS = ['changes', 'lists', 'subscriptions', 'dead', 'todos', 'schema', 'problems'];
 const WIDTHS = [
-  { name: 'wide, English, light', viewport: WIDE, locale: 'en-GB', colorScheme: 'light' },
-  { name: 'narrow, Korean, dark', viewport: NARROW, locale: 'ko-KR', colorScheme: 'dark' },
+  {
+    name: 'wide, English, light',
+    viewport: WIDE,
+    locale: 'en-GB',
+    colorScheme: 'light',
+    heading: 'What changed just now',
+  },
+  { name: 'narrow, Korean, dark', viewport: NARROW, locale: 'ko-KR', colorScheme: 'dark', heading: '방금 변경된 내용' },
 ] as const;
 
 // Skipped where no Chromium is installed; .ci/ensure-chromium installs one.
@@ -25,6 +31,28 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     });
 
   beforeAll(() => buildPage());
+
+  it.each(WIDTHS)(
+    'page ($name): a colleague sees changes as they come, and finds those of a person',
+    async ({ viewport, locale, colorScheme, heading }) => {
+      const { url } = await open();
+      await appendRaw(redis, [renamed('p1', '김하나', '박담당'), renamed('p2', '이둘', '최담당')]);
+      const { page, complaints } = await browse(url, { viewport, locale, colorScheme });
+      await page.getByRole('heading', { name: heading }).waitFor();
+      await page.locator('.event').nth(1).waitFor();
+      await appendRaw(redis, [renamed('p3', '박셋', '최담당')]);
+      await page.locator('.event .title').filter({ hasText: '박셋' }).waitFor();
+      expect(await page.locator('.event .title').allTextContents()).toEqual(['박셋', '이둘', '김하나']);
+      if (viewport === NARROW) await page.getByRole('button', { name: '필터' }).click();
+      await page
+        .getByRole('combobox', { name: locale === 'ko-KR' ? '담당자' : 'Person in charge', exact: true })
+        .fill('박담당');
+      await eventually(async () => expect(await page.locator('.event .title').allTextContents()).toEqual(['김하나']));
+      expect(await page.locator('.changes').textContent()).toMatch(/이름.*예전 이름.*김하나/);
+      expect(page.url()).toContain('person=');
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it('page: an operator pauses and resumes a subscription with the keyboard', async () => {
     const { url, feed } = await open({ subscriptions: [taking('orders')] });
@@ -109,7 +137,12 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     const { page, complaints } = await browse(url);
     await page.locator('.event').nth(2).waitFor();
     for (const one of await page.locator('.event > button').all()) await one.click();
-    for (const one of await page.getByRole('button', { name: 'Whole event' }).all()) await one.click();
+    // Each button goes when it is pressed.
+    const whole = page.getByRole('button', { name: 'Whole event' });
+    for (let count = 3; count > 0; count -= 1) {
+      await whole.first().click();
+      await eventually(async () => expect(await whole.count()).toBe(count - 1));
+    }
     await eventually(async () => expect(await page.locator('pre').count()).toBe(3));
     expect(await page.locator('.event .title').allTextContents()).toEqual([
       '␛[2J␛[31mredgnp.exe',
