@@ -20,7 +20,7 @@ export async function evaluate(file: string, library: object): Promise<Evaluated
   for (const path of loaded) Reflect.deleteProperty(jiti.cache, path);
   const before = new Set(Object.keys(jiti.cache));
   try {
-    const module = await run(jiti, file);
+    const module = withDefault(await run(jiti, file));
     const imported = Object.keys(jiti.cache).filter(
       (path) => !before.has(path) && !/[\\/]node_modules[\\/]/.test(path),
     );
@@ -42,6 +42,12 @@ async function run(jiti: Jiti, file: string): Promise<unknown> {
     if (!waitsAtTopLevel(error)) throw error;
     return await jiti.import(file);
   }
+}
+
+/** What CommonJS assigns to `module.exports` is the default export. A compiled ES module is marked by `__esModule`. */
+function withDefault(module: unknown): unknown {
+  if (typeof module !== 'object' || module === null || 'default' in module || '__esModule' in module) return module;
+  return Object.keys(module).length === 0 ? module : { default: module };
 }
 
 function waitsAtTopLevel(error: unknown): boolean {

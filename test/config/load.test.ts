@@ -52,6 +52,15 @@ describe('configuration file', () => {
     expect((await load()).source).toBe('changefeed.config.json');
   });
 
+  it('configuration file: in a CommonJS project may use require and module.exports', async () => {
+    write('package.json', '{}');
+    write(
+      'changefeed.config.js',
+      `const { defineConfig } = require('crm-changefeed');\nmodule.exports = defineConfig({ workspaces: [${WORKSPACE}] });`,
+    );
+    expect((await load()).config.workspaces).toMatchObject([{ name: 'acme', token: TOKEN }]);
+  });
+
   it('configuration file: imports the running package, not a second copy', async () => {
     write('changefeed.config.ts', `import { Marker } from 'crm-changefeed';\nthrow new Marker('mine');`);
     const error = await load().catch((thrown: unknown) => thrown as Error);

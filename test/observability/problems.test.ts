@@ -1,81 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { problemsOf } from '../../src/observability/problems.js';
-import type { ListStatus, Status, SubscriptionStatus } from '../../src/observability/status.js';
+import {
+  ALL,
+  AT,
+  EARLIER,
+  failure,
+  HEALTHY_REDIS,
+  list,
+  problemsWith,
+  process,
+  subscription,
+} from '../support/statuses.js';
 
-const AT = '2026-03-01T09:10:00.000Z';
-const EARLIER = '2026-03-01T09:00:00.000Z';
-
-const list = (more: Partial<ListStatus> = {}): ListStatus => ({
-  list: 'people',
-  enabled: true,
-  scheduling: 'fixed',
-  intervalMs: 3_000,
-  idleMs: null,
-  freshness: null,
-  failure: null,
-  dueAt: AT,
-  late: false,
-  baselineAt: EARLIER,
-  lastSweep: null,
-  silence: null,
-  shortcuts: null,
-  heldRemovals: null,
-  heldCreations: null,
-  sweeping: null,
-  records: 1,
-  ...more,
-});
-const failure = {
-  code: 'CF_UNAVAILABLE',
-  message: 'It answered 503.',
-  page: 1,
-  since: EARLIER,
-  at: AT,
-  attempts: 2,
-  retryAt: AT,
-};
-const subscription = (more: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
-  name: 'ops',
-  handler: 'webhook',
-  on: ['crm.*'],
-  waiting: 0,
-  active: 0,
-  delayed: 0,
-  dead: 0,
-  paused: false,
-  disabled: null,
-  failingSince: null,
-  lagEvents: 0,
-  lagSeconds: 0,
-  ...more,
-});
-const process = (roles: readonly string[], more: object = {}): Status['processes'][number] => ({
-  id: roles.join('-'),
-  pid: 7,
-  host: 'crm-1',
-  startedAt: EARLIER,
-  roles,
-  workspaces: ['acme'],
-  stalled: [],
-  spent: [],
-  ...more,
-});
-const HEALTHY_REDIS = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
-const ALL = process(['poll', 'dispatch', 'handle']);
-
-const found = (more: {
-  lists?: ListStatus[];
-  subscriptions?: SubscriptionStatus[];
-  processes?: Status['processes'];
-  redis?: Status['redis'];
-}) => {
-  const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
-  const lastMinute = { requests: 0, share: 0, spent: [] };
-  const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, lastMinute };
-  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, advice: null, lists };
-  const problems = problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });
-  return problems.map(({ severity, kind, subject }) => `${severity} ${kind} ${subject}`);
-};
+const found = (more: Parameters<typeof problemsWith>[0]): string[] =>
+  problemsWith(more).map(({ severity, kind, subject }) => `${severity} ${kind} ${subject}`);
 
 describe('problems', () => {
   it.each([

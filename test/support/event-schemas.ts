@@ -1,9 +1,13 @@
-/** Schemas of the data of each verb's events. The compiler checks that they agree with the type `EventData`. */
+/**
+ * Schemas of the data of each verb's events, and of the feed's own. The compiler checks that they agree with the types. The JSON Schema
+ * in docs/ is made from them, with the comments of the types as descriptions.
+ */
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
 import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
 import { PROBLEM_KINDS, type EventData, type Notice } from '../../src/events/types.js';
 import type { ChangeEvent, CrmRecord } from '../../src/index.js';
+import { optionDocs } from './option-docs.js';
 
 const record: z.ZodType<CrmRecord> = z.looseObject({ id: z.string().min(1) });
 const nothing = z.custom<readonly []>((value) => Array.isArray(value) && value.length === 0);
@@ -147,10 +151,91 @@ const envelope = z.strictObject({
 
 /** The problems of an event by the schema of its verb; empty if it is valid. */
 export function problemsOf(event: ChangeEvent): string[] {
-  const verb = event.type.slice(event.type.lastIndexOf('.') + 1);
-  const ofCrm = verb in SCHEMAS ? SCHEMAS[verb as Name] : z.never();
-  const ofVerb = event.type.startsWith('changefeed.') ? ofTheFeed(event.type) : ofCrm;
-  return [envelope.safeParse(event), ofVerb.safeParse(event.data)].flatMap(({ error }) =>
+  return [envelope.safeParse(event), dataSchemaOf(event.type).safeParse(event.data)].flatMap(({ error }) =>
     (error?.issues ?? []).map(({ path, message }) => `${event.type}: ${path.join('.')} ${message}`),
+  );
+}
+
+/** The schema of the data of an event type. */
+function dataSchemaOf(type: string): z.ZodType {
+  return DATA[dataNameOf(type)] ?? z.never();
+}
+
+const DATA: Readonly<Record<string, z.ZodType>> = {
+  ...SCHEMAS,
+  changefeed: ofTheFeed('changefeed.*'),
+  'problem.over': ofTheFeed('changefeed.problem.over'),
+};
+
+function dataNameOf(type: string): string {
+  if (!type.startsWith('changefeed.')) return type.slice(type.lastIndexOf('.') + 1);
+  return type === 'changefeed.problem.over' ? 'problem.over' : 'changefeed';
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * JSON Schemas (2020-12) by name: of whole events by their type, and what they share. Properties that are not named are allowed, so that
+ * a receiver does not refuse the events of a later version.
+ * @param at where the schemas are in the document: `#/$defs/`
+ */
+export function jsonSchemas(at: string): Record<string, Json> {
+  const types = [...EVENT_TYPES, ...NOTICE_TYPES];
+  const data = Object.entries(DATA).map(([name, schema]) => [`data.${name}`, toJson(schema, 'ChangeData')] as const);
+  const events = types.map((type) => {
+    const properties = { type: { const: type }, data: { $ref: `${at}data.${dataNameOf(type)}` } };
+    return [type, { title: type, type: 'object', allOf: [{ $ref: `${at}CloudEvent` }], properties }] as const;
+  });
+  const shared = { CloudEvent: toJson(envelope, 'ChangeEvent'), Record: RECORD, ...Object.fromEntries(data) };
+  const text = JSON.stringify({ ...Object.fromEntries(events), ...shared });
+  return JSON.parse(text.replaceAll(RECORD_REF, `${at}Record`)) as Record<string, Json>;
+}
+
+const RECORD_REF = 'the schema of a record';
+const RECORD: Json = {
+  description:
+    'A record as its list shows it: the id, and whatever fields the workspace has. `changefeed schema --types` prints those that were seen.',
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string', minLength: 1 } },
+};
+
+function toJson(schema: z.ZodType, declaredBy: string): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const is = (other: z.ZodType): boolean => (zodSchema as unknown) === other;
+      if (is(nothing)) Object.assign(jsonSchema, { type: 'array', maxItems: 0 });
+      if (is(record)) replace(jsonSchema, { $ref: RECORD_REF });
+      else replace(jsonSchema, published(jsonSchema));
+    },
+  });
+  const properties = json['properties'] as Json;
+  return { ...json, properties: { ...properties, ...commentsOn(properties, declaredBy) } };
+}
+
+/** Without what is a detail of zod, and without what would refuse a property of a later version. */
+function published(schema: Json): Json {
+  const { additionalProperties: _1, readOnly: _2, pattern, format, minimum, maximum, ...rest } = schema;
+  return {
+    ...rest,
+    ...(format === 'date-time' ? { format } : pattern !== undefined && { pattern }),
+    ...(typeof minimum === 'number' && minimum > Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER && { maximum }),
+  };
+}
+
+function replace(target: object, by: object): void {
+  for (const key of Object.keys(target)) Reflect.deleteProperty(target, key);
+  Object.assign(target, by);
+}
+
+/** The properties with the comments of the interface that declares them. */
+function commentsOn(properties: Json, declaredBy: string): Json {
+  const docs = optionDocs('events/types.ts', declaredBy).filter(
+    ({ name, meaning }) => name in properties && meaning !== '',
+  );
+  return Object.fromEntries(
+    docs.map(({ name, meaning }) => [name, { description: meaning, ...(properties[name] as Json) }]),
   );
 }

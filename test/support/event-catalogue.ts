@@ -1,0 +1,220 @@
+/** docs/events.md, docs/events.schema.json and docs/asyncapi.json: made from the table of event types, their schemas and real events. */
+import packageJson from '../../package.json' with { type: 'json' };
+import { builtInLists } from '../../src/crm/lists/lists.js';
+import { EVENT_TYPES, NOTICE_TYPES, typesOf } from '../../src/events/catalogue.js';
+import type { ChangeEvent, TodoVerb, Verb } from '../../src/events/types.js';
+import { jsonSchemas } from './event-schemas.js';
+import { noticeRows } from './notice-table.js';
+import { optionDocs } from './option-docs.js';
+
+type Json = Record<string, unknown>;
+type Examples = ReadonlyMap<string, ChangeEvent>;
+
+const ALL_TYPES: readonly string[] = [...EVENT_TYPES, ...NOTICE_TYPES];
+
+/** When an event of the verb is emitted. */
+const WHEN: Readonly<Record<Verb | TodoVerb, string>> = {
+  created: 'A record is in the list that was not there before.',
+  updated: 'A field of a record changed.',
+  deleted: 'A record is no longer in the list: deleted, merged, or no longer permitted for the token.',
+  snapshot: 'The present state of a record, for a baseline that emits or a subscription that starts with a snapshot.',
+  schema_changed: 'A field appeared, vanished or changed its value type on nearly all records of the list.',
+  completed: 'An open todo is done.',
+  reopened: 'A todo that was done is open again.',
+  rescheduled: 'The due date was changed, set or removed.',
+  reassigned: 'The person in charge was changed, set or removed.',
+  due_soon: 'An open todo is due within `todos.dueSoon` (default 24 hours).',
+  overdue: 'An open todo has passed its due time.',
+};
+
+function whenOf(type: string): string {
+  const [first, ...rest] = type.split('.');
+  if (first === 'crm') return WHEN[type.slice(type.lastIndexOf('.') + 1) as Verb];
+  const row = noticeRows().find(({ kind }) => kind === rest.join('.'));
+  if (row === undefined) throw new Error(`docs/operations.md has no row for "${rest.join('.')}" in its table of kinds`);
+  return row.when;
+}
+
+/** JSON Schema of every event type. */
+export function schemaDocument(): string {
+  const document = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:crm-changefeed:events',
+    title: 'Changefeed events',
+    description: 'Any event of the built-in lists, and of the feed itself. `#/$defs/<type>` is the schema of one type.',
+    oneOf: ALL_TYPES.map((type) => ({ $ref: `#/$defs/${type}` })),
+    $defs: jsonSchemas('#/$defs/'),
+  };
+  return written(document);
+}
+
+/** AsyncAPI 3: one channel, which is what a subscription receives, and a message for every type. */
+export function asyncApiDocument(examples: Examples): string {
+  const inComponents = (type: string) => ({ $ref: `#/components/messages/${type}` });
+  const document = {
+    asyncapi: '3.0.0',
+    info: {
+      title: packageJson.name,
+      version: packageJson.version,
+      description: packageJson.description,
+      license: { name: packageJson.license },
+    },
+    defaultContentType: 'application/cloudevents+json',
+    channels: {
+      subscription: {
+        title: 'A subscription',
+        description:
+          'The events that `on` and the other options of a subscription select. The address is that of its handler: the URL of a webhook, the name of a BullMQ queue, a file.',
+        address: null,
+        messages: Object.fromEntries(ALL_TYPES.map((type) => [type, inComponents(type)])),
+      },
+    },
+    operations: {
+      deliver: {
+        action: 'send',
+        summary: 'At least once; the events of one record in order.',
+        channel: { $ref: '#/channels/subscription' },
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+      },
+    },
+    components: {
+      messages: Object.fromEntries(ALL_TYPES.map((type) => [type, messageOf(type, examples)])),
+      messageTraits: { signed: SIGNED },
+      schemas: jsonSchemas('#/components/schemas/'),
+    },
+  };
+  return written(document);
+}
+
+function messageOf(type: string, examples: Examples): Json {
+  return {
+    name: type,
+    title: type,
+    summary: whenOf(type),
+    payload: { $ref: `#/components/schemas/${type}` },
+    traits: [{ $ref: '#/components/messageTraits/signed' }],
+    examples: [{ payload: examples.get(type) }],
+  };
+}
+
+/** Headers of the handler `webhook`. */
+const SIGNED: Json = {
+  headers: {
+    type: 'object',
+    description: 'Sent by the handler `webhook`, as Standard Webhooks specifies.',
+    properties: {
+      'webhook-id': { type: 'string', description: 'The id of the event: the same for every attempt.' },
+      'webhook-timestamp': { type: 'string', description: 'Seconds since 1970: the time of this attempt.' },
+      'webhook-signature': { type: 'string', description: 'One `v1,<base64>` for each secret, separated by spaces.' },
+    },
+  },
+};
+
+/** docs/events.md */
+export function eventsPage(examples: Examples): string {
+  const parts = [
+    INTRODUCTION,
+    '## All types',
+    ...builtInLists.all.flatMap((list) => [`### List \`${list.name}\``, tableOf(typesOf(list))]),
+    '### The feed itself',
+    'Reported by Changefeed about itself: [operations.md](operations.md) says what to do about each. A subscription gets them only by a pattern that begins with `changefeed.`.',
+    tableOf(NOTICE_TYPES),
+    '## The data of an event',
+    DATA_TEXT,
+    table(
+      ['field', 'meaning'],
+      optionDocs('events/types.ts', 'ChangeData').map(({ name, meaning }) => [
+        `\`${name}\``,
+        meaning || (MEANINGS[name] ?? ''),
+      ]),
+    ),
+    '## Examples',
+    'Real events of a synthetic workspace, each whole.',
+    ...ALL_TYPES.map((type) => exampleOf(type, examples)),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** Declared by the name of their type. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  class: '`edited`: by a person or an integration. `refreshed`: only fields that the system updates by itself.',
+  detectedBy: 'How the change was detected: by its timestamp, its content, or both. `clock`: no change, a todo is due.',
+};
+
+const INTRODUCTION = `# Events
+
+Every event is a [CloudEvent](https://cloudevents.io) 1.0 in its JSON form. Handlers, webhooks, queues, files and \`changefeed tail --json\`
+all get the same event.
+
+This page is generated from the code: \`npx vitest run test/events/catalogue.test.ts -u\`. Two more files are made with it, and both are in
+the package:
+
+- [events.schema.json](events.schema.json): JSON Schema (2020-12). \`import schema from 'crm-changefeed/events.schema.json' with { type: 'json' }\`;
+  \`#/$defs/crm.todo.completed\` is the schema of one type.
+- [asyncapi.json](asyncapi.json): the same as an AsyncAPI 3 document, with the examples.
+
+| attribute | meaning |
+|---|---|
+${optionDocs('events/types.ts', 'ChangeEvent')
+  .map(({ name, meaning }) => `| \`${name}\` | ${meaning || (ATTRIBUTES()[name] ?? '')} |`)
+  .join('\n')}
+
+Lists that you add ([lists.md](lists.md)) have the types \`crm.<object>.created\`, \`updated\`, \`deleted\`, \`snapshot\` and \`schema_changed\`, with
+the same data. Functions of \`defineDerive\` emit types of your own: [fan-out.md](fan-out.md#events-of-your-own-derive).`;
+
+function ATTRIBUTES(): Readonly<Record<string, string>> {
+  return {
+    specversion: 'Always `1.0`.',
+    datacontenttype: 'Always `application/json`.',
+    data: 'What happened: see [below](#the-data-of-an-event).',
+  };
+}
+
+const DATA_TEXT = `A field that does not apply is absent. [handlers.md](handlers.md#your-own-function) shows which type has which; in TypeScript, \`event.type\`
+narrows the event. Contents of \`before\` and \`after\` are records of the CRM as its lists show them, with its field names.`;
+
+function tableOf(types: readonly string[]): string {
+  return table(
+    ['type', 'when'],
+    types.map((type) => [`[\`${type}\`](#${anchorOf(type)})`, whenOf(type)]),
+  );
+}
+
+function exampleOf(type: string, examples: Examples): string {
+  return [`### ${type}`, whenOf(type), `\`\`\`json\n${compact(examples.get(type))}\n\`\`\``].join('\n\n');
+}
+
+/** As GitHub makes it from the heading. */
+function anchorOf(heading: string): string {
+  return heading.replaceAll('.', '');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+const LINE = 120;
+
+/** JSON in which an object or array that fits on a line is on one line. */
+function compact(value: unknown, indent = ''): string {
+  const line = oneLine(value);
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= LINE) return line;
+  const deeper = `${indent}  `;
+  if (Array.isArray(value)) return `[\n${value.map((one) => deeper + compact(one, deeper)).join(',\n')}\n${indent}]`;
+  const entries = Object.entries(value).map(
+    ([key, inner]) => `${deeper}${JSON.stringify(key)}: ${compact(inner, deeper)}`,
+  );
+  return `{\n${entries.join(',\n')}\n${indent}}`;
+}
+
+function oneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${oneLine(inner)}`);
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}
+
+function written(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}

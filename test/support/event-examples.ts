@@ -1,0 +1,206 @@
+/**
+ * One real event of every type, for docs/events.md. Sweeps of a sandbox find them, on a clock of the test, so a second run finds the
+ * same events with the same ids and times. Rows of history and activity never change in the sandbox: there the answers are changed.
+ */
+import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
+import type { Baseline } from '../../src/detect/detect.js';
+import { compileRules } from '../../src/detect/rules.js';
+import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
+import { buildNotice } from '../../src/events/notices.js';
+import type { ChangeEvent, NoticeKind } from '../../src/events/types.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { Keys } from '../../src/state/keys.js';
+import { createNoticeStore } from '../../src/state/notices.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { createTodoStore } from '../../src/state/todo-store.js';
+import { sweepList } from '../../src/sweep/run-sweep.js';
+import { emitDueTodos } from '../../src/todos/monitor.js';
+import { FaultSchedule } from '../model/fault-schedule.js';
+import { inProcessApi } from '../model/in-process-api.js';
+import { ModelTime } from '../model/time.js';
+import { noticeRows } from './notice-table.js';
+import type { TestRedis } from './redis.js';
+import { AT, EARLIER, failure, HEALTHY_REDIS, list, problemsWith, process, subscription } from './statuses.js';
+
+const WORKSPACE = 'acme';
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const WATCH = { timeZone: 'Asia/Seoul', dueSoonMs: 24 * HOUR_MS };
+/** Enough rows for a change of the schema, few enough that a person in the examples has a short story. */
+const SIZES = { people: 24, organizations: 12, memos: 12, todos: 12, history: 12, activity: 12 };
+/** Lists whose rows never change in the sandbox. */
+const GROWING = ['history', 'activity'] as const;
+
+/** An event of every type, in the order of the catalogue. */
+export async function eventExamples(redis: TestRedis): Promise<Map<string, ChangeEvent>> {
+  const found = [...(await eventsOfALife(redis)), ...(await noticeExamples(redis))];
+  const all = [...EVENT_TYPES, ...NOTICE_TYPES].map((type) => [type, bestOf(found, type)] as const);
+  return new Map(all);
+}
+
+/** The first, an edit if there is one. Redis keeps sets in any order, so events of one moment are taken by their ids. */
+function bestOf(events: readonly ChangeEvent[], type: string): ChangeEvent {
+  const key = ({ time, id }: ChangeEvent): string => `${time} ${id}`;
+  const sorted = events.filter((event) => event.type === type).sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  const [first] = sorted;
+  if (first === undefined) throw new Error(`test/support/event-examples.ts makes no event of type ${type}`);
+  return sorted.find(({ data }) => data.class === 'edited') ?? first;
+}
+
+async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
+  const time = new ModelTime();
+  const sandbox = createSandbox({ ...SIZES, seed: 3, limit: null, clock: time.forWorld });
+  const { life } = sandbox;
+  const shown: Shown = { edited: new Set(), hidden: new Set(), drifted: false };
+  const api = inProcessApi({
+    sandbox,
+    clock: time.autoAdvancing,
+    faults: new FaultSchedule(null),
+    attempts: 1,
+    latencyMs: 0,
+    visible: (name, records) => visible(shown, name, records),
+  });
+  const sweeps = (keys: Keys, baseline: Baseline) => async (): Promise<void> => {
+    const store = createSweepStore(redis.redis, keys, WORKSPACE);
+    for (const name of LIST_NAMES) {
+      const rules = compileRules(name, {}, WATCH);
+      const deps = { workspace: WORKSPACE, api, store, clock: time.waiting, log: silentLog };
+      await sweepList(deps, { list: name, rules, baseline, pagesAhead: 0 });
+    }
+    const todos = createTodoStore(redis.redis, keys, WORKSPACE);
+    await emitDueTodos({ workspace: WORKSPACE, watch: WATCH, store: todos }, { clock: time.waiting, log: silentLog });
+    time.advance(MINUTE_MS);
+  };
+  const snapshots = new Keys(`${redis.keys.prefix}:snapshots`);
+  await sweeps(snapshots, 'emit')();
+  const sweep = sweeps(redis.keys, 'quiet');
+  await sweep();
+
+  const now = time.now();
+  const [doomed, gone, kept] = [life.createPerson(), life.createPerson(), life.createPerson()];
+  life.assignPerson();
+  const organization = life.createOrganization();
+  life.assignOrganization();
+  const memo = life.createMemo();
+  life.editMemo();
+  const todo = life.createTodo({ startAt: now + 47 * HOUR_MS, endAt: now + 48 * HOUR_MS });
+  const [done, moved, given, dropped] = Array.from({ length: 4 }, () => life.createTodo());
+  life.addHistory();
+  life.addActivity();
+  for (const name of GROWING) shown.edited.add(name);
+  await sweep();
+
+  life.completeTodo(done);
+  life.rescheduleTodo(moved);
+  life.reassignTodo(given);
+  life.mergePeople(gone, kept);
+  life.delete('people', doomed);
+  life.delete('organization', organization);
+  life.delete('memo', memo);
+  life.delete('todo', dropped);
+  for (const name of GROWING) shown.hidden.add(name);
+  await sweep();
+  life.reopenTodo(done);
+  await sweep();
+  await sweep();
+
+  time.advance(25 * HOUR_MS);
+  await sweep();
+  time.advance(24 * HOUR_MS);
+  await sweep();
+  shown.drifted = true;
+  await sweep();
+  await sandbox.stop();
+  const events = [...(await logged(redis, snapshots)), ...(await logged(redis, redis.keys))];
+  // The other todos of the sandbox become due as well, at odd times.
+  return events.filter(({ data, subject }) => data.detectedBy !== 'clock' || subject === todo);
+}
+
+interface Shown {
+  /** Lists whose first row has other content. */
+  edited: Set<string>;
+  /** Lists whose second row is missing. */
+  hidden: Set<string>;
+  /** Every row has one field more. */
+  drifted: boolean;
+}
+
+function visible(
+  { edited, hidden, drifted }: Shown,
+  name: BuiltInList,
+  records: readonly UncheckedRecord[],
+): readonly UncheckedRecord[] {
+  const rows = records.filter((_record, index) => index !== 1 || !hidden.has(name));
+  return rows.map((record, index) => ({
+    ...record,
+    ...(index === 0 &&
+      edited.has(name) &&
+      (name === 'history' ? { fieldValue: '협상' } : { documentName: '견적서 2' })),
+    ...(drifted && { '가입 경로': '소개' }),
+  }));
+}
+
+async function logged({ redis }: TestRedis, keys: Keys): Promise<ChangeEvent[]> {
+  const entries = await redis.xrange(keys.log(WORKSPACE), '-', '+');
+  // The number in a sweep's id is a fencing token, which begins at random.
+  return entries.map(
+    ([, [, json = '']]) => JSON.parse(json.replace(/("sweep":"\w+-)\d+/, '$1906568853089')) as ChangeEvent,
+  );
+}
+
+/** What the feed reports when all of this is wrong, and when it is over. A kind that no status causes has the words of docs/operations.md. */
+async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
+  const failed = (code: string, message: string) => list({ failure: { ...failure, code, message } });
+  const held = { count: 300, of: 310, since: EARLIER, known: { seen: 3, of: 400 }, replaced: true };
+  const found = [
+    { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null } },
+    { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' as const } },
+    { processes: [process(['poll', 'dispatch'])] },
+    {
+      processes: [process(['poll', 'dispatch', 'handle'], { stalled: [{ loop: 'poll acme people', since: EARLIER }] })],
+    },
+    { lists: [list({ late: true, dueAt: EARLIER })] },
+    {
+      lists: [
+        failed(
+          'CF_UNAUTHORISED',
+          'Workspace "acme": crm.example answered 401. Put the newest token into the configuration.',
+        ),
+      ],
+    },
+    { lists: [failed('CF_SOURCE_CHANGED', 'List "people": its baseline was read from another address.')] },
+    { lists: [failed('CF_UNAVAILABLE', 'List "people", page 3: crm.example answered 503.')] },
+    { lists: [list({ silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } })] },
+    { lists: [list({ heldRemovals: { count: 30, of: 40, since: EARLIER } })] },
+    { lists: [list({ heldCreations: held })] },
+    { subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })] },
+    { subscriptions: [subscription({ failingSince: EARLIER })] },
+  ].flatMap(problemsWith);
+  const keys = new Keys(`${redis.keys.prefix}:notices`);
+  const store = createNoticeStore(redis.redis, keys);
+  const [beganMs, overMs] = [Date.parse(AT), Date.parse(AT) + 10 * MINUTE_MS];
+  for (const problem of found) await store.raise({ ...problem, workspace: WORKSPACE, at: AT }, beganMs);
+  await store.endUnseen(WORKSPACE, { sinceMs: overMs, nowMs: overMs });
+  const reported = await logged(redis, keys);
+  const isMissing = ({ kind }: { kind: string }): boolean =>
+    !reported.some(({ type }) => type === `changefeed.${kind}`);
+  const inWords = noticeRows()
+    .filter(isMissing)
+    .map(({ kind, severity, when, remedy }) =>
+      buildNotice({
+        workspace: WORKSPACE,
+        kind: kind as NoticeKind,
+        subject: 'workspace',
+        at: AT,
+        sequence: 1,
+        severity: severity === 'warning' ? severity : 'error',
+        message: `${when} ${remedy}`,
+        since: EARLIER,
+        list: null,
+      }),
+    );
+  return [...reported, ...inWords];
+}
