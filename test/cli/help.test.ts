@@ -12,8 +12,8 @@ describe('command line page', () => {
     expect(sections.sort()).toEqual([...commandNames].sort());
   });
 
-  it('command line page: the README names the same commands', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  it.each(['README.md', 'README.ko.md'])('command line page: %s names the same commands', (name) => {
+    const readme = readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
     for (const name of commandNames) expect(readme).toContain(`changefeed ${name}`);
   });
 });

@@ -85,6 +85,15 @@ describe('an example', () => {
     JOBS_REDIS_URL: 'redis://jobs.example',
   };
   afterEach(() => vi.unstubAllEnvs());
+  it.each(readdirSync(folder).filter((name) => !/\.(json|md)$/.test(name)))(
+    '%s says at its top how to run it',
+    (name) => {
+      const [top = ''] = readFileSync(folder + name, 'utf8').split(/\n(?!\/\/)/);
+      expect(top).toMatch(
+        name.includes('.config.') ? `npx changefeed start --config examples/${name}` : `examples/${name}`,
+      );
+    },
+  );
   it.each(readdirSync(folder).filter((name) => name.includes('.config.')))('%s is a configuration', async (name) => {
     for (const [variable, value] of Object.entries(env)) vi.stubEnv(variable, value);
     const { config } = await loadConfig({ cwd: folder, path: name, env: process.env });
