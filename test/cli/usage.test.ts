@@ -129,7 +129,7 @@ describe('usage errors: one sentence and exit code 2', () => {
       'broken JSON': { ...inFile(`{ "token": "${TOKEN}" oops`), says: /cannot be read as JSON/, code: unloadable },
       'broken TypeScript': {
         ...inFile('export default {', 'changefeed.config.ts'),
-        says: /changefeed\.config\.ts: .*Correct the file/,
+        says: /changefeed\.config\.ts:1:17: it has a syntax error\. Correct the syntax there/,
         code: unloadable,
       },
       'a file that throws': {
