@@ -42,11 +42,14 @@ const mayImport = {
 };
 // Inside the wiring, imports go one way: entry (process, changefeed) → reload → roles → workspaces → context. A role imports no other role.
 const appMayImport = {
-  context: ['config', 'handlers', 'state', 'runtime', 'errors'],
+  context: ['config', 'handlers', 'state', 'observability', 'runtime', 'errors'],
+  measured: ['events', 'handlers', 'observability', 'runtime'],
+  monitoring: ['app/context', 'app/runner', 'observability', 'server', 'runtime'],
+  runner: ['runtime'],
   workspaces: ['app/context', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
   'roles/poll': ['app/context', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'events', 'runtime'],
   'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/handle': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  'roles/handle': ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/serve': ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   http: [
     'app/context',

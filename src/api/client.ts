@@ -92,7 +92,7 @@ function createStack(options: ReadApiOptions, ready: { address: ApiAddress; toke
     [
       withRedaction(redact),
       withRetry({ attempts, backoff, clock, log, random }),
-      withBudget(budget),
+      withBudget(budget, clock),
       withObserver(observe, clock),
       withConditions(clock),
     ],

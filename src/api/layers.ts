@@ -13,6 +13,8 @@ export interface PageRequest extends KnownPage {
   /** 1 for the first try of this page. */
   readonly attempt: number;
   readonly signal: AbortSignal | undefined;
+  /** How long this try waited for the budget. */
+  readonly waitedMs?: number | undefined;
   /** Asks for the page only if it is another version than this one. */
   readonly condition?: Validators | undefined;
 }

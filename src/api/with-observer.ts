@@ -2,17 +2,23 @@
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
+import type { RequestKind } from './budget.js';
 import type { Layer, PageRequest } from './layers.js';
 
 /** One finished try. */
 export interface ObservedTry {
   readonly list: ListName;
+  readonly kind: RequestKind;
+  /** Number of the page within its walk, from 1. */
+  readonly page: number;
   readonly attempt: number;
   /** Null when the page was read. */
   readonly code: ErrorCode | null;
   /** HTTP status; null when there was no answer or the try was aborted. */
   readonly status: number | null;
   readonly ms: number;
+  /** How long it waited for the budget. */
+  readonly waitMs: number;
   /** Size of the page's body; 0 when it was not read. */
   readonly bytes: number;
 }
@@ -33,8 +39,9 @@ export function withObserver(observe: (tried: ObservedTry) => void, clock: Clock
   };
 }
 
-function nameOf({ list, attempt }: PageRequest): Pick<ObservedTry, 'list' | 'attempt'> {
-  return { list, attempt };
+function nameOf(request: PageRequest): Pick<ObservedTry, 'list' | 'kind' | 'page' | 'attempt' | 'waitMs'> {
+  const { list, kind, page, attempt, waitedMs = 0 } = request;
+  return { list, kind, page, attempt, waitMs: waitedMs };
 }
 
 function statusOf({ facts }: ChangefeedError): number | null {

@@ -10,17 +10,21 @@ import type { Disabled } from '../dispatch/ports.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
+import { unmeasured } from '../observability/measure.js';
 import { createPresence } from '../observability/presence.js';
 import { problemsOf } from '../observability/problems.js';
+import { createPrometheus, type Prometheus } from '../observability/prometheus.js';
 import { withSpending } from '../observability/budget-use.js';
 import type { ListStatus, Status, StoredWorkspace } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import { NAME } from '../schema-kit/fields.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
 import { packageVersion } from '../runtime/package-version.js';
-import { createLifecycle, type Lifecycle, type Part } from '../runtime/lifecycle.js';
+import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../runtime/stop-with-redis.js';
+import type { Routes } from '../server/http/server.js';
+import { monitoringRoutes } from '../server/monitoring/routes.js';
 import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
@@ -32,11 +36,13 @@ import { openContext, type AppContext } from './context.js';
 import { queueHint, type HintOptions } from './hints.js';
 import { httpPart, type AskedOfFeed } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
+import { monitored, type MonitoredProcess } from './monitoring.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
 import { handleRole } from './roles/handle.js';
 import { pollRole, sweepNow, type ListSweep, type SweepCall } from './roles/poll.js';
 import { serveRole } from './roles/serve.js';
+import { createRunner } from './runner.js';
 import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
@@ -163,7 +169,8 @@ export interface Changefeed {
 export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
   const { stateDir = join(process.cwd(), '.changefeed') } = options;
-  const context = await openContext({ config, stateDir, log, clock });
+  const prometheus = http && config.http.enabled ? await createPrometheus() : null;
+  const context = await openContext({ config, stateDir, measure: prometheus ?? unmeasured, log, clock });
   const workspaces = createWorkspaces(context, { attempts });
   const poll = pollRole(context, workspaces);
   const dispatch = dispatchRole(context, workspaces);
@@ -171,24 +178,20 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
   const serve = serveRole(context);
   const reloader = createReloader(context, { workspaces, poll, dispatch, handle });
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
-
   const lists = createInspector(workspaces);
   const feed = askedOfFeed(context, { workspaces, dispatch, lists, status });
-  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed }) : null;
-
-  let running: Lifecycle | undefined;
-  let stopping: Promise<void> | undefined;
-  const run = (roles: readonly Role[]): Lifecycle => {
-    const parts = { poll, dispatch, handle, serve };
-    // Handlers start first and sweeps last, so that an event that is found can be handled.
-    const wanted = ROLES.toReversed().filter((role) => roles.includes(role));
-    const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
+  const facts = { progress: () => runner.progress, status, queues: () => dispatch.exportQueues() };
+  const routes = monitorsOf(context, prometheus, facts);
+  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
+  const runner = createRunner(ROLES, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
     const first = [redisWatchPart(context), ...(server === null ? [] : [server])];
-    return createLifecycle([...first, ...presence, ...wanted.map((role) => parts[role])]);
-  };
+    const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
+    return [...first, ...presence, ...wanted.map((role) => ({ poll, dispatch, handle, serve })[role])];
+  });
+  let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
-    await running?.stop();
+    await runner.stop();
     await reloader.idle();
     await Promise.all([workspaces.close(), dispatch.close()]);
   };
@@ -198,9 +201,9 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     get pageUrl() {
       return server?.url() ?? null;
     },
-    start(roles = ROLES) {
-      if (config.serve === null && roles.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
-      return (running ??= run(roles)).start();
+    start(wanted = ROLES) {
+      if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
+      return runner.start(wanted);
     },
     stop: () => (stopping ??= stopWithRedis(stopParts, context)),
     async sweep(call) {
@@ -242,6 +245,14 @@ function askedOfFeed({ clock }: AppContext, { workspaces, dispatch, lists, statu
     todos: (call) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     schema: (list, workspace) => lists.schema(list, workspace),
   };
+}
+
+function monitorsOf(
+  context: AppContext,
+  prometheus: Prometheus | null,
+  facts: Omit<MonitoredProcess, 'prometheus'>,
+): Routes[] {
+  return prometheus === null ? [] : [monitoringRoutes(monitored(context, { ...facts, prometheus }))];
 }
 
 /** It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed. */

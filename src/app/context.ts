@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.js';
 import { derivingSubscription } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
+import type { Measure } from '../observability/measure.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
@@ -32,6 +33,8 @@ export interface AppContext {
   /** Notices when Redis has lost the state of a workspace. */
   guard: StateGuard;
   unfinished: Unfinished;
+  /** What the process reports for its metrics. */
+  measure: Measure;
   log: Log;
   clock: Clock;
   loops: LoopBoard;
@@ -49,10 +52,11 @@ export interface OpenedContext extends AppContext, UsedRedis {
 export async function openContext(options: {
   config: Config;
   stateDir: string;
+  measure: Measure;
   log: Log;
   clock: Clock;
 }): Promise<OpenedContext> {
-  const { config, stateDir, clock } = options;
+  const { config, stateDir, measure, clock } = options;
   const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
@@ -77,6 +81,7 @@ export async function openContext(options: {
     watch,
     guard: createStateGuard({ redis, keys, clock, log }),
     unfinished: createUnfinished(),
+    measure,
     log,
     clock,
     loops: new Map(),

@@ -6,7 +6,7 @@ import { polledLists } from '../config/lists.js';
 import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Part } from '../runtime/lifecycle.js';
-import { createHttpServer, type HttpServer } from '../server/http/server.js';
+import { createHttpServer, type HttpServer, type Routes } from '../server/http/server.js';
 import { pageRoutes } from '../server/page/routes.js';
 import type { PageSource } from '../server/page/source.js';
 import { handledSince } from '../state/handled.js';
@@ -28,6 +28,8 @@ export interface HttpDeps {
   workspaces: Workspaces;
   feed: AskedOfFeed;
   version: string;
+  /** Besides the page: what monitors read. */
+  routes: readonly Routes[];
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
@@ -56,7 +58,7 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
 
 function serverOf(
   context: AppContext,
-  { workspaces, feed, version, opened }: HttpDeps & { opened: () => Queues },
+  { workspaces, feed, version, routes, opened }: HttpDeps & { opened: () => Queues },
 ): HttpServer {
   const { config, redis, keys, events, watch, clock, log } = context;
   const { host, port, tokens, trustedProxy } = config.http;
@@ -78,7 +80,7 @@ function serverOf(
   const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
   const page = pageRoutes({ source, queues: () => opened().all.values(), version, ready, clock, log });
   return createHttpServer({
-    routes: [page],
+    routes: [...routes, page],
     access: { tokens, trustedProxy },
     host,
     port,

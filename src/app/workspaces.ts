@@ -26,7 +26,7 @@ import type { ScheduleStore } from '../sweep/schedule.js';
 import { withAiming } from '../sweep/shortcuts/aim-commits.js';
 import { createShortcuts, type Shortcuts } from '../sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
-import type { SweepStore } from '../sweep/store.js';
+import type { CommitResult, RecordWrite, SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 import type { AppContext } from './context.js';
 
@@ -128,7 +128,7 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
 }
 
 function openWorkspace(
-  { redis, keys, clock, log, unfinished }: AppContext,
+  { redis, keys, clock, log, unfinished, measure }: AppContext,
   { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
 ): Workspace {
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
@@ -146,6 +146,7 @@ function openWorkspace(
     log,
     clock,
     observe(tried) {
+      measure.tried(name, tried);
       alive.get(tried.list)?.();
       // When Redis is away this fails; the end of the sweep then records the failure.
       failures.tried(tried).catch(() => undefined);
@@ -156,7 +157,8 @@ function openWorkspace(
   const aims = createAimQueue(scope);
   const stored = { ...createSweepStore(redis, keys, name), ...createShortcutStore(scope) };
   const aiming = { workspace: name, queue: aims, lists: polledLists(lists), clock, log };
-  const store = namingCommits(withAiming(stored, aiming), unfinished);
+  const measured = measuringCommits(withAiming(stored, aiming), (events) => measure.logged(name, events));
+  const store = namingCommits(measured, unfinished);
   const withRules = (list: ListConfig) =>
     [list.descriptor.name, { ...list, rules: compileRules(list.descriptor, list, watch) }] as const;
   return {
@@ -175,6 +177,25 @@ function openWorkspace(
     alive,
     lists: new Map(Object.values(lists).map(withRules)),
     todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
+  };
+}
+
+/** Reports the events that are in the log. */
+function measuringCommits(store: Store, logged: (events: readonly ChangeEvent[]) => void): Store {
+  const reported = async (
+    { writes, events = [] }: { writes: readonly RecordWrite[]; events?: readonly ChangeEvent[] },
+    committing: Promise<CommitResult>,
+  ): Promise<CommitResult> => {
+    const result = await committing;
+    const ofRecords = writes.flatMap(({ event, derived = [] }) => (event === null ? derived : [event, ...derived]));
+    if (result.outcome === 'committed') logged([...events, ...ofRecords]);
+    return result;
+  };
+  return {
+    ...store,
+    commitPage: (list, commit) => reported(commit, store.commitPage(list, commit)),
+    commitRemovals: (list, commit) => reported(commit, store.commitRemovals(list, commit)),
+    commitShortcut: (list, commit) => reported(commit, store.commitShortcut(list, commit)),
   };
 }
 

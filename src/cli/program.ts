@@ -2,9 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
+import { packageVersion } from '../runtime/package-version.js';
 import { COMMANDS } from './commands.js';
 import type { Io } from './io.js';
-import { packageVersion } from '../runtime/package-version.js';
 
 /** On wider terminals too: long lines are hard to read. docs/cli.md quotes the help at this width. */
 const MOST_HELP_COLUMNS = 100;

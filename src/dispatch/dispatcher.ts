@@ -90,6 +90,8 @@ export interface Dispatcher {
   enforceDisabled(): Promise<string[]>;
   /** Logs, once per subscription, that events were dropped from the log which it has not read. */
   noteMissing(subscriptions: readonly string[]): Promise<void>;
+  /** BullMQ's export of each queue, in the text format of Prometheus. */
+  exportQueues(): Promise<string[]>;
 }
 
 const CHECK_INTERVAL_MS = 50;
@@ -145,6 +147,7 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
     disable: async (subscription, reason) => await disable(subscription, reason, { ...options, queues: opened() }),
     enforceDisabled: async () => await enforceDisabled({ ...options, queues: opened() }),
     noteMissing: (subscriptions) => noteMissing(subscriptions, options),
+    exportQueues: () => Promise.all([...opened().all.values()].map((queue) => queue.exportPrometheusMetrics())),
   };
 }
 

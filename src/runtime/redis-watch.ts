@@ -78,6 +78,13 @@ export class RedisWatch {
     return this.#eviction.error ?? this.#refusal.error;
   }
 
+  /** What makes Redis unusable now; null when nothing does. */
+  trouble(): 'away' | 'refuses' | 'evicts' | null {
+    if (this.#absence.holds) return 'away';
+    if (this.#eviction.error !== null) return 'evicts';
+    return this.#refusal.error === null ? null : 'refuses';
+  }
+
   /** Aborts when Redis begins to evict keys. Read it at the beginning of each piece of work. */
   get evicting(): AbortSignal {
     return this.#eviction.signal;

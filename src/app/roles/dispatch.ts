@@ -32,6 +32,8 @@ export interface DispatchRole extends Part {
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
   statistics(): Promise<SubscriptionStatistics[]>;
+  /** BullMQ's export of each queue, in the text format of Prometheus. */
+  exportQueues(): Promise<string[]>;
   /** From now on these are the subscriptions. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /** Closes what was opened without the role having been started. */
@@ -82,6 +84,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
     waitUntilHandled: (wait) => dispatcher.waitUntilAllHandled(wait),
     statistics: () => dispatcher.statistics(),
+    exportQueues: () => dispatcher.exportQueues(),
     async apply(next) {
       subscriptions = next;
       await dispatcher.apply(next);

@@ -6,6 +6,7 @@ import { RedisRecordGate } from '../../state/gate.js';
 import { RedisHealthStore } from '../../state/health.js';
 import { RedisOnceStore } from '../../state/once.js';
 import type { AppContext } from '../context.js';
+import { createMeasured } from '../measured.js';
 import { rulesFor, type Workspaces } from '../workspaces.js';
 
 export interface HandleRole extends Part {
@@ -16,8 +17,9 @@ export interface HandleRole extends Part {
 export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
   const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
   const { ageMs, count } = config.deadLetters.retention;
+  const measured = createMeasured(context);
   const pool = createHandlerPool({
-    subscriptions,
+    subscriptions: measured(subscriptions),
     gate: new RedisRecordGate(redis, keys),
     log: events,
     once: new RedisOnceStore(redis, keys),
@@ -31,5 +33,5 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
     watch,
     unfinished,
   });
-  return { name: 'handlers', ...pool };
+  return { name: 'handlers', ...pool, apply: (next) => pool.apply(measured(next)) };
 }

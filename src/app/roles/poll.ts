@@ -88,9 +88,12 @@ async function sweepDue(
       log.debug(where, 'list is being swept by another process');
       return result.expiresInMs;
     }
+    const { startedAt, completedAt } = result.summary;
+    context.measure.swept({ ...where, outcome: 'complete', ms: Date.parse(completedAt) - Date.parse(startedAt) });
     log.info({ ...where, ...loggedSummary(result.summary) }, 'sweep complete');
   } catch (error) {
     signal.throwIfAborted();
+    context.measure.swept({ ...where, outcome: 'incomplete', ms: null });
     await workspace.failures.failed(list, { error, pace: listIn(workspace, list) });
   } finally {
     workspace.alive.delete(list);

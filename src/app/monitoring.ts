@@ -1,0 +1,81 @@
+/** What monitors read of this process: its health, its readiness, and its metrics. */
+import type { Prometheus } from '../observability/prometheus.js';
+import type { Status } from '../observability/status.js';
+import { withinTime, type Clock } from '../runtime/clock.js';
+import type { HealthAnswer, Monitored } from '../server/monitoring/routes.js';
+import { packageVersion } from '../runtime/package-version.js';
+import type { AppContext } from './context.js';
+import type { Progress } from './runner.js';
+
+export interface MonitoredProcess {
+  progress: () => Progress;
+  status: () => Promise<Status>;
+  /** BullMQ's export of each queue. */
+  queues: () => Promise<string[]>;
+  prometheus: Prometheus;
+}
+
+/** The watchdog starts a stalled turn again. A loop that is still stalled after this time needs a new process. */
+const STALLED_FOR_GOOD_MS = 300_000;
+/** Several monitors, and everyone who may ask, cause one read of Redis. */
+const FRESH_MS = 2_000;
+const ANSWER_WITHIN_MS = 3_000;
+
+const TROUBLES = {
+  away: 'Redis is away',
+  refuses: 'Redis refuses writes',
+  evicts: 'Redis may evict keys',
+} as const;
+
+export function monitored(context: AppContext, process: MonitoredProcess): Monitored {
+  const { clock, loops, watch } = context;
+  const { progress, queues, prometheus } = process;
+  const version = packageVersion();
+  const status = kept(process.status, clock);
+  const health = (): HealthAnswer => {
+    const stalled = [...loops].filter(([, since]) => clock.now() - Date.parse(since) > STALLED_FOR_GOOD_MS);
+    const reasons = stalled.map(([loop, since]) => `the loop "${loop}" has made no progress since ${since}`);
+    return { ok: reasons.length === 0, reasons };
+  };
+  /** Null while Redis cannot be used. */
+  const readStatus = async (): Promise<Status | null> => {
+    if (watch.trouble() !== null) return null;
+    const answer = await withinTime(status(), ANSWER_WITHIN_MS, { clock }).catch(() => 'late' as const);
+    return answer === 'late' ? null : answer;
+  };
+  return {
+    health,
+    async readiness() {
+      const now = await readStatus();
+      const trouble = watch.trouble();
+      const { phase } = progress();
+      const reasons = [
+        ...(phase === 'running' ? [] : [`the process is ${phase}`]),
+        ...(trouble !== null ? [TROUBLES[trouble]] : now === null ? ['the status cannot be read from Redis'] : []),
+        ...health().reasons,
+      ];
+      const problems = (now?.problems ?? []).map(({ kind, subject }) => `${kind} ${subject}`);
+      return { ok: reasons.length === 0, reasons, problems: [...new Set(problems)] };
+    },
+    async metrics() {
+      const now = await readStatus();
+      const { roles } = progress();
+      const isDispatching = now !== null && roles.includes('dispatch');
+      const exported = isDispatching ? await queues().catch(() => []) : [];
+      const text = await prometheus.text({ roles, version, status: now, queues: exported });
+      return { contentType: prometheus.contentType, text };
+    },
+  };
+}
+
+/** Reads again only when the last answer is old. */
+function kept<T>(read: () => Promise<T>, clock: Clock): () => Promise<T> {
+  let last: { atMs: number; answer: Promise<T> } | undefined;
+  return () => {
+    if (last !== undefined && clock.now() - last.atMs < FRESH_MS) return last.answer;
+    const answer = read();
+    last = { atMs: clock.now(), answer };
+    answer.catch(() => (last = undefined));
+    return answer;
+  };
+}

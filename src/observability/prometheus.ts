@@ -1,0 +1,169 @@
+/**
+ * The metrics of a process in Prometheus' text format. Counters and histograms are counted in the process; gauges about lists and
+ * subscriptions are read from the status when they are asked for.
+ */
+import type { Counter, Gauge, Histogram } from 'prom-client';
+import type { Measure } from './measure.js';
+import { METRICS, QUEUE_METRIC, type MetricDefinition, type MetricName } from './metric-table.js';
+import type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
+
+export interface Exposed {
+  roles: readonly string[];
+  version: string;
+  /** Null while Redis cannot be used. */
+  status: Status | null;
+  /** BullMQ's export of each queue. */
+  queues: readonly string[];
+}
+
+export interface Prometheus extends Measure {
+  /** The content type of the text. */
+  readonly contentType: string;
+  text(exposed: Exposed): Promise<string>;
+}
+
+type Labels = Readonly<Record<string, string>>;
+type NamesOf<Type extends MetricDefinition['type']> = {
+  [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never;
+}[MetricName];
+
+/** prom-client is loaded here: a command that serves no metrics must not wait for it. */
+export async function createPrometheus(): Promise<Prometheus> {
+  const client = await import('prom-client');
+  const registry = new client.Registry();
+  client.collectDefaultMetrics({ register: registry });
+  const counters = new Map<string, Counter>();
+  const gauges = new Map<string, Gauge>();
+  const histograms = new Map<string, Histogram>();
+  for (const [key, { name, type, labels, help, ...rest }] of Object.entries<MetricDefinition>(METRICS)) {
+    const common = { name, help, labelNames: [...labels], registers: [registry] };
+    if (type === 'counter') counters.set(key, new client.Counter(common));
+    else if (type === 'gauge') gauges.set(key, new client.Gauge(common));
+    else histograms.set(key, new client.Histogram({ ...common, buckets: [...(rest.buckets ?? [])] }));
+  }
+  const count = (name: NamesOf<'counter'>, labels: Labels, by = 1): void => counters.get(name)?.inc({ ...labels }, by);
+  const observe = (name: NamesOf<'histogram'>, labels: Labels, ms: number): void =>
+    histograms.get(name)?.observe({ ...labels }, ms / 1_000);
+  const set: SetGauge = (name, labels, value) => gauges.get(name)?.set({ ...labels }, value);
+  return {
+    contentType: registry.contentType,
+    tried(workspace, { list, kind, code, status, ms, waitMs, bytes }) {
+      const answer = code === null ? 'ok' : code === 'CF_PAGE_MALFORMED' ? 'malformed' : String(status ?? 'none');
+      count('apiRequests', { workspace, list, kind, answer });
+      observe('apiSeconds', { workspace, list }, ms);
+      observe('apiWait', { workspace }, waitMs);
+      count('apiBytes', { workspace, list }, bytes);
+    },
+    swept({ ms, ...labels }) {
+      count('sweeps', labels);
+      const { workspace, list } = labels;
+      if (ms !== null) observe('sweepSeconds', { workspace, list }, ms);
+    },
+    logged(workspace, events) {
+      for (const { type } of events) count('events', { workspace, type });
+    },
+    handling(subscription) {
+      let isOver = false;
+      gauges.get(RUNNING)?.inc({ subscription });
+      return ({ outcome, ms, delays }) => {
+        if (isOver) return;
+        isOver = true;
+        gauges.get(RUNNING)?.dec({ subscription });
+        count('attempts', { subscription, outcome });
+        observe('handlerSeconds', { subscription }, ms);
+        for (const { changeMs, detectionMs } of delays) {
+          observe('delay', { subscription, since: 'change' }, changeMs);
+          observe('delay', { subscription, since: 'detection' }, detectionMs);
+        }
+      };
+    },
+    async text(exposed) {
+      // What is gone from the status must be gone from the metrics: a removed list, a problem that is over.
+      for (const [key, gauge] of gauges) if (key !== RUNNING) gauge.reset();
+      expose(exposed, set);
+      return [await registry.metrics(), ...queueLines(exposed.queues)].join('\n');
+    },
+  };
+}
+
+type SetGauge = (name: NamesOf<'gauge'>, labels: Labels, value: number) => void;
+
+/** The only gauge that is kept by what it counts; the others are set for each answer. */
+const RUNNING = 'running' satisfies MetricName;
+
+function expose({ roles, version, status }: Exposed, set: SetGauge): void {
+  for (const role of roles) set('info', { version, role }, 1);
+  set('redisUp', {}, status === null ? 0 : 1);
+  if (status === null) return;
+  const { problems, processes, workspaces, subscriptions } = status;
+  const nowMs = Date.parse(status.at);
+  for (const { kind, severity } of problems) {
+    set(
+      'problems',
+      { kind, severity },
+      problems.filter((one) => one.kind === kind && one.severity === severity).length,
+    );
+  }
+  for (const role of ['poll', 'dispatch', 'handle', 'serve']) {
+    set('processes', { role }, processes.filter((one) => one.roles.includes(role)).length);
+  }
+  if (roles.includes('poll')) for (const workspace of workspaces) exposeWorkspace(workspace, nowMs, set);
+  if (roles.includes('dispatch')) for (const one of subscriptions) exposeSubscription(one, nowMs, set);
+}
+
+function exposeWorkspace(
+  { name: workspace, budget, logLength, lists }: WorkspaceStatus,
+  nowMs: number,
+  set: SetGauge,
+): void {
+  const { requests, allowed, perSeconds, pausedMs, lastMinute } = budget;
+  set('budgetLimit', { workspace }, requests / perSeconds);
+  set('budgetAllowed', { workspace }, allowed / perSeconds);
+  set('budgetUsed', { workspace }, lastMinute.share);
+  set('budgetPaused', { workspace }, pausedMs / 1_000);
+  set('logEvents', { workspace }, logLength);
+  for (const list of lists) if (list.enabled) exposeList(workspace, list, nowMs, set);
+}
+
+function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetGauge): void {
+  const { list, freshness, records, late, failure, heldRemovals, heldCreations, shortcuts } = one;
+  const labels = { workspace, list };
+  if (freshness !== null) {
+    set('listAge', labels, freshness.ageMs / 1_000);
+    set('listSweepSeconds', labels, freshness.sweepMs / 1_000);
+    set('listPeriod', labels, (one.intervalMs ?? Math.max(freshness.sweepMs, one.idleMs ?? 0)) / 1_000);
+  }
+  set('listRecords', labels, records);
+  set('listLate', labels, late ? 1 : 0);
+  set('listFailing', labels, failure === null ? 0 : secondsSince(failure.since, nowMs));
+  set('listHeld', { ...labels, what: 'removals' }, heldRemovals?.count ?? 0);
+  set('listHeld', { ...labels, what: 'creations' }, heldCreations?.count ?? 0);
+  for (const [shortcut, { pausedUntil, used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
+    for (const [result, pages] of Object.entries({ used, useful, wrong }))
+      set('shortcutPages', { ...labels, shortcut, result }, pages);
+    set('shortcutPaused', { ...labels, shortcut }, pausedUntil === null ? 0 : 1);
+  }
+}
+
+function exposeSubscription(one: SubscriptionStatus, nowMs: number, set: SetGauge): void {
+  const labels = { subscription: one.name };
+  set('lagEvents', labels, one.lagEvents);
+  set('lagSeconds', labels, one.lagSeconds);
+  set('deadLetters', labels, one.dead);
+  set('disabled', labels, one.disabled === null ? 0 : 1);
+  set('failing', labels, one.failingSince === null ? 0 : secondsSince(one.failingSince, nowMs));
+}
+
+function secondsSince(time: string, nowMs: number): number {
+  return Math.max(0, (nowMs - Date.parse(time)) / 1_000);
+}
+
+/**
+ * The job counts of all queues, with one header. BullMQ's other two metrics stay 0 unless its workers collect them; ours count attempts
+ * with their outcome.
+ */
+function queueLines(exports: readonly string[]): string[] {
+  const lines = exports.flatMap((text) => text.split('\n')).filter((line) => line.includes(QUEUE_METRIC));
+  const headers = [...new Set(lines.filter((line) => line.startsWith('#')))];
+  return lines.length === 0 ? [] : [...headers, ...lines.filter((line) => !line.startsWith('#')), ''];
+}

@@ -1,0 +1,43 @@
+/**
+ * What monitors read of a process: whether it lives, whether it can work, and its metrics. No record contents, no messages: probes of an
+ * orchestrator have no token, so everyone may read the first two.
+ */
+import type { FastifyInstance } from 'fastify';
+
+export interface HealthAnswer {
+  /** False: restart the process (`/healthz`), or it cannot work now (`/readyz`). */
+  ok: boolean;
+  /** Why not; empty when it is well. */
+  reasons: readonly string[];
+}
+
+export interface Monitored {
+  health: () => HealthAnswer;
+  readiness: () => Promise<HealthAnswer & { problems: readonly string[] }>;
+  metrics: () => Promise<{ contentType: string; text: string }>;
+}
+
+/** Each route says who may read it: see `access` of the server's routes. */
+export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
+  return (app: FastifyInstance): void => {
+    app.get('/healthz', { config: { access: 'public' } }, (_request, reply) => {
+      const { ok, reasons } = health();
+      return reply
+        .code(ok ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send({ status: ok ? 'ok' : 'failing', reasons });
+    });
+    app.get('/readyz', { config: { access: 'public' } }, async (_request, reply) => {
+      const { ok, reasons, problems } = await readiness();
+      const body = { status: ok ? 'ready' : 'not ready', reasons, problems };
+      return await reply
+        .code(ok ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send(body);
+    });
+    app.get('/metrics', { config: { access: 'read' } }, async (_request, reply) => {
+      const { contentType, text } = await metrics();
+      return await reply.header('cache-control', 'no-store').type(contentType).send(text);
+    });
+  };
+}
