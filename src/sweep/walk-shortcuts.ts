@@ -58,9 +58,6 @@ export interface WalkShortcuts {
 /** How long to wait before looking again, at least: a shortcut may be due for which nothing can be done yet. */
 const LOOK_MS = 200;
 
-/** Requests of a kind under way. More would wait for the budget longer, and records that are named later would wait behind them. */
-const MOST_UNDER_WAY = 1;
-
 export async function beginShortcuts(
   deps: SweepDeps,
   options: RunOptions,
@@ -189,13 +186,11 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     return { ...position.checkpoint, counts: withShortcut(position.checkpoint.counts, taken.counts) };
   }
 
+  /** One of a kind at a time: more would wait for the budget longer, and records that are named later would wait behind them. */
   async #askFor(kind: ShortcutPage['kind']): Promise<void> {
-    const isUnderWay = [...this.#underWay].filter(({ asked }) => asked.shortcut.kind === kind).length;
-    for (let more = MOST_UNDER_WAY - isUnderWay; more > 0; more -= 1) {
-      const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
-      if (shortcut === null) return;
-      this.#ask(shortcut);
-    }
+    if ([...this.#underWay].some(({ asked }) => asked.shortcut.kind === kind)) return;
+    const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
+    if (shortcut !== null) this.#ask(shortcut);
   }
 
   #ask(shortcut: ShortcutPage): void {

@@ -7,6 +7,7 @@ import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/observability/status.js';
 import { changeEvent } from '../support/fan-out.js';
+import { subscription } from '../support/statuses.js';
 
 function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
   const event = changeEvent({ record: 'r-1', sequence: 2 });
@@ -98,22 +99,12 @@ describe('status tables', () => {
   });
 
   it('status tables: a disabled subscription is shown with time, reason and remedy', () => {
-    const one = {
-      handler: 'webhook',
-      on: ['crm.*'],
-      waiting: 0,
-      active: 0,
-      delayed: 0,
-      dead: 0,
-      lagEvents: 0,
-      lagSeconds: 0,
-    };
     const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
     const subscriptions: Status['subscriptions'] = [
-      { ...one, name: 'ops', paused: true, disabled, failingSince: null },
-      { ...one, name: 'late', paused: true, disabled: { ...disabled, missing: true }, failingSince: null },
-      { ...one, name: 'sad', paused: false, disabled: null, failingSince: '2026-01-01T00:00:00.000Z' },
-      { ...one, name: 'fine', paused: false, disabled: null, failingSince: null },
+      subscription({ name: 'ops', paused: true, disabled }),
+      subscription({ name: 'late', paused: true, disabled: { ...disabled, missing: true } }),
+      subscription({ name: 'sad', failingSince: '2026-01-01T00:00:00.000Z' }),
+      subscription({ name: 'fine' }),
     ];
     const status = {
       at: '2026-01-01T02:00:00.000Z',
