@@ -6,8 +6,7 @@ import { polledLists } from '../config/lists.js';
 import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Part } from '../runtime/lifecycle.js';
-import { createHttpServer, type HttpServer, type Routes } from '../server/http/server.js';
-import { pageRoutes } from '../server/page/routes.js';
+import type { HttpServer, Routes } from '../server/http/server.js';
 import type { PageSource } from '../server/page/source.js';
 import { handledSince } from '../state/handled.js';
 import type { AppContext } from './context.js';
@@ -38,28 +37,34 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
     return { name: 'http', start: () => Promise.resolve(), stop: () => Promise.resolve(), url: () => null };
   let queues: Queues | undefined;
   const opened = (): Queues => (queues ??= queuesOf(context));
-  const server = serverOf(context, { ...deps, opened });
+  let server: HttpServer | undefined;
   let url: string | null = null;
   return {
     name: 'http',
     async start() {
+      server ??= await serverOf(context, { ...deps, opened });
       url = await server.start().catch((error: unknown) => {
         throw cannotListen(http, error);
       });
       context.log.info({ url }, 'the status page is served');
     },
     async stop() {
-      await server.stop();
+      await server?.stop();
       await queues?.close();
     },
     url: () => url,
   };
 }
 
-function serverOf(
+/** Fastify is loaded here, so that a process which serves nothing does not load it. */
+async function serverOf(
   context: AppContext,
   { workspaces, feed, version, routes, opened }: HttpDeps & { opened: () => Queues },
-): HttpServer {
+): Promise<HttpServer> {
+  const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
+    import('../server/http/server.js'),
+    import('../server/page/routes.js'),
+  ]);
   const { config, redis, keys, events, watch, clock, log } = context;
   const { host, port, tokens, trustedProxy } = config.http;
   const source: PageSource = {

@@ -1,6 +1,6 @@
 /** A command declared as data: its parameters, with their readers, give `run` its typed input. Names are in commands.ts. */
 import type { Command } from 'commander';
-import { openService, type OpenedService } from '../app/process.js';
+import type { OpenedService } from '../app/process.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import type { Lists } from '../crm/lists/lists.js';
@@ -171,6 +171,8 @@ export async function withFeed<T>(
   check: (known: Known) => void = () => undefined,
 ): Promise<T> {
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
+  // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
+  const { openService } = await import('../app/process.js');
   const { feed, config } = await openService(io, { path, quiet: true, check: (loaded) => check(knownOf(loaded)) });
   try {
     return await use({ feed, ...knownOf(config) });

@@ -6,7 +6,7 @@ import type { HintTarget } from '../../server/hints/receive-hints.js';
 import { createMirror } from '../../server/mirror/mirror.js';
 import { withEtag } from '../../server/read-api/etag.js';
 import { servedList } from '../../server/read-api/lists.js';
-import { createReadApiServer } from '../../server/read-api/server.js';
+import type { ReadApiServer } from '../../server/read-api/server.js';
 import type { Source } from '../../server/read-api/source.js';
 import { createAimQueue } from '../../state/aim-queue.js';
 import { createMirrorStore } from '../../state/mirror-store.js';
@@ -31,12 +31,15 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
   const lists = listsOf(workspaces).all.map(servedList);
   const sources = (token: string): Source | null => mirrors.get(token) ?? null;
   const targets = (token: string): HintTarget | null => hints.get(token) ?? null;
-  const server = createReadApiServer({ lists, sources, layers: [withEtag], hints: targets, host, port, clock, log });
+  let server: ReadApiServer | undefined;
   return {
     name: 'mirror',
     async start() {
+      // Loaded here, with Fastify, so that a process which serves nothing does not load it.
+      const { createReadApiServer } = await import('../../server/read-api/server.js');
+      server ??= createReadApiServer({ lists, sources, layers: [withEtag], hints: targets, host, port, clock, log });
       log.info({ url: await server.start() }, 'the mirror serves the lists');
     },
-    stop: () => server.stop(),
+    stop: async () => await server?.stop(),
   };
 }
