@@ -44,6 +44,8 @@ export async function debounce(
   const look = await gate.look(subscription.name, claim, MOST_MERGED);
   if (look.outcome === 'left') return look;
   const [head, ...behind] = look.entries;
+  // Without an order, nothing is merged.
+  if (head === undefined) return { outcome: 'go', delivery };
   if (!isOpen(delivery.event)) return merge(head, [], options);
   const untilMs = Math.min((behind.at(-1) ?? head).atMs + stillMs, head.atMs + atMostMs);
   if (clock.now() < untilMs) return { outcome: 'wait', untilMs };

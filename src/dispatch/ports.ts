@@ -91,9 +91,10 @@ export interface Claim {
   token: string;
 }
 
-/** `left`: the delivery has left its group; `next` is its head now. The answer is not older than `askedAtMs`. */
+/** `left`: the delivery has left its group; `next` is the head now. The answer is not older than `askedAtMs`. */
 export type Left = { outcome: 'left'; next: Entry | null; askedAtMs: number };
-export type Look = { outcome: 'head'; entries: readonly [Entry, ...Entry[]] } | Left;
+/** `head`: it is pending, and its turn has come. Without an order there are no entries. */
+export type Look = { outcome: 'head'; entries: readonly Entry[] } | Left;
 export type Advance = Left | { outcome: 'taken-over' };
 export type Hold = { outcome: 'held' } | Advance;
 export type Merge = { outcome: 'head' } | Advance;

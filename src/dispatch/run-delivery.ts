@@ -95,9 +95,8 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
   const claim: Claim = { workspace, group, id, token };
-  const isHead = group === null || (job.attemptsStarted === 1 && wasAddedInTime(job.data));
+  const isHead = job.attemptsStarted === 1 && wasAddedInTime(job.data);
   const [look, loaded] = await Promise.all([
-    // Without an order there is no turn to wait for.
     isHead ? null : context.gate.look(context.subscription.name, claim),
     death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
   ]);
@@ -106,7 +105,7 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
-  const kind = look?.entries[0].kind ?? job.data.kind;
+  const kind = look?.entries[0]?.kind ?? job.data.kind;
   // A merge was stored since the job was added.
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
@@ -145,7 +144,7 @@ async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
   const { death, batchFailure } = job.data;
   // An event that was attempted before `settle` was switched on stays the event it was.
   const isDecided = attempt > 1 || death !== undefined || batchFailure !== undefined;
-  if (settle === undefined || claim.group === null || isDecided) return handle(run, context);
+  if (settle === undefined || isDecided) return handle(run, context);
   const load = (entries: readonly Entry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
   const result = await debounce(settle, { ...context, claim, delivery, load });
   if (result.outcome === 'go') return handle({ ...run, delivery: result.delivery }, context);

@@ -83,9 +83,9 @@ export class RedisRecordGate implements RecordGate {
   async look(subscription: string, claim: Claim, most = 1): Promise<Look> {
     const askedAtMs = systemClock.now();
     const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'look', count: most });
-    const [first, ...others] = entries.map((entry) => this.#entryOf(entry, subscription, claim));
-    if (word === 'head' && first !== undefined) return { outcome: 'head', entries: [first, ...others] };
-    if (word === 'left') return { outcome: 'left', next: first ?? null, askedAtMs };
+    const found = entries.map((entry) => this.#entryOf(entry, subscription, claim));
+    if (word === 'head') return { outcome: 'head', entries: found };
+    if (word === 'left') return { outcome: 'left', next: found[0] ?? null, askedAtMs };
     throw unexpectedAnswer(advanceScript, describe(word));
   }
 

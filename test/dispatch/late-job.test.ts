@@ -2,20 +2,23 @@ import type { Job } from 'bullmq';
 import { describe, expect, it } from 'vitest';
 import type { JobData } from '../../src/dispatch/ports.js';
 import { addJobs } from '../../src/dispatch/queues.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { PermanentError } from '../../src/handlers/errors.js';
+import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
-import { runFanOut } from '../support/running-fan-out.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 
 /** Events 1 and 2 of a record are handled, and BullMQ forgets the job of event 1, which is then added again. Returns what is handled after that. */
-async function addForgottenJob(askedAgoMs: number): Promise<number[]> {
+async function addForgottenJob(askedAgoMs: number, order: Subscription['order']): Promise<number[]> {
   const seen: number[] = [];
   const { append, settled, queues } = await runFanOut(test, [
-    aSubscription('s', ({ data }) => void seen.push(data.sequence)),
+    aSubscription('s', ({ data }) => void seen.push(data.sequence), { order }),
   ]);
   await append(1);
   await append(2);
@@ -34,18 +37,41 @@ async function addForgottenJob(askedAgoMs: number): Promise<number[]> {
   return seen;
 }
 
-describe('order: a job that is added after its event was handled', () => {
+describe.each(['record', 'none'] as const)('order %s: a job that is added after its event was handled', (order) => {
   it('order: it does not run when it was added long after its event was named as the head', async () => {
-    expect(await addForgottenJob(60_000)).toEqual([]);
+    expect(await addForgottenJob(60_000, order)).toEqual([]);
   });
 
   it('order: nor when the clock was set back meanwhile', async () => {
-    expect(await addForgottenJob(-60_000)).toEqual([]);
+    expect(await addForgottenJob(-60_000, order)).toEqual([]);
   });
 
   // On a busy machine, adding it may take too long.
   it('order: it would run if it counted as added in time (control)', { retry: 5 }, async () => {
-    expect(await addForgottenJob(0)).toEqual([1]);
+    expect(await addForgottenJob(0, order)).toEqual([1]);
+  });
+
+  // A dispatcher that was suspended before it added the job adds it after the retry, which has removed the dead letter.
+  it('order: the job of an event whose dead letter was retried does not run again', async () => {
+    const seen: number[] = [];
+    const handle = ({ data }: ChangeEvent): void => {
+      seen.push(data.sequence);
+      if (seen.length === 1) throw new PermanentError('not this time');
+    };
+    const { append, settled, queues, dead } = await runFanOut(test, [aSubscription('s', handle, { order })]);
+    const queue = queues.of('s');
+    await append(1);
+    const [letter] = await eventuallyDead(dead, 1);
+    const { id } = changeEvent({ record: 'r1', sequence: 1 });
+    const { data, name } = (await queue.getJob(id)) as Job<JobData>;
+    expect(await dead.retry({ ids: [letter?.id ?? ''] })).toBe(1);
+    await settled();
+
+    const entry = { id, logId: data.logId, kind: data.kind, type: name, atMs: 0 };
+    await addJobs(queue, [{ workspace: WORKSPACE, group: data.group, entry, askedAtMs: systemClock.now() - 60_000 }]);
+
+    await eventually(async () => expect(await (await queue.getJob(id))?.isCompleted()).toBe(true));
+    expect(seen).toEqual([1, 1]);
   });
 });
 

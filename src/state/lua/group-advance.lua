@@ -1,5 +1,5 @@
 --[[ group-advance: what the runs of deliveries ask of their ordering groups, for several runs at once.
-    look n        the first n entries, if the delivery is the head
+    look n        the first n entries, if the delivery is the head; without an order, whether it is pending
     done n        it and the n - 1 entries behind it are handled or dead: they leave
     hold 0        it is dead and stays the head; it no longer counts as pending
     merge n       the n - 1 entries behind it are merged into it: they leave, and the head gets the entry and payload given
@@ -18,6 +18,7 @@ end
 local function answerTo(group, pending, lock, verb, id, token, count, entry, payload)
   if verb ~= 'look' and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
   if group == pending then
+    if verb == 'look' then return { redis.call('ZSCORE', pending, id) and 'head' or 'left' } end
     leave(pending, id)
     return { 'left' }
   end
