@@ -128,7 +128,7 @@ module.exports = {
       name: 'workers-are-entry-points',
       severity: 'error',
       from: { path: '^workers/' },
-      to: { path: '^src/', pathNot: ['app', 'config', 'errors', 'runtime', 'observability'].map(folder) },
+      to: { path: '^src/', pathNot: [folder('cli')] },
     },
   ],
   options: {

@@ -1,5 +1,4 @@
-/** Everything in one process, as `changefeed start` does. */
-import { ROLES } from '../src/app/changefeed.js';
-import { runProcess } from '../src/app/process.js';
+/** Everything in one process: `changefeed start`. */
+import { runProcess } from '../src/cli/run-process.js';
 
-await runProcess(ROLES);
+await runProcess(['start', ...process.argv.slice(2)]);

@@ -1,10 +1,8 @@
 /** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
 import { once } from 'node:events';
 import { homedir } from 'node:os';
-import { addEnvFile } from '../config/env-file.js';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { createLog, parseLogLevel } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
@@ -121,23 +119,6 @@ export async function runService(service: OpenedService, { roles, signal, onRelo
     await (feed.redisGone.aborted ? stopped.catch(() => undefined) : stopped);
   }
   feed.redisGone.throwIfAborted();
-}
-
-/** The entry point of a process with these roles. Sets the exit code, as the command line does. */
-export async function runProcess(roles: readonly Role[]): Promise<void> {
-  const stopping = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const { env, stderr } = process;
-  try {
-    addEnvFile(process.cwd(), env);
-    const service = await openService({ cwd: process.cwd(), env, interactive: stderr.isTTY });
-    const onReload = (reload: () => void): void => void process.on('SIGHUP', reload);
-    await runService(service, { roles, signal: stopping.signal, onReload });
-  } catch (error) {
-    const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
-    stderr.write(`changefeed: ${messageOf(error)}${code}\n`);
-    process.exitCode = exitCodeOf(error);
-  }
 }
 
 /** Resolves when the signal aborts. */

@@ -1,8 +1,12 @@
 /** Everything a command gets from its process: output, input, environment, the signal to stop. Tests pass their own. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
+import { systemClock } from '../runtime/clock.js';
+import { formatDuration } from '../runtime/duration.js';
+import { onAbort } from '../runtime/on-abort.js';
 import { type Colours, coloursFor } from './text.js';
 import { liveLines, type LiveLines } from './live-lines.js';
 
@@ -71,14 +75,32 @@ async function ask(
   }
 }
 
+/** The stop of a service takes at most 20 s, and some seconds more for its connections. Supervisors are set to wait 30 s. */
+const STOP_LIMIT_MS = 25_000;
+
+async function endAfterLimit(): Promise<void> {
+  await systemClock.sleep(STOP_LIMIT_MS);
+  endNow(`the stop took longer than ${formatDuration(STOP_LIMIT_MS)}.`, 1);
+}
+
+function endNow(reason: string, code: number): never {
+  process.stderr.write(`changefeed: ${reason} Unfinished work is repeated after the next start. [CF_STOP_TIMEOUT]\n`);
+  process.exit(code);
+}
+
+/** As shells report it: 130 for SIGINT, 143 for SIGTERM. */
+function exitCodeAfter(name: NodeJS.Signals): number {
+  return 128 + constants.signals[name];
+}
+
 /** Signals and uncaught errors stop the command in order, so that a private Redis is stopped as well and no event is lost. */
 function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
   const stopping = new AbortController();
   const stop = (name: NodeJS.Signals): void => {
-    // A second Ctrl+C exits at once.
-    if (stopping.signal.aborted) process.exit(130);
+    if (stopping.signal.aborted) endNow(`a second signal (${name}) ended the process at once.`, exitCodeAfter(name));
     stopping.abort(new Error(`Stopped by ${name}.`));
   };
+  onAbort(stopping.signal, () => void endAfterLimit());
   const hadTerminal = isatty(process.stderr.fd);
   let hangUp: (() => void) | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop);

@@ -1,10 +1,5 @@
 #!/usr/bin/env node
 /** The entry point of the command `changefeed`. */
-import { processIo } from './io.js';
-import { runCli } from './program.js';
+import { runProcess } from './run-process.js';
 
-const code = await runCli(process.argv.slice(2), processIo());
-// An uncaught error has already set its own code.
-process.exitCode ||= code;
-// A socket or timer that a handler left open must not keep a finished command alive. Output is flushed first.
-process.stdout.write('', () => process.exit());
+await runProcess(process.argv.slice(2));

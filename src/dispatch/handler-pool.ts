@@ -159,6 +159,8 @@ async function closeAll(
     }),
   );
   if ((await withinTime(closing, stopGraceMs, { clock })) === 'late') {
+    const subscriptions = [...open].map(({ subscription }) => subscription.name);
+    options.logger.warn({ subscriptions }, 'handlers still run: their signals abort now');
     for (const worker of open) worker.interrupt();
     await withinTime(closing, stopGraceMs, { clock });
   }
@@ -173,6 +175,6 @@ async function closeAll(
 function didNotEnd(late: readonly string[], waitedMs: number): ChangefeedError {
   return new ChangefeedError('CF_STOP_TIMEOUT', {
     subscriptions: late,
-    message: `The handlers of ${late.map((name) => `"${name}"`).join(', ')} did not end within ${formatDuration(waitedMs)}, although their signal was aborted. Their events will be handled again at the next start.`,
+    message: `The handlers of ${late.map((name) => `"${name}"`).join(', ')} did not end within ${formatDuration(waitedMs)}, although their signal was aborted.`,
   });
 }

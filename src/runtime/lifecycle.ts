@@ -87,7 +87,7 @@ interface NotStopped {
 function notStopped({ late, failed, deadlineMs }: NotStopped): ChangefeedError {
   const complaints = [
     ...(late.length > 0 ? [`did not stop within ${formatDuration(deadlineMs)}: ${late.join(', ')}`] : []),
-    ...failed.map(({ name, error }) => `${name} failed to stop: ${messageOf(error)}`),
+    ...failed.map(({ name, error }) => `${name} failed to stop: ${messageOf(error).replace(/\.$/, '')}`),
   ];
   return new ChangefeedError('CF_STOP_TIMEOUT', {
     message: `The stop was not clean: ${complaints.join('; ')}. Unfinished work is repeated after the next start.`,

@@ -54,11 +54,27 @@ export async function runCommand(command: Command, options: RunOptions): Promise
   // A program may succeed without reading its input: its exit code decides.
   child.stdin.on('error', () => undefined);
   child.stdin.end(command.input);
-  const [code, killedBy] = await untilExit(child, exited, options);
+  const { pid } = child;
+  if (pid !== undefined) endWithThisProcess(pid);
+  const [code, killedBy] = await untilExit(child, exited, options).finally(() => running.delete(pid ?? 0));
   await drained(closed, options.clock);
   child.stdout.destroy();
   child.stderr.destroy();
   return { code, killedBy, stdout: output.stdout.text(), stderr: output.stderr.text() };
+}
+
+/** The process groups of the programs that run now. */
+const running = new Set<number>();
+let isWatched = false;
+
+/**
+ * A stop that could not wait ends this process first. Its event then goes to another process, and the program must not still be working
+ * on it.
+ */
+function endWithThisProcess(pid: number): void {
+  running.add(pid);
+  if (!isWatched) process.once('exit', () => running.forEach((group) => signalGroup(group, 'SIGKILL')));
+  isWatched = true;
 }
 
 async function untilExit<Exit>(

@@ -1,0 +1,180 @@
+/** How a service ends: within its limit, whatever hangs, and at once when it is asked twice. */
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { useCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { useProcesses, type TestProcess } from '../support/process.js';
+import { program } from '../support/program.js';
+import { useRedis } from '../support/redis.js';
+
+/** A handler that ends when the file `released` exists, and ignores its signal. */
+const HANDLER = `defineHandler({ name: 'out', async handle(event) {
+  writeSync(1, 'begins ' + event.id + '\\n');
+  while (!existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20));
+  writeSync(1, 'ends ' + event.id + '\\n');
+} })`;
+/** A program that ignores SIGTERM. */
+const PROGRAM = `exec({ name: 'out', command: 'sh', killAfter: '1m', args: ['-c',
+  "trap '' TERM; echo $$ > pid; while :; do sleep 1; done"] })`;
+
+describe('stop: a service', () => {
+  const cli = useCli();
+  const spawn = useProcesses();
+  const redis = useRedis();
+
+  async function folderOf({ url, token }: Pick<OtherCrm, 'url' | 'token'>, subscription = HANDLER) {
+    const workspace = { name: 'acme', baseUrl: url, token, lists: { people: { interval: '1s' } } };
+    const folder = await cli({
+      'changefeed.config.mjs': `
+        import { existsSync, writeSync } from 'node:fs';
+        import { defineHandler, exec } from 'crm-changefeed';
+        export default {
+          workspaces: [${JSON.stringify(workspace)}],
+          redis: { prefix: ${JSON.stringify(redis.keys.prefix)} },
+          http: { port: 0 },
+          subscriptions: [${subscription}],
+        };`,
+    });
+    return {
+      cwd: folder.cwd,
+      release: () => writeFileSync(join(folder.cwd, 'released'), ''),
+      start: () => folder.start(['start'], { REDIS_URL: redis.url }),
+      startWorker: () => spawn(program('workers/all'), { cwd: folder.cwd, env: { REDIS_URL: redis.url } }),
+    };
+  }
+  const hasBaseline = async (service: TestProcess): Promise<TestProcess> => {
+    await service.waitForLine(/"list":"people".*"sweep complete"/);
+    return service;
+  };
+  const linesOf = ({ stdout }: TestProcess, word: 'begins' | 'ends'): string[] =>
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith(word))
+      .map((line) => line.slice(word.length + 1));
+  const edit = (crm: OtherCrm): void => {
+    crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: crypto.randomUUID() };
+  };
+  /** A service whose handler is running. */
+  async function handling(crm: OtherCrm, service: TestProcess): Promise<TestProcess> {
+    await hasBaseline(service);
+    edit(crm);
+    await eventually(() => expect(linesOf(service, 'begins')).toHaveLength(1));
+    return service;
+  }
+
+  it('stop: a CRM that does not answer does not delay it', async () => {
+    let asked = 0;
+    const silent = createServer(() => (asked += 1)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const { port } = silent.address() as AddressInfo;
+    const service = (await folderOf({ url: `http://127.0.0.1:${port}`, token: 'a-token' })).start();
+    await service.waitForLine(/changefeed is running/);
+    await eventually(() => expect(asked).toBeGreaterThan(0));
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(service.stderr).not.toMatch(/"level":"(warn|error)"/);
+  });
+
+  it('stop: an open stream of events does not delay it', async () => {
+    const service = (await folderOf(await startOtherCrm())).start();
+    const url = /"url":"([^"]+)"/.exec(await service.waitForLine(/status page is served/))?.[1] ?? '';
+    await hasBaseline(service);
+    const stream = await fetch(`${url}/events`, { headers: { accept: 'text/event-stream' } });
+    expect(stream.status).toBe(200);
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it('stop: a handler that is running may finish, and its event is not handled again', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    const service = await handling(crm, folder.start());
+    const ended = service.kill('SIGTERM');
+    await service.waitForLine(/changefeed is stopping/);
+    folder.release();
+    expect(await ended).toEqual({ code: 0, signal: null });
+    expect(linesOf(service, 'ends')).toEqual(linesOf(service, 'begins'));
+
+    const next = await handling(crm, folder.start());
+    expect(linesOf(next, 'begins')).not.toEqual(linesOf(service, 'begins'));
+    expect(await next.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it('stop: a handler that does not end is named, the exit code is 1, and its event is handled again', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    const service = await handling(crm, folder.start());
+    expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
+    expect(service.stderr).toMatch(/"level":"warn".*"subscriptions":\["out"\].*handlers still run/);
+    expect(service.stderr).toMatch(
+      /^changefeed: The stop was not clean: handlers failed to stop: The handlers of "out" did not end within 8 s, although their signal was aborted\. Unfinished work is repeated after the next start\. \[CF_STOP_TIMEOUT\]\n$/m,
+    );
+    expect(linesOf(service, 'ends')).toEqual([]);
+
+    folder.release();
+    const next = folder.start();
+    await eventually(() => expect(linesOf(next, 'ends')).toEqual(linesOf(service, 'begins')));
+    expect(await next.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it('stop: a process of `workers` ends too, although a handler does not', async () => {
+    const crm = await startOtherCrm();
+    const service = await handling(crm, (await folderOf(crm)).startWorker());
+    expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
+  });
+
+  it.each([
+    ['start', 'SIGTERM', 143],
+    ['start', 'SIGINT', 130],
+    ['startWorker', 'SIGTERM', 143],
+  ] as const)('stop: a second signal ends it at once (%s, %s)', async (start, second, code) => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm);
+    const service = await handling(crm, folder[start]());
+    void service.kill('SIGTERM');
+    await service.waitForLine(/changefeed is stopping/);
+    expect(await service.kill(second)).toEqual({ code, signal: null });
+    expect(service.stderr).toContain(
+      `changefeed: a second signal (${second}) ended the process at once. Unfinished work is repeated after the next start. [CF_STOP_TIMEOUT]\n`,
+    );
+    // It did not wait for the handlers.
+    expect(service.stderr).not.toContain('handlers still run');
+  });
+
+  it('stop: no program of `exec` goes on after a process that could not wait for it', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(crm, PROGRAM);
+    const service = await hasBaseline(folder.start());
+    edit(crm);
+    const pid = await eventually(() => {
+      const text = readFileSync(join(folder.cwd, 'pid'), 'utf8');
+      expect(text).toMatch(/^\d+\n$/);
+      return Number(text);
+    });
+    void service.kill('SIGTERM');
+    await service.waitForLine(/changefeed is stopping/);
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    expect(await service.kill('SIGTERM')).toEqual({ code: 143, signal: null });
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow(/ESRCH/));
+  });
+
+  it('stop: a configuration that never finishes loading does not prevent it', async () => {
+    const folder = await folderOf(await startOtherCrm());
+    const service = await hasBaseline(folder.start());
+    writeFileSync(
+      join(folder.cwd, 'changefeed.config.mjs'),
+      `console.log('loading'); await new Promise(() => setInterval(() => {}, 1000));`,
+    );
+    process.kill(service.pid, 'SIGHUP');
+    await service.waitForLine(/^loading$/);
+    expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
+    expect(service.stderr).toMatch(/^changefeed: the stop took longer than 25 s\. .*\[CF_STOP_TIMEOUT\]$/m);
+  });
+});
