@@ -21,7 +21,7 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
       <div class="what">
         <span class="kind">
           {isOfFeed
-            ? `${word('object', 'feed')}: ${object}.${verb}`
+            ? `${word('object', 'feed')}: ${word('problem', `${object}.${verb}`)}`
             : `${word('object', object)} ${word('verb', verb)}`}
         </span>
         <span class="title">{title ?? (isOfFeed ? '' : subject)}</span>
@@ -30,7 +30,11 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
           {ago(observedAt, now)}
         </time>
       </div>
-      {notice !== null && <p class={`message ${notice.severity}`}>{notice.message}</p>}
+      {notice !== null && (
+        <p class={`message ${notice.severity}`} lang="en">
+          {notice.message}
+        </p>
+      )}
       {schema !== null && (
         <p class="message">
           {schema.field}: {schema.before.join(', ')} → {schema.after.join(', ')}

@@ -55,14 +55,20 @@ export function Problems({ status }: { status: Status | null }) {
 
 function One({ problem: { severity, message, since, kind } }: { problem: Problem }) {
   const { t, dateTime } = usePreferences();
+  // A kind without words is an error of the compiler.
+  const title = t(`problem.${kind}`);
   return (
     <li class="card letter">
       <p class="what">
         <span class={`mark ${severity === 'error' ? 'bad' : 'warn'}`}>{t(`severity.${severity}`)}</span>
+        <strong>{title}</strong>
         <code>{kind}</code>
         {since !== null && <time dateTime={since}>{t('problems.since', { when: dateTime(since) })}</time>}
       </p>
-      <p class="message">{message}</p>
+      {/* Names, numbers and what to do; as in the log, in English. */}
+      <p class="message" lang="en">
+        {message}
+      </p>
     </li>
   );
 }

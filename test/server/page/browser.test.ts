@@ -102,6 +102,16 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     await page.getByRole('rowheader', { name: '이름' }).waitFor();
   });
 
+  it('page: a person on call sees what is wrong first, in Korean', async () => {
+    const { url, feed } = await open({ subscriptions: [taking('orders')] });
+    await feed.disable('orders', 'the receiver is being moved');
+    const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale: 'ko-KR' });
+    const first = page.getByRole('listitem').filter({ hasText: 'subscription.disabled' });
+    await first.getByText('구독이 중지되었습니다').waitFor();
+    await first.getByText(/the receiver is being moved/).waitFor();
+    await page.getByText('문제 1건').waitFor();
+  });
+
   it('page: who only reads signs in with a token and finds no actions', async () => {
     const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
     const { url } = await open({ http: { tokens }, subscriptions: [taking('orders')] });
