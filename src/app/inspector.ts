@@ -4,6 +4,7 @@ import { compileRules, type FieldRules, type Rules } from '../detect/rules.js';
 import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
 import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
 import { createRawApi } from '../api/raw-answers.js';
 import { probeLists, type ProbeReport } from '../probe/probe.js';
 import { systemClock } from '../runtime/clock.js';
@@ -17,6 +18,8 @@ export interface Inspector {
   names(workspace?: string): ListName[];
   /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
   explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
+  /** The stored record; null when there is none, or when only fingerprints of it are stored. */
+  record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
   /** The fields seen in a list, their value types, and the share of rows that have them. */
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
   /** How the newest events of the list would differ under these rules. */
@@ -61,6 +64,10 @@ export function createInspector(workspaces: Workspaces): Inspector {
     async explain(list, id, workspace) {
       const { store, rules } = choose(list, workspace);
       return await explainRecord(store, { list, id, rules });
+    },
+    async record(list, id, workspace) {
+      const [stored] = await choose(list, workspace).store.records(list, [id]);
+      return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
     },
     schema: async (list, workspace) => listSchema(await choose(list, workspace).store.schema(list)),
     async previewRules(list, proposed, workspace) {

@@ -1,9 +1,10 @@
 /** An event as a line a person can read: what changed, from what to what. */
-import type { ChangeEvent, FieldChange } from '../events/types.js';
-import { type Colours, printable, widthOf } from './text.js';
+import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
+import { differingParts } from './differing-parts.js';
+import { type Colours, cut, printable, widthOf } from './text.js';
 
 /** The fields that tell a person which record this is, in this order. */
-const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type'] as const;
+const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type', 'id'] as const;
 /** Steps from the longest to the shortest form of a line: number of changes, and columns for each value. */
 const FITS = [
   { changes: 4, places: 36 },
@@ -11,11 +12,18 @@ const FITS = [
   { changes: 2, places: 36 },
   { changes: 2, places: 24 },
   { changes: 1, places: 36 },
-  { changes: 1, places: 20 },
+  { changes: 1, places: 24 },
+  { changes: 1, places: 16 },
   { changes: 1, places: 10 },
 ] as const;
 type Fit = (typeof FITS)[number];
-const SMALLEST: Fit = FITS[6];
+const SMALLEST: Fit = FITS[7];
+/** A title is not made shorter than this, except by the end of the line. With a name before it, it may be as short as a value. */
+const TITLE_PLACES = 20;
+/** More than any line shows: a text of megabytes is not searched for control characters. */
+const MOST_READ = 500;
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> = {
   created: 'green',
@@ -28,77 +36,152 @@ export interface LineStyle {
   colours: Colours;
   /** The line is shortened to this width. @defaultValue no limit */
   columns?: number | undefined;
+  /** The name of the person or organization that the record belongs to, if it is known: the record itself has only an id. */
+  about?: string | undefined;
+}
+
+/** A part of a line, before it is coloured: colours have no width. */
+interface Piece {
+  text: string;
+  paint?: ((text: string) => string) | undefined;
 }
 
 /** `12:03:11  todo updated  전화하기  완료: false → true`, in the local time of this machine. */
-export function eventLine(event: ChangeEvent, { colours, columns = Infinity }: LineStyle): string {
-  const [, object = '', verb = ''] = event.type.split('.');
-  const colour = colours[VERB_COLOURS[verb] ?? 'magenta'];
-  const what = `${object.padEnd(15)} ${colour(verb.padEnd(8))}`;
-  const time = colours.dim(clockTime(event.data.observedAt));
-  const line = (fit: Fit): string =>
-    [time, what, titleOf(event, fit, colours), dueText(event, colours), changesText(event.data.changes, fit, colours)]
-      .filter((part) => part !== '')
-      .join('  ');
-  return line(FITS.find((fit) => widthOf(line(fit)) <= columns) ?? SMALLEST);
+export function eventLine(event: ChangeEvent, { colours, columns = Infinity, about }: LineStyle): string {
+  const { dim } = colours;
+  const [, object = '', ...rest] = event.type.split('.');
+  const verb = rest.join('.');
+  const head = [
+    [{ text: clockTime(event.data.observedAt), paint: dim }],
+    [
+      { text: `${printable(object).padEnd(15)} ` },
+      { text: printable(verb).padEnd(8), paint: colours[VERB_COLOURS[verb] ?? 'magenta'] },
+    ],
+  ];
+  const line = (fit: Fit): Piece[] =>
+    [
+      ...head,
+      titlePieces(event, { fit, about, colours }),
+      duePieces(event.data, colours),
+      detailPieces(event.data, colours),
+      changePieces(event.data.changes, fit, colours),
+    ]
+      .filter((part) => part.length > 0)
+      .flatMap((part, index) => (index === 0 ? part : [{ text: '  ' }, ...part]));
+  const fits = (pieces: readonly Piece[]): boolean =>
+    pieces.reduce((sum, { text }) => sum + widthOf(text), 0) <= columns;
+  return painted(FITS.map(line).find(fits) ?? line(SMALLEST), columns);
 }
 
-function dueText({ data: { due, late } }: ChangeEvent, { dim }: Colours): string {
-  if (due === undefined) return '';
+/** Colours the pieces, and cuts the one that reaches over the edge. */
+function painted(pieces: readonly Piece[], columns: number): string {
+  let left = columns;
+  let result = '';
+  for (const { text, paint = String } of pieces) {
+    if (left <= 0) break;
+    const shown = cut(text, left);
+    result += paint(shown);
+    left = shown === text ? left - widthOf(text) : 0;
+  }
+  return result;
+}
+
+function titlePieces(
+  { data }: ChangeEvent,
+  { fit, about, colours: { bold } }: { fit: Fit; about: string | undefined; colours: Colours },
+): Piece[] {
+  const record = data.after ?? data.before;
+  if (record === null) return [];
+  const field = TITLE_FIELDS.find((name) => typeof record[name] === 'string' && record[name] !== '') ?? 'id';
+  const person = about ?? nameIn(record['people']) ?? nameIn(record['organization']);
+  const places = Math.max(fit.places, person === undefined ? TITLE_PLACES : 0);
+  const title = formatValue(record[field], places);
+  // A row of a history: the name of a field, and what it became.
+  const value = field === 'fieldName' && 'fieldValue' in record ? `: ${formatValue(record['fieldValue'], places)}` : '';
+  const by = nameIn(record['source']);
+  return [
+    ...(person === undefined ? [] : [{ text: cut(printable(person), places), paint: bold }, { text: '  ' }]),
+    { text: `${title}${value}`, paint: person === undefined ? bold : undefined },
+    ...(by === undefined ? [] : [{ text: `  by ${cut(printable(by), places)}` }]),
+  ];
+}
+
+function nameIn(reference: unknown): string | undefined {
+  if (typeof reference !== 'object' || reference === null || !('name' in reference)) return undefined;
+  return typeof reference.name === 'string' && reference.name !== '' ? reference.name : undefined;
+}
+
+function duePieces({ due, late }: ChangeData, { dim }: Colours): Piece[] {
+  if (due === undefined) return [];
   // This locale writes a day as the API does. Local time, like the time at the beginning of the line.
-  return `${dim('due:')} ${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}${late === true ? ', late' : ''}`;
+  const when = `${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}`;
+  return [{ text: 'due:', paint: dim }, { text: ` ${when}${late === true ? ', late' : ''}` }];
+}
+
+/** What an event says besides a record and its fields. */
+function detailPieces({ notice, schema, mergedInto, reappeared }: ChangeData, { dim }: Colours): Piece[] {
+  const text = [
+    ...(notice === undefined ? [] : [notice.message]),
+    ...(schema === undefined
+      ? []
+      : [`${schema.field} ${schema.kind}: ${schema.before.join(', ') || '—'} → ${schema.after.join(', ') || '—'}`]),
+    ...(mergedInto === undefined ? [] : [`merged into ${mergedInto}`]),
+    ...(reappeared === undefined ? [] : ['had been deleted']),
+  ].join('; ');
+  if (text === '') return [];
+  return [{ text: printable(text), paint: notice === undefined ? dim : undefined }];
+}
+
+function changePieces(changes: readonly FieldChange[], fit: Fit, { dim }: Colours): Piece[] {
+  const shown = changes
+    .slice(0, fit.changes)
+    .flatMap(({ field, before, after }, index) => [
+      ...(index === 0 ? [] : [{ text: ' · ', paint: dim }]),
+      { text: `${printable(field)}:`, paint: dim },
+      { text: ` ${difference(before, after, fit.places)}` },
+    ]);
+  const more = changes.length - fit.changes;
+  return more > 0 ? [...shown, { text: ` +${more}`, paint: dim }] : shown;
+}
+
+/** Of long texts, only the parts that differ: cut at their ends, they would look equal. */
+function difference(before: unknown, after: unknown, places: number): string {
+  const [old, now] = [formatValue(before, places), formatValue(after, places)];
+  if (isTime(before) && isTime(after)) return times(localTime(before), localTime(after), places);
+  const areTexts = typeof before === 'string' && typeof after === 'string';
+  if (!areTexts || (old !== now && !old.endsWith('…') && !now.endsWith('…'))) return `${old} → ${now}`;
+  const [oldPart, newPart] = differingParts(before, after);
+  return `${formatValue(oldPart, places)} → ${formatValue(newPart, places)}`;
+}
+
+/** `2026-03-01 21:30 → 22:00`; two days in little room without the time of day. */
+function times(before: string, after: string, places: number): string {
+  const [day, time] = [after.slice(0, 10), after.slice(11)];
+  if (before.startsWith(day)) return `${before} → ${time}`;
+  return places < before.length ? `${before.slice(0, 10)} → ${day}` : `${before} → ${after}`;
+}
+
+function formatValue(value: unknown, places: number): string {
+  return cut(printable(valueText(value).slice(0, MOST_READ)), places);
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '—';
+  if (typeof value === 'string') return value === '' ? '""' : isTime(value) ? localTime(value) : value;
+  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(valueText).join(', ');
+  return nameIn(value) ?? JSON.stringify(value);
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && TIME.test(value);
+}
+
+/** `2026-03-01 21:30`. */
+function localTime(iso: string): string {
+  return new Date(iso).toLocaleString('sv-SE').slice(0, 16);
 }
 
 function clockTime(iso: string): string {
   const at = new Date(iso);
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
-}
-
-function titleOf({ data }: ChangeEvent, { places }: Fit, { bold }: Colours): string {
-  const record = data.after ?? data.before;
-  if (record === null) return '';
-  const field = TITLE_FIELDS.find((name) => typeof record[name] === 'string' && record[name] !== '') ?? 'id';
-  return bold(formatValue(record[field], places));
-}
-
-/** Two long texts with the same beginning are shown from their first difference: cut at the end, they would be equal. */
-function difference(before: unknown, after: unknown, places: number): string {
-  const [old, now] = [formatValue(before, places), formatValue(after, places)];
-  if (old !== now || typeof before !== 'string' || typeof after !== 'string') return `${old} → ${now}`;
-  const same = Array.from(before).findIndex((character, at) => character !== after[at]);
-  const from = Math.max(0, (same === -1 ? before.length : same) - 4);
-  return `${formatValue(`…${before.slice(from)}`, places)} → ${formatValue(`…${after.slice(from)}`, places)}`;
-}
-
-function changesText(changes: readonly FieldChange[], fit: Fit, { dim }: Colours): string {
-  const { places } = fit;
-  const shown = changes.slice(0, fit.changes).map(({ field, before, after }) => {
-    return `${dim(`${printable(field)}:`)} ${difference(before, after, places)}`;
-  });
-  const more = changes.length - shown.length;
-  return [...shown, ...(more > 0 ? [dim(`and ${more} more`)] : [])].join(dim(' · '));
-}
-
-function formatValue(value: unknown, places: number): string {
-  return cut(printable(valueText(value)), places);
-}
-
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '—';
-  if (typeof value === 'string') return value === '' ? '""' : value;
-  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(valueText).join(', ');
-  if (typeof value === 'object' && 'name' in value && typeof value.name === 'string') return value.name;
-  return JSON.stringify(value);
-}
-
-function cut(text: string, places: number): string {
-  if (widthOf(text) <= places) return text;
-  let left = places - 1;
-  let kept = '';
-  for (const { segment } of new Intl.Segmenter('ko').segment(text)) {
-    left -= widthOf(segment);
-    if (left < 0) break;
-    kept += segment;
-  }
-  return `${kept}…`;
 }

@@ -1,16 +1,21 @@
 /** Text for a terminal: plural forms, widths, tables, colours. */
-import { stripVTControlCharacters } from 'node:util';
+import measure from 'fast-string-truncated-width';
 import pc from 'picocolors';
 
-/** `1 page`, `2 pages`. */
+/** `1 page`, `1,204 pages`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`;
+  return `${number.toLocaleString('en')} ${number === 1 ? noun : plural}`;
 }
 
 /** Columns on a terminal: a Korean character takes two, a colour none. */
 export function widthOf(text: string): number {
-  const plain = stripVTControlCharacters(text);
-  return plain.length + (plain.match(/[ᄀ-ᅟ⺀-꓏가-힣豈-﫿︰-﹏＀-｠￠-￦]/gu)?.length ?? 0);
+  return measure(text).width;
+}
+
+/** Shortens a text without colours to this number of columns. */
+export function cut(text: string, columns: number): string {
+  const { index, ellipsed } = measure(text, { limit: columns, ellipsis: '…', ellipsisWidth: 1 });
+  return ellipsed ? `${text.slice(0, Math.max(0, index)).trimEnd()}…` : text;
 }
 
 /** On one line and without control characters: records hold user input, which could otherwise control the terminal. */
@@ -18,17 +23,73 @@ export function printable(text: string): string {
   return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
-/** Each column is as wide as its widest cell. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[], { dim }: Colours): string {
-  const widths = head.map((title, column) =>
+const GAP = '  ';
+/** A column is not made narrower than this. */
+const NARROWEST = 12;
+
+/**
+ * Each column is as wide as its widest cell. A table that is then wider than the terminal is made as narrow by wrapping the cells of its
+ * widest columns. Cells that are wrapped have no colours.
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { dim }: Colours,
+  columns = Infinity,
+): string {
+  const natural = head.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
   );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
-      .join('  ')
-      .trimEnd();
-  return [dim(line(head)), ...rows.map(line)].join('\n');
+  const widths = fitting(natural, columns);
+  const lines = (cells: readonly string[]): string[] => {
+    const wrapped = cells.map((cell, column) => wrap(cell, widths[column] ?? Infinity));
+    const height = Math.max(1, ...wrapped.map(({ length }) => length));
+    return Array.from({ length: height }, (_, line) =>
+      wrapped
+        .map((parts, column) => padded(parts[line] ?? '', widths[column] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    );
+  };
+  return [...lines(head).map(dim), ...rows.flatMap(lines)].join('\n');
+}
+
+/** Takes what is too much from the widest column, step by step. */
+function fitting(natural: readonly number[], columns: number): number[] {
+  const widths = [...natural];
+  const gaps = GAP.length * Math.max(0, widths.length - 1);
+  for (;;) {
+    const widest = Math.max(0, ...widths);
+    if (widths.reduce((sum, width) => sum + width, gaps) <= columns || widest <= NARROWEST) return widths;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
+}
+
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** Between words; a word that is wider than a line is continued on the next one, so that an id can still be copied. */
+function wrap(text: string, width: number): string[] {
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (widthOf(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = word;
+    while (widthOf(line) > width) {
+      const { index } = measure(line, { limit: width, ellipsis: '', ellipsisWidth: 0 });
+      const at = Math.max(1, index);
+      lines.push(line.slice(0, at));
+      line = line.slice(at);
+    }
+  }
+  return [...lines, line];
 }
 
 export type Colours = ReturnType<typeof pc.createColors>;

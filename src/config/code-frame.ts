@@ -1,5 +1,5 @@
 /** The lines of a configuration around a problem, for a person to see. Values that may be secrets are covered. */
-import stringWidth from 'fast-string-width';
+import stringWidth from 'fast-string-truncated-width';
 import type { Position, Range } from './syntax.js';
 
 const LINES_BEFORE = 2;
@@ -21,7 +21,7 @@ export function codeFrame(text: string, { line, column }: Position, secrets: rea
   });
   const before = window(all[line - 1] ?? '', from).slice(0, column - from);
   // A tab takes as many columns as the one above it, a Korean character two.
-  const gap = before.includes('\t') ? before.replace(/[^\t]/g, ' ') : ' '.repeat(stringWidth(before));
+  const gap = before.includes('\t') ? before.replace(/[^\t]/g, ' ') : ' '.repeat(stringWidth(before).width);
   return [...shown, `    ${' '.repeat(digits)} | ${gap}^`].join('\n');
 }
 

@@ -45,18 +45,108 @@ describe('event line', () => {
     expect(line).toMatch(/이름: a\[2Jb → c d$/);
   });
 
-  it('event line: two long texts with the same beginning are shown from where they differ', () => {
-    const alike = '견적서 전달. 의사결정자는 이사님, 실무자는 긍정적이고 다음 주에 다시 연락하기로 했으며 ';
-    const line = lineOf(edited({ text: [`${alike}예산은 미정`, `${alike}계약함`] }));
-    expect(line).toContain('text: …했으며 예산은 미정 → …했으며 계약함');
+  it('event line: two long texts are shown from where they differ to where they are the same again', () => {
+    const start = '견적서 전달. 의사결정자는 이사님, 실무자는 긍정적이고 다음 주에 다시 연락하기로 했으며 ';
+    const end = ', 계약 기간은 1년에서 3년 사이로 협의하기로 함. 다음 통화는 목요일 오후';
+    expect(lineOf(edited({ text: [`${start}예산은 미정`, `${start}계약함`] }))).toContain(
+      'text: …했으며 예산은 미정 → …했으며 계약함',
+    );
+    expect(lineOf(edited({ text: [`${start}금액 미정${end}`, `${start}금액 3천만 원${end}`] }))).toContain(
+      'text: … 금액 미정, 계약… → … 금액 3천만 원, 계약…',
+    );
+  });
+
+  it('event line: times are local, and in little room without what is the same or matters least', () => {
+    const times = (before: string, after: string, columns: number): string =>
+      lineOf(edited({ 시작: [before, after] }), columns).replace(/.*시작: /, '');
+    const [first, sameDay, later] = ['2026-03-01 21:30', '2026-03-01 22:00', '2026-03-09 09:00'];
+    const iso = (local: string): string => new Date(local).toISOString();
+    expect(times(iso(first), iso(sameDay), 120)).toBe('2026-03-01 21:30 → 22:00');
+    expect(times(iso(first), iso(later), 120)).toBe('2026-03-01 21:30 → 2026-03-09 09:00');
+    expect(times(iso(first), iso(later), 80)).toBe('2026-03-01 → 2026-03-09');
+  });
+
+  it('event line: a character of two code units is not split where texts differ', () => {
+    const long = '가'.repeat(40);
+    const line = lineOf(edited({ text: [`${long}😀${long}`, `${long}😁${long}`] }));
+    expect(line).toContain('text: …가가가😀가가가가… → …가가가😁가가가가…');
   });
 
   it('event line: long values are shortened to the width', () => {
     const long = '가'.repeat(200);
-    const event = edited({ a: [long, long], b: [long, long], c: [long, long] });
-    expect(lineOf(event)).toContain('c: ');
-    for (const columns of [160, 120, 80]) expect(widthOf(lineOf(event, columns))).toBeLessThanOrEqual(columns);
-    expect(lineOf(event, 120)).toMatch(/and \d more$/);
+    const event = edited({ a: [long, `${long}나`], b: [`나${long}`, `다${long}`], c: [long, null], d: [null, long] });
+    expect(lineOf(event)).toContain('d: ');
+    for (const columns of [160, 120, 80, 40])
+      expect(widthOf(eventLine(event, { colours: noColours, columns }))).toBeLessThanOrEqual(columns);
+    expect(lineOf(event, 120)).toMatch(/ \+\d$/);
+  });
+
+  it('event line: a text of five megabytes is one short line', () => {
+    const [old, now] = ['x', 'y'].map((middle) => `${'가'.repeat(2_500_000)}${middle}${'나'.repeat(2_500_000)}`);
+    expect(lineOf(edited({ text: [old, now] }))).toMatch(/text: …가가가가x나나나나… → …가가가가y나나나나…$/);
+  });
+
+  it('event line: the title keeps its length when the changes are cut', () => {
+    const event = edited({ 완료: [false, true], '완료 날짜': [null, '2026-03-01T09:30:00.000Z'] });
+    const after = { id: 't-1', 내용: '데모 일정 잡기 (5차)' };
+    expect(lineOf({ ...event, type: 'crm.todo.updated', data: { ...event.data, after } }, 80)).toBe(
+      'todo            updated   데모 일정 잡기 (5차)  완료: false → true +1',
+    );
+  });
+
+  it('event line: control characters in a name, a type, a title or a note do not reach the terminal', () => {
+    const evil = '\u001b]0;owned\u0007\u001b[31m\r\nroot\u202e\u009b2J';
+    const event = edited({ [evil]: [{ id: 'u', name: evil }, [evil]] });
+    const after = { id: evil, type: evil, people: { id: 'p', name: evil }, source: { name: evil } };
+    const lines = [
+      lineOf({ ...event, type: `crm.${evil}.${evil}`, data: { ...event.data, after } }),
+      eventLine(
+        { ...event, data: { ...event.data, after: { id: 'x', text: evil } } },
+        { colours: noColours, about: evil },
+      ),
+      lineOf({ ...event, data: { ...event.data, mergedInto: evil } }),
+    ];
+    for (const line of lines) expect(line).not.toMatch(/\p{C}/u);
+  });
+
+  it('event line: a row of an activity or of a history names the person', () => {
+    const created = (type: string, after: Record<string, unknown>, about?: string): string => {
+      const event = changeEvent({ record: 'a-1', sequence: 1 });
+      const row = { ...event, type, data: { ...event.data, changes: [], after: { id: 'a-1', ...after } } };
+      return eventLine(row, { colours: noColours, about }).slice('12:00:00  '.length);
+    };
+    expect(created('crm.person_activity.created', { type: 'emailOpen', peopleId: 'p-1' }, '김가상')).toBe(
+      'person_activity created   김가상  emailOpen',
+    );
+    expect(created('crm.person_activity.created', { type: 'emailOpen', peopleId: 'p-1' })).toBe(
+      'person_activity created   emailOpen',
+    );
+    const history = { type: 'editField', fieldName: '담당자', fieldValue: { _id: 'u', name: '이가상' } };
+    expect(created('crm.deal_history.created', { ...history, source: { type: 'user', name: '박가상' } })).toBe(
+      'deal_history    created   담당자: 이가상  by 박가상',
+    );
+  });
+
+  it("event line: the feed's own events say what is wrong, and a change of a schema what changed", () => {
+    const event = edited({});
+    const notice = { severity: 'error', message: 'The token is refused.', since: null, list: null } as const;
+    const none = { before: null, after: null };
+    const lines = [
+      lineOf({ ...event, type: 'changefeed.token.refused', data: { ...event.data, ...none, notice } }),
+      lineOf({
+        ...event,
+        type: 'crm.person.schema_changed',
+        data: {
+          ...event.data,
+          ...none,
+          schema: { field: '등급', kind: 'changed', rows: 9, share: 1, before: ['string'], after: ['number'] },
+        },
+      }),
+    ];
+    expect(lines).toEqual([
+      'token           refused   The token is refused.',
+      'person          schema_changed  등급 changed: string → number',
+    ]);
   });
 });
 

@@ -9,7 +9,7 @@ import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
 import type { Io } from '../io.js';
-import { eventLine } from '../print-event.js';
+import { printEvent } from '../event-printer.js';
 import { sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
@@ -83,6 +83,6 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
-    io.out(eventLine(event, { colours: io.colours.out, columns: io.columns }));
+    await printEvent(event, feed.lists, io);
   }
 }

@@ -1,6 +1,8 @@
+import type { ChangeEvent } from '../../events/types.js';
 import { logOffset, typeOption, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag, negatedFlag, option } from '../command.js';
-import { eventLine } from '../print-event.js';
+import { printEvent } from '../event-printer.js';
+import { printable } from '../text.js';
 
 export const tail = defineFeedCommand({
   input: {
@@ -8,13 +10,23 @@ export const tail = defineFeedCommand({
     from: option('offset', 'a log id, a time, "beginning" or "now" (default: now)', logOffset),
     type: typeOption('only these event types, separated by commas (* allowed)'),
     workspace: workspaceOption('only this workspace'),
+    ids: flag('below each event: its place in the log, its id and the id of its record'),
     follow: negatedFlag('stop at the end of the log'),
   },
-  async run({ json = false, from = 'now', type, follow, workspace }, { feed }, io) {
+  async run({ json = false, from = 'now', type, follow, workspace, ids = false }, { feed }, io) {
     const signal = AbortSignal.any([io.signal, feed.redisGone]);
-    for await (const { event } of feed.tail({ from, types: type, workspace, follow, signal })) {
-      io.out(json ? JSON.stringify(event) : eventLine(event, { colours: io.colours.out, columns: io.columns }));
+    for await (const { logId, event } of feed.tail({ from, types: type, workspace, follow, signal })) {
+      if (json) io.out(JSON.stringify(event));
+      else {
+        await printEvent(event, feed.lists, io);
+        if (ids) io.out(io.colours.out.dim(idsLine(logId, event)));
+      }
     }
     feed.redisGone.throwIfAborted();
   },
 });
+
+/** In the form in which `replay`, `dead` and `explain` take them. Not cut: an id is there to be copied. */
+function idsLine(logId: string, { id, subject }: ChangeEvent): string {
+  return `          log ${logId}  event ${id}  record ${printable(subject)}`;
+}
