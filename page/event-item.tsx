@@ -14,7 +14,7 @@ export interface EventItemProps {
 export function EventItem({ event, now, fresh = false }: EventItemProps) {
   const { t, word, ago, dateTime } = usePreferences();
   const [open, setOpen] = useState(false);
-  const { object, verb, title, person, observedAt, subject, notice, schema } = event;
+  const { object, verb, title, about, person, observedAt, subject, notice, schema } = event;
   const isOfFeed = event.type.startsWith('changefeed.');
   return (
     <li class={`event ${tone(event)} ${fresh ? 'fresh' : ''}`}>
@@ -25,7 +25,9 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
             : `${word('object', object)} ${word('verb', verb)}`}
         </span>
         <span class="title">{title ?? (isOfFeed ? '' : subject)}</span>
-        {person !== null && <span class="person">{person.name}</span>}
+        {about !== null && <span class="about">{about}</span>}
+        {/* An id says nothing to a person; it is in the details. */}
+        {person !== null && person.name !== person.id && <span class="person">{person.name}</span>}
         <time dateTime={observedAt} title={dateTime(observedAt)}>
           {ago(observedAt, now)}
         </time>

@@ -244,6 +244,7 @@ function askedOfFeed({ clock }: AppContext, { workspaces, dispatch, lists, statu
     resume: async (subscription) => (await dispatch.operations.enable(subscription)) !== null,
     todos: (call) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     schema: (list, workspace) => lists.schema(list, workspace),
+    record: (list, id, workspace) => lists.record(list, id, workspace),
   };
 }
 

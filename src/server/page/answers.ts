@@ -27,6 +27,7 @@ export const eventView = z
     verb: z.string(),
     subject: z.string().describe("the record's id"),
     title: z.string().nullable(),
+    about: z.string().nullable().describe('the person or organization that a record without a name belongs to'),
     person: z.strictObject({ id: z.string(), name: z.string() }).nullable().describe('the person in charge'),
     observedAt: iso,
     time: iso,

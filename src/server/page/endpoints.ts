@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import * as answers from './answers.js';
 import { endpoint, RefusedError, type Endpoint } from './endpoint.js';
 import { compileFilter } from './event-filter.js';
-import { viewOf } from './event-view.js';
+import type { EventViews } from './event-views.js';
 import { endsOf, eventsBefore } from './events-before.js';
 import { SAMPLE_MS, type History } from './history.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
@@ -15,6 +15,7 @@ import type { PageSource } from './source.js';
 
 export interface EndpointDeps {
   source: PageSource;
+  views: EventViews;
   history: History;
   clock: Clock;
   version: string;
@@ -87,7 +88,7 @@ function feedEndpoints({ source, history, clock, version, queues, status }: Endp
   ];
 }
 
-function eventEndpoints({ source }: EndpointDeps): Endpoint[] {
+function eventEndpoints({ source, views }: EndpointDeps): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -110,7 +111,7 @@ function eventEndpoints({ source }: EndpointDeps): Endpoint[] {
         // First, so that the stream repeats an event rather than leaving one out.
         const end = formatPosition(await endsOf(source, call.workspaces));
         const { events, ...rest } = await eventsBefore(source.log, call);
-        return { events: events.map(viewOf), ...rest, end };
+        return { events: await Promise.all(events.map(views)), ...rest, end };
       },
     }),
     endpoint({
@@ -123,7 +124,7 @@ function eventEndpoints({ source }: EndpointDeps): Endpoint[] {
         const known = source.workspaces().some(({ name }) => name === workspace) && /^\d{1,15}-\d{1,20}$/.test(logId);
         const event = known ? await source.log.event(workspace, logId) : null;
         if (event === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
-        return { view: viewOf({ logId, event }), event };
+        return { view: await views({ logId, event }), event };
       },
     }),
   ];
@@ -153,7 +154,7 @@ function subscriptionEndpoints({ source }: EndpointDeps): Endpoint[] {
   ];
 }
 
-function deadLetterEndpoints({ source }: EndpointDeps): Endpoint[] {
+function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
   const action = { method: 'POST', access: 'operate', answer: answers.done } as const;
   const ids = z.object({
     subscription: z.string(),
@@ -172,7 +173,7 @@ function deadLetterEndpoints({ source }: EndpointDeps): Endpoint[] {
       answer: answers.deadLetters,
       async handle({ query: { subscription, limit } }) {
         const found = await source.deadLetters().list({ limit, ...(subscription !== undefined && { subscription }) });
-        return { deadLetters: found.map(viewOfLetter) };
+        return { deadLetters: await Promise.all(found.map((letter) => viewOfLetter(letter, views))) };
       },
     }),
     endpoint({
@@ -230,8 +231,8 @@ function given({ subscription, ids }: { subscription: string; ids?: string[] | u
   return ids === undefined ? { subscription } : { subscription, ids };
 }
 
-function viewOfLetter({ event, ...letter }: DeadLetter): object {
-  return { ...letter, event: viewOf({ logId: letter.logId, event }) };
+async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews): Promise<object> {
+  return { ...letter, event: await views({ logId: letter.logId, event }) };
 }
 
 function asPosition(text: string): Position {

@@ -17,6 +17,8 @@ export interface EventView {
   subject: string;
   /** What the record is called; null where it says nothing. */
   title: string | null;
+  /** The name of the person or organization that a record without a name of its own belongs to. */
+  about: string | null;
   person: { id: string; name: string } | null;
   observedAt: string;
   time: string;
@@ -68,6 +70,7 @@ export function viewOf({ logId, event }: { logId: string; event: ChangeEvent }):
     verb: rest.join('.'),
     subject,
     title: record === null ? null : titleOf(record),
+    about: null,
     person: record === null ? null : personInCharge(record),
     observedAt: data.observedAt,
     time,

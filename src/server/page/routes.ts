@@ -7,6 +7,7 @@ import type { Log } from '../../runtime/log.js';
 import { assetRoutes } from './assets.js';
 import { registerEndpoint } from './endpoint.js';
 import { endpoints } from './endpoints.js';
+import { createEventViews } from './event-views.js';
 import { createHistory, SAMPLE_MS } from './history.js';
 import { createLiveEvents } from './live-events.js';
 import { openApiDocument } from './openapi.js';
@@ -32,6 +33,7 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
   return async (app) => {
     const history = createHistory(clock);
     const live = createLiveEvents(source, log);
+    const views = createEventViews(source);
     const status = keptFor(STATUS_MS, () => source.status(), clock);
     const stopping = new AbortController();
     const sampling = {
@@ -52,9 +54,9 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
     });
     assetRoutes(app);
     const board = await queueRoutes(app, queues);
-    const all = endpoints({ source, history, clock, version, status, queues: board });
+    const all = endpoints({ source, views, history, clock, version, status, queues: board });
     for (const one of all) registerEndpoint(app, one);
-    streamRoute(app, { source, live, clock });
+    streamRoute(app, { source, views, live, clock });
     const document = openApiDocument(all, version);
     app.get('/api/openapi.json', { config: { access: 'public' } }, () => document);
   };

@@ -3,6 +3,7 @@ import type { DeadLetters } from '../../dispatch/dead-letters.js';
 import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
+import type { FindRecord } from '../../events/about.js';
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import type { Status } from '../../observability/status.js';
 import type { TodosCall, TodosReport } from '../../todos/report.js';
@@ -32,4 +33,5 @@ export interface PageSource {
   resume(subscription: string): Promise<boolean>;
   todos(call: TodosCall): Promise<TodosReport>;
   schema(list: ListName, workspace: string): Promise<ListSchema>;
+  record: FindRecord;
 }

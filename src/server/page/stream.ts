@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { read, RefusedError } from './endpoint.js';
 import { compileFilter } from './event-filter.js';
 import { endsOf } from './events-before.js';
-import { viewOf } from './event-view.js';
+import type { EventViews } from './event-views.js';
 import type { LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
@@ -29,6 +29,7 @@ const SIGN_OF_LIFE_MS = 15_000;
 
 export interface StreamDeps {
   source: PageSource;
+  views: EventViews;
   live: LiveEvents;
   clock: Clock;
 }
@@ -45,8 +46,8 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
     const server = request.headers.accept?.includes('text/event-stream') === true;
     const stream = open(reply, server ? 'text/event-stream' : 'application/x-ndjson');
     const toText = server ? sentEvent : (line: string) => `${line}\n`;
-    const textOf = (event: TailedEvent, position: string): string =>
-      toText(JSON.stringify(query.view === 'summary' ? viewOf(event) : { position, ...event }), position);
+    const textOf = async (event: TailedEvent, position: string): Promise<string> =>
+      toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
     if (server) void keepAlive(stream, deps.clock);
     await send(stream, { ...call, textOf, follow: query.follow === 'true' || server }, deps);
   });
@@ -86,7 +87,7 @@ interface Sending {
   from: Position;
   follow: boolean;
   wanted: (event: TailedEvent['event']) => boolean;
-  textOf: (event: TailedEvent, position: string) => string;
+  textOf: (event: TailedEvent, position: string) => Promise<string>;
 }
 
 async function send(
@@ -100,7 +101,7 @@ async function send(
   try {
     for await (const event of events) {
       position.set(event.workspace, event.logId);
-      if (wanted(event.event)) await stream.write(textOf(event, formatPosition(position)));
+      if (wanted(event.event)) await stream.write(await textOf(event, formatPosition(position)));
     }
   } finally {
     stream.end();

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import { defineHandler } from '../../../src/handlers/define.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
 import { PermanentError } from '../../../src/handlers/errors.js';
 import * as answers from '../../../src/server/page/answers.js';
 import { eventually } from '../../support/eventually.js';
@@ -48,6 +49,29 @@ describe('status page API', () => {
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining(['/events', '/api/status', '/api/dead-letters/retry']),
     );
+  });
+
+  it('status page API: names the person whom a record only knows by id, and the person in charge', async () => {
+    const page = await open({ roles: ['poll'] });
+    await eventually(async () =>
+      expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
+    );
+    const person = page.crm.lists.people[0];
+    const nameless = (subject: string, fields: object): ChangeEvent => {
+      const event = personEvent(subject, 1);
+      return { ...event, data: { ...event.data, after: { id: subject, ...fields } } };
+    };
+    await appendRaw(redis, [
+      nameless('memo', { peopleId: person?.id, ownerId: 'u1' }),
+      nameless('strangers memo', { peopleId: 'never seen', ownerId: 'u2' }),
+      eventOf('p1', { 담당자: { id: 'u1', name: '박담당' } }),
+    ]);
+    const { events } = await page.get<z.infer<typeof answers.eventsPage>>('/api/events?limit=3');
+    expect(events.map(({ subject, about, person: owner }) => [subject, about, owner?.name])).toEqual([
+      ['p1', null, '박담당'],
+      ['strangers memo', null, 'u2'],
+      ['memo', person?.['이름'], '박담당'],
+    ]);
   });
 
   it('status page API: pages through the log without a gap, newest first', async () => {

@@ -1,0 +1,30 @@
+/** Which person or organization a record without a name of its own belongs to: a memo, a todo or an activity only has the id. */
+import type { ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
+import { workspaceOf } from './envelope.js';
+import type { ChangeEvent } from './types.js';
+
+/** The stored record; null when there is none, or when only fingerprints of it are stored. */
+export type FindRecord = (list: ListName, id: string, workspace: string) => Promise<CrmRecord | null>;
+
+/** Fields with the id of a record of another list, the more telling one first. */
+const REFERENCES = [
+  ['peopleId', 'people'],
+  ['organizationId', 'organization'],
+] as const;
+const NAME = '이름';
+
+/** Undefined where the record has its own name, and where no name is stored. */
+export async function nameItBelongsTo(event: ChangeEvent, find: FindRecord): Promise<string | undefined> {
+  const record: CrmRecord | null = event.data.after ?? event.data.before;
+  if (record === null || typeof record[NAME] === 'string') return undefined;
+  for (const [field, list] of REFERENCES) {
+    const id = record[field];
+    if (typeof id !== 'string' || id === '') continue;
+    // An event without the name is better than none.
+    const owner = await find(list, id, workspaceOf(event)).catch(() => null);
+    const name = owner?.[NAME];
+    if (typeof name === 'string' && name !== '') return name;
+  }
+  return undefined;
+}

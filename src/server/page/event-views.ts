@@ -1,0 +1,32 @@
+/**
+ * Views of events, with names that their records lack. A memo has only the id of the person in charge, whom other records name; an
+ * activity has only the id of the person it belongs to, which is looked up.
+ */
+import { nameItBelongsTo } from '../../events/about.js';
+import type { LoggedEvent } from '../../events/types.js';
+import { readable, viewOf, type EventView } from './event-view.js';
+import type { PageSource } from './source.js';
+
+export type EventViews = (event: LoggedEvent) => Promise<EventView>;
+
+/** People in charge: the users of a CRM, of whom a workspace has few. */
+const MOST_NAMES = 5_000;
+
+export function createEventViews({ record }: Pick<PageSource, 'record'>): EventViews {
+  const names = new Map<string, string>();
+  return async (event) => {
+    const view = viewOf(event);
+    const { workspace, person } = view;
+    const key = `${workspace} ${person?.id ?? ''}`;
+    const isNamed = person !== null && person.name !== person.id;
+    if (isNamed && names.size >= MOST_NAMES) names.clear();
+    if (isNamed) names.set(key, person.name);
+    // All events of a page come this far before the first of them goes on, so each knows the names of all.
+    const about = await nameItBelongsTo(event.event, record);
+    return {
+      ...view,
+      about: about === undefined ? null : readable(about),
+      person: person === null || isNamed ? person : { ...person, name: names.get(key) ?? person.id },
+    };
+  };
+}
