@@ -1,29 +1,26 @@
-# Three stages: compile, install runtime dependencies, and the final image. It has no development packages and does not run as root.
-FROM node:22-alpine AS build
+# Builds from a clone, which it compiles, and from the package of npm, which has dist/ already. A clone's own dist/ may be out of date;
+# .dockerignore leaves it out.
+FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de43add43bb9c86130c3e2 AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
-COPY .ci/build.mjs .ci/
-COPY src src
-COPY workers workers
-RUN npm run build
+COPY . .
+RUN [ -d dist ] || { npm ci --ignore-scripts --no-audit --no-fund && npm run build; }
+# The package has no lock file. `pg` is for the handler `postgres`, and an optional peer dependency.
+RUN rm -rf node_modules \
+ && npm $([ -f package-lock.json ] && echo ci || echo install) --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
+ && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund "pg@$(node -p "require('./package.json').peerDependencies.pg")"
 
-FROM node:22-alpine AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-# `pg` is for the handler `postgres`, and an optional peer dependency.
-RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
- && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund pg
-
-FROM node:22-alpine
+FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de43add43bb9c86130c3e2
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json ./
 USER node
-# No init program is needed: changefeed handles SIGTERM and SIGINT, and starts no child processes in this image, because it
-# has no Redis server. Set REDIS_URL.
+# The status page and what monitors read. Without `http.host` in the configuration it is reached from inside the container only.
+EXPOSE 4021
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:4021/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# It handles SIGTERM and SIGINT as process 1. With the handler `exec`, run it with an init program (docker run --init).
+# There is no Redis in the image: set REDIS_URL.
 ENTRYPOINT ["node", "dist/src/cli/main.js"]
 CMD ["start"]

@@ -1,0 +1,238 @@
+/** The Dockerfile, the compose files, the systemd unit and the Kubernetes example, held to the code. `.ci/image.mjs` runs the image's steps. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../src/config/load.js';
+import { ROLES } from '../../src/app/changefeed.js';
+import { parseRedisUrl } from '../../src/runtime/redis-probe.js';
+import { useCli } from '../support/cli.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
+const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
+
+interface Service {
+  image?: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  volumes?: string[];
+  ports?: string[];
+  secrets?: string[];
+  profiles?: string[];
+  stop_grace_period?: string;
+  depends_on?: Record<string, { condition: string }>;
+}
+interface Compose {
+  services: Record<string, Service>;
+  secrets: Record<string, { environment: string }>;
+  volumes: Record<string, null>;
+}
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+interface Kubernetes {
+  kind: string;
+  metadata: { name: string };
+  data: Record<string, string>;
+  spec: {
+    replicas: number;
+    template: {
+      spec: {
+        terminationGracePeriodSeconds: number;
+        containers: {
+          args: string[];
+          envFrom: { secretRef: { name: string } }[];
+          ports: { name: string; containerPort: number }[];
+          livenessProbe: Probe;
+          readinessProbe: Probe;
+          volumeMounts: { name: string; mountPath: string }[];
+        }[];
+        volumes: { name: string; configMap?: { name: string } }[];
+      };
+    };
+  };
+}
+
+const compose = parse(await read('docker-compose.yml')) as Compose;
+const roles = parse(await read('ops/compose.roles.yml'), { merge: true }) as Compose;
+const unit = await read('ops/changefeed.service');
+const dockerfile = await read('Dockerfile');
+const manifests = parseAllDocuments(await read('ops/kubernetes.yml')).map((one) => one.toJS() as Kubernetes);
+const manifest = (kind: string): Kubernetes => manifests.find((one) => one.kind === kind)!;
+const pod = manifest('Deployment').spec.template.spec;
+const container = pod.containers[0]!;
+/** The limit of a stop, in seconds, as the code has it. */
+const stopLimit = Number(/STOP_LIMIT_MS = (\d+)_000/.exec(await read('src/cli/io.ts'))?.[1]);
+/** The port of the page where the configuration names none. */
+const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/app/http.ts'))?.[1]);
+/** The environment of the service in docker-compose.yml with values for the variables that a person sets. */
+const environment = {
+  ...compose.services['changefeed']!.environment,
+  CHANGEFEED_BASE_URL: 'https://crm.example/api',
+  CHANGEFEED_TOKEN: 'a-token',
+  CHANGEFEED_READ_TOKEN: '0123456789abcdef',
+  CHANGEFEED_OPERATE_TOKEN: 'fedcba9876543210',
+  LOG_LEVEL: 'info',
+};
+
+/** Every process that the files start: the arguments of the command line. */
+const commands = [
+  JSON.parse(/^CMD (.*)$/m.exec(dockerfile)![1]!) as string[],
+  ...[compose, roles]
+    .flatMap(({ services }) => Object.values(services))
+    .flatMap(({ build, command }) => (build === undefined && command?.[0] !== 'start' ? [] : [command ?? ['start']])),
+  /^ExecStart=\S+\/changefeed (.*)$/m.exec(unit)![1]!.split(' '),
+  container.args,
+];
+
+describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', () => {
+  const cli = useCli();
+
+  it('deployment: the command line accepts every command, and all roles run', async () => {
+    expect(commands).toHaveLength(7);
+    const folder = await cli();
+    const codeOf = async (args: readonly string[]): Promise<string | undefined> =>
+      /\[(CF_\w+)\]/.exec((await folder.run(args)).stderr)?.[1];
+    // Without a configuration, a command line that is accepted ends here.
+    const different = [...new Set(commands.map((one) => one.join(' ')))].map((one) => one.split(' '));
+    expect(await Promise.all(different.map(codeOf))).toEqual(different.map(() => 'CF_CONFIG_INVALID'));
+    expect(await codeOf(['start', '--only', 'work'])).toBe('CF_USAGE');
+    const apart = Object.values(roles.services).map(({ command }) => command![2]);
+    // The configuration of the container serves no mirror.
+    expect(apart.toSorted()).toEqual(ROLES.filter((role) => role !== 'serve').toSorted());
+  });
+
+  it('deployment: the package has every file that the image and the services are made of', () => {
+    const packed = JSON.parse(
+      execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' }),
+    ) as [{ files: { path: string }[] }];
+    const files = packed[0].files.map(({ path }) => path);
+    const mounted = [compose, roles]
+      .flatMap(({ services }) => Object.values(services))
+      .flatMap(({ volumes = [] }) => volumes)
+      .map((volume) => volume.replace(/^\$\{\w+:-(.*?)\}/, '$1').split(':')[0]!)
+      .filter((source) => source.startsWith('./'))
+      .map((source) => source.slice(2));
+    expect(mounted).toEqual(
+      expect.arrayContaining(['ops/prometheus.yml', 'ops/alerts.yml', 'ops/container.config.json']),
+    );
+    const needed = [
+      'Dockerfile',
+      'docker-compose.yml',
+      'ops/compose.roles.yml',
+      'ops/kubernetes.yml',
+      'ops/changefeed.service',
+    ];
+    expect(files).toEqual(expect.arrayContaining([...needed, ...mounted]));
+    const named = Object.keys(compose.volumes);
+    const volumes = Object.values(compose.services).flatMap(({ volumes: all = [] }) =>
+      all.map((one) => one.split(':')[0]!),
+    );
+    expect(volumes.filter((one) => /^[a-z-]+$/.test(one)).toSorted()).toEqual(named.toSorted());
+  });
+
+  it('deployment: every image of another project is pinned by tag and digest', () => {
+    const images = [
+      ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!),
+      ...Object.values(compose.services).flatMap(({ image, build }) => (build === undefined ? [image!] : [])),
+    ];
+    expect(images).toHaveLength(5);
+    for (const image of images) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/);
+  });
+
+  it('deployment: the configuration of the containers is valid with the variables they get', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'changefeed-deployment-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await copyFile(join(root, 'ops/container.config.json'), join(folder, 'changefeed.config.json'));
+    const { config } = await loadConfig({ cwd: folder, env: environment });
+    expect(parseRedisUrl(config.redis.url!).place).toBe('redis:6379');
+    expect(config.http).toMatchObject({ host: '0.0.0.0', port: usualPort });
+    expect(JSON.parse(manifest('ConfigMap').data['changefeed.config.json']!)).toEqual(
+      JSON.parse(await read('ops/container.config.json')),
+    );
+    for (const service of ['changefeed', 'dispatch', 'handle']) {
+      const own = { ...compose.services[service], ...roles.services[service] };
+      expect(Object.keys(own.environment!)).toEqual(Object.keys(environment));
+      expect(own.volumes).toEqual(compose.services['changefeed']!.volumes);
+    }
+    const asked = [...(await read('ops/kubernetes.yml')).matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name);
+    expect(asked.toSorted()).toEqual(
+      Object.keys(environment)
+        .filter((name) => name !== 'LOG_LEVEL')
+        .toSorted(),
+    );
+  });
+
+  it('deployment: every supervisor waits longer than a stop takes', () => {
+    const graces = [
+      ...[compose, roles]
+        .flatMap(({ services }) => Object.values(services))
+        .flatMap(({ stop_grace_period: grace }) => (grace === undefined ? [] : [Number(/^(\d+)s$/.exec(grace)?.[1])])),
+      Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]),
+      pod.terminationGracePeriodSeconds,
+    ];
+    expect(graces).toHaveLength(5);
+    expect(Math.min(...graces)).toBeGreaterThan(stopLimit);
+  });
+
+  it('deployment: probes, ports and scrapes use addresses that are served', async () => {
+    const routes = await read('src/server/monitoring/routes.ts');
+    const paths = [container.livenessProbe, container.readinessProbe].map(({ httpGet }) => httpGet.path);
+    expect(paths).toEqual(['/healthz', '/readyz']);
+    for (const path of [...paths, '/metrics']) expect(routes).toContain(`'${path}'`);
+    expect(dockerfile).toContain(`http://127.0.0.1:${usualPort}/healthz`);
+    expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${usualPort}$`, 'm'));
+    expect(container.ports).toEqual([{ name: 'http', containerPort: usualPort }]);
+    expect(compose.services['changefeed']!.ports).toEqual([`127.0.0.1:${usualPort}:${usualPort}`]);
+    const prometheus = parse(await read('ops/prometheus.yml')) as {
+      rule_files: string[];
+      scrape_configs: {
+        authorization: { credentials_file: string };
+        dns_sd_configs: { names: string[]; port: number }[];
+      }[];
+    };
+    const [scrape] = prometheus.scrape_configs;
+    expect(scrape!.dns_sd_configs).toEqual([{ names: Object.keys(roles.services), type: 'A', port: usualPort }]);
+    const [secret] = compose.services['prometheus']!.secrets!;
+    expect(scrape!.authorization.credentials_file).toBe(`/run/secrets/${secret}`);
+    expect(compose.secrets[secret!]).toEqual({ environment: 'CHANGEFEED_READ_TOKEN' });
+    const mounts = (service: string): string[] => compose.services[service]!.volumes!.map((one) => one.split(':')[1]!);
+    expect(mounts('prometheus')).toContain(`/etc/prometheus/${prometheus.rule_files[0]}`);
+    const { providers } = parse(await read('ops/grafana-dashboards.yml')) as {
+      providers: { options: { path: string } }[];
+    };
+    expect(mounts('grafana')).toContain(`${providers[0]!.options.path}/changefeed.json`);
+  });
+
+  it('deployment: references inside the Kubernetes example lead somewhere', () => {
+    expect(container.envFrom).toEqual([{ secretRef: { name: 'changefeed' } }]);
+    const volumes = new Set(pod.volumes.map(({ name }) => name));
+    expect(container.volumeMounts.map(({ name }) => volumes.has(name))).toEqual([true, true]);
+    expect(pod.volumes.find(({ configMap }) => configMap !== undefined)?.configMap?.name).toBe(
+      manifest('ConfigMap').metadata.name,
+    );
+  });
+
+  it.skipIf(!existsSync(SYSTEMD_ANALYZE))('deployment: systemd accepts the unit', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'changefeed-unit-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, 'changefeed.service');
+    const verify = async (text: string): Promise<string> => {
+      await writeFile(path, text.replace(/^(ExecStart)=\S+/m, '$1=/bin/true').replace(/^User=.*$/m, ''));
+      const { stdout, stderr } = spawnSync(SYSTEMD_ANALYZE, ['verify', '--man=no', path], { encoding: 'utf8' });
+      return (stdout + stderr)
+        .split('\n')
+        .filter((line) => line.includes('changefeed.service'))
+        .join('\n');
+    };
+    expect(await verify(unit)).toBe('');
+    // It would complain.
+    expect(await verify(unit.replace('KillMode=mixed', 'KillMod=mixed'))).toContain('KillMod');
+  });
+});
