@@ -57,6 +57,7 @@ export type { HintOptions } from './hints.js';
 export type { Inspector, FieldRules, ListSchema, ProbeCall, RecordStory, RulesPreview } from './inspector.js';
 export type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 export type { Reloaded } from './reload.js';
+export { SWEEP_COMPLETE } from './roles/poll.js';
 export type { ListSweep, SweepCall } from './roles/poll.js';
 
 /** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */

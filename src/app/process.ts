@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.js';
 import { createLog, parseLogLevel } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
-import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
+import { openChangefeed, SWEEP_COMPLETE, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -39,6 +39,13 @@ export interface OpenOptions {
    * and fewer tries when the API does not answer. @defaultValue false
    */
   quiet?: boolean;
+  /**
+   * Standard output is a terminal on which events are shown: sweeps that are complete are not logged, unless LOG_LEVEL is set.
+   * @defaultValue false
+   */
+  showsEvents?: boolean;
+  /** Changes the configuration each time it is read. */
+  adapt?: (config: Config) => Config;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
 }
@@ -49,14 +56,18 @@ const INTERACTIVE_ATTEMPTS = 5;
 /** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw */
 export async function openService(
   world: ServiceWorld,
-  { path, quiet = false, check = () => undefined }: OpenOptions = {},
+  { path, quiet = false, showsEvents = false, adapt = (config) => config, check = () => undefined }: OpenOptions = {},
 ): Promise<OpenedService> {
   const { cwd, env } = world;
-  const { config, files } = await loadConfig({ cwd, env, path });
+  const read = async (file: string | undefined): Promise<LoadedConfig> => {
+    const loaded = await loadConfig({ cwd, env, path: file });
+    return { ...loaded, config: adapt(loaded.config) };
+  };
+  const { config, files } = await read(path);
   check(config);
   const digests = await digestFiles(files);
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
-  const log = quiet ? quietLog(world) : serviceLog(world);
+  const log = quiet ? quietLog(world) : serviceLog(world, { showsEvents });
   const feed = await openChangefeed({
     config,
     log,
@@ -65,13 +76,26 @@ export async function openService(
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
   // By its path: a search could now find another file, or none.
-  const reread = (): Promise<LoadedConfig> => loadConfig({ cwd, env, path: files[0] ?? path });
+  const reread = (): Promise<LoadedConfig> => read(files[0] ?? path);
   return { feed, config, log, files: digests, reread };
 }
 
-function serviceLog(terminal: Terminal): Log {
+function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean }): Log {
   const { env, interactive } = terminal;
-  return createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, colour: hasColour(terminal) });
+  const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, colour: hasColour(terminal) });
+  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
+}
+
+/** A line for each complete sweep, of which there may be several a second, would push the events off the screen. */
+function withoutSweeps(log: Log): Log {
+  return {
+    debug: (facts, message) => log.debug(facts, message),
+    info: (facts, message) => (message === SWEEP_COMPLETE ? undefined : log.info(facts, message)),
+    warn: (facts, message) => log.warn(facts, message),
+    error: (facts, message) => log.error(facts, message),
+    // A subscription's own lines are its handler's.
+    child: (facts) => log.child(facts),
+  };
 }
 
 /** The log of a command that a person waits for. */
@@ -92,22 +116,27 @@ export interface RunOptions {
   signal: AbortSignal;
   /** Receives the function that reads and applies the configuration again (for SIGHUP). */
   onReload: (reload: () => void) => void;
+  /** Called when the roles run. Its promise is awaited when they have stopped. */
+  onRunning?: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
  * Runs the roles until the signal aborts, and applies changes of the configuration meanwhile.
  * @throws ChangefeedError CF_REDIS_UNREACHABLE when the private Redis had to be restarted at another address
  */
-export async function runService(service: OpenedService, { roles, signal, onReload }: RunOptions): Promise<void> {
+export async function runService(
+  service: OpenedService,
+  { roles, signal, onReload, onRunning }: RunOptions,
+): Promise<void> {
   const { feed, config, log, files, reread } = service;
   const stopping = AbortSignal.any([signal, feed.redisGone]);
   const reload = (next: Config) => feed.reload(next);
   const watch = watchConfig({ reload, reread, files, log }, stopping);
-  let watching: Promise<void> | undefined;
+  let watching: Promise<unknown> | undefined;
   try {
     onReload(watch.reload);
     await feed.start(roles);
-    watching = watch.run();
+    watching = Promise.all([watch.run(), onRunning?.(stopping)]);
     const workspaces = config.workspaces.map(({ name }) => name);
     const subscriptions = config.subscriptions.map(({ name }) => name);
     log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');

@@ -154,11 +154,12 @@ function difference(before: unknown, after: unknown, places: number): string {
   return `${formatValue(oldPart, places)} → ${formatValue(newPart, places)}`;
 }
 
-/** `2026-03-01 21:30 → 22:00`; two days in little room without the time of day. */
+/** `2026-03-01 21:30 → 22:00`; in little room, only the part that differs. */
 function times(before: string, after: string, places: number): string {
   const [day, time] = [after.slice(0, 10), after.slice(11)];
-  if (before.startsWith(day)) return `${before} → ${time}`;
-  return places < before.length ? `${before.slice(0, 10)} → ${day}` : `${before} → ${after}`;
+  const isTight = places < before.length;
+  if (before.startsWith(day)) return `${isTight ? before.slice(11) : before} → ${time}`;
+  return isTight ? `${before.slice(0, 10)} → ${day}` : `${before} → ${after}`;
 }
 
 function formatValue(value: unknown, places: number): string {

@@ -1,7 +1,7 @@
 /** The result of a sweep: a line per list, and a last sentence when something is left to do. */
 import type { ListSweep } from '../app/changefeed.js';
 import { ChangefeedError, messageOf, type ErrorCode } from '../errors.js';
-import type { SubscriptionStatus } from '../observability/status.js';
+import type { ListStatus, SubscriptionStatus } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, count } from './text.js';
 import { countsText, warningTexts } from './print-status.js';
@@ -55,6 +55,38 @@ export function stopOf({ error }: Incomplete): { page: number | null; code: Erro
     code: (why instanceof ChangefeedError ? why : known)?.code ?? null,
     reason: messageOf(why).replace(/^Workspace "[^"]*", list "[^"]*"(, page \d+)?: /, ''),
   };
+}
+
+/** What is known when every list has its baseline. */
+export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { isNew }: { isNew: boolean }): string {
+  const records = lists.reduce((sum, list) => sum + list.records, 0);
+  const known = `${count(records, 'record')} in ${count(lists.length, 'list')} ${records === 1 ? 'is' : 'are'} known`;
+  return isNew
+    ? `Baseline complete: ${known} now. From here on, changes become events and appear below.`
+    : `Every list has its baseline: ${known}. Changes appear below as they are found.`;
+}
+
+/** When changes are looked for next. */
+export function nextSweepText(
+  lists: readonly Pick<ListStatus, 'list' | 'scheduling' | 'dueAt'>[],
+  nowMs: number,
+): string {
+  if (lists.some(({ scheduling }) => scheduling === 'automatic'))
+    return 'The lists are swept all the time, within the request budget.';
+  const [next] = lists
+    .flatMap(({ list, dueAt }) => (dueAt === null ? [] : [{ list, inMs: Date.parse(dueAt) - nowMs }]))
+    .toSorted((a, b) => a.inMs - b.inMs);
+  if (next === undefined) return '';
+  const when = next.inMs <= 0 ? 'now' : `in ${formatDuration(Math.ceil(next.inMs / 1_000) * 1_000)}`;
+  return `The next sweep, of ${next.list}, starts ${when}.`;
+}
+
+/** After the first sweep of lists: what `sweep` has done, and how changes are found from then on. */
+export function afterBaselineText(sweeps: readonly ListSweep[]): string | undefined {
+  const first = sweeps.flatMap((one) => (one.outcome === 'complete' && one.summary.mode === 'baseline' ? [one] : []));
+  if (first.length === 0) return undefined;
+  const records = first.reduce((sum, { summary }) => sum + summary.counts.seen, 0);
+  return `Baseline complete: ${count(records, 'record')} in ${count(first.length, 'list')} ${records === 1 ? 'is' : 'are'} known now. From here on, changes become events: "changefeed start" finds them all the time, another "changefeed sweep" once.`;
 }
 
 /** The sentence after the lines when lists could not be completed; undefined when all were. */

@@ -2,6 +2,8 @@
 import measure from 'fast-string-truncated-width';
 import pc from 'picocolors';
 
+const SEGMENTER = new Intl.Segmenter('ko');
+
 /** `1 page`, `1,204 pages`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? noun : plural}`;
@@ -14,8 +16,19 @@ export function widthOf(text: string): number {
 
 /** Shortens a text without colours to this number of columns. */
 export function cut(text: string, columns: number): string {
-  const { index, ellipsed } = measure(text, { limit: columns, ellipsis: '…', ellipsisWidth: 1 });
-  return ellipsed ? `${text.slice(0, Math.max(0, index)).trimEnd()}…` : text;
+  return widthOf(text) <= columns ? text : `${beginning(text, columns - 1).trimEnd()}…`;
+}
+
+/** As many whole characters as fit. The measuring library cuts too, but places some characters wrongly. */
+function beginning(text: string, columns: number): string {
+  let left = columns;
+  let kept = '';
+  for (const { segment } of SEGMENTER.segment(text)) {
+    left -= widthOf(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return kept;
 }
 
 /** On one line and without control characters: records hold user input, which could otherwise control the terminal. */
@@ -83,10 +96,9 @@ function wrap(text: string, width: number): string[] {
     if (line !== '') lines.push(line);
     line = word;
     while (widthOf(line) > width) {
-      const { index } = measure(line, { limit: width, ellipsis: '', ellipsisWidth: 0 });
-      const at = Math.max(1, index);
-      lines.push(line.slice(0, at));
-      line = line.slice(at);
+      const part = beginning(line, Math.max(2, width));
+      lines.push(part);
+      line = line.slice(part.length);
     }
   }
   return [...lines, line];

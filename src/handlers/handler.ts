@@ -150,6 +150,8 @@ export interface Subscription extends Selection {
   readonly disableAfterMs?: number;
   /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
   readonly ping?: Ping;
+  /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */
+  readonly toStandardOutput?: true;
   /** Releases the handler's resources (files, sockets); called once when the process stops. */
   readonly close?: () => Promise<void>;
   /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */

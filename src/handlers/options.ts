@@ -138,6 +138,7 @@ export interface SubscriptionParts {
   disableAfter?: number | false;
   ping?: Ping;
   namedLists?: readonly ListName[];
+  toStandardOutput?: boolean;
 }
 
 /**
@@ -172,6 +173,7 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(parts.ping && { ping: parts.ping }),
     ...(parts.namedLists && { namedLists: parts.namedLists }),
     ...(parts.close && { close: parts.close }),
+    ...(parts.toStandardOutput === true && { toStandardOutput: true as const }),
   };
 }
 

@@ -62,6 +62,7 @@ describe('event line', () => {
     const [first, sameDay, later] = ['2026-03-01 21:30', '2026-03-01 22:00', '2026-03-09 09:00'];
     const iso = (local: string): string => new Date(local).toISOString();
     expect(times(iso(first), iso(sameDay), 120)).toBe('2026-03-01 21:30 → 22:00');
+    expect(times(iso(first), iso(sameDay), 66)).toBe('21:30 → 22:00');
     expect(times(iso(first), iso(later), 120)).toBe('2026-03-01 21:30 → 2026-03-09 09:00');
     expect(times(iso(first), iso(later), 80)).toBe('2026-03-01 → 2026-03-09');
   });
@@ -76,9 +77,12 @@ describe('event line', () => {
     const long = '가'.repeat(200);
     const event = edited({ a: [long, `${long}나`], b: [`나${long}`, `다${long}`], c: [long, null], d: [null, long] });
     expect(lineOf(event)).toContain('d: ');
-    for (const columns of [160, 120, 80, 40])
+    for (const columns of [160, 120, 80, 79, 78, 77, 40])
       expect(widthOf(eventLine(event, { colours: noColours, columns }))).toBeLessThanOrEqual(columns);
     expect(lineOf(event, 120)).toMatch(/ \+\d$/);
+    const moved = edited({ '최근 노트 작성일': ['2025-12-28T03:00:00.000Z', '2026-01-02T03:00:00.000Z'] });
+    for (let columns = 10; columns < 90; columns += 1)
+      expect(widthOf(eventLine(moved, { colours: noColours, columns }))).toBeLessThanOrEqual(columns);
   });
 
   it('event line: a text of five megabytes is one short line', () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { useProcesses, type TestProcess } from './process.js';
+import { useProcesses, type SpawnOptions, type TestProcess } from './process.js';
 import { program } from './program.js';
 
 const MAIN = program('src/cli/main');
@@ -28,9 +28,17 @@ export interface CliRun {
 export interface CliFolder {
   cwd: string;
   /** Starts `changefeed …` there. */
-  start(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): TestProcess;
+  start(
+    args: readonly string[],
+    env?: Readonly<Record<string, string | undefined>>,
+    terminal?: SpawnOptions['terminal'],
+  ): TestProcess;
   /** Runs it to its end. */
-  run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliRun>;
+  run(
+    args: readonly string[],
+    env?: Readonly<Record<string, string | undefined>>,
+    terminal?: SpawnOptions['terminal'],
+  ): Promise<CliRun>;
 }
 
 /** Call it once at the top of a file. Returns a function that creates a folder with these files, removed after the test. */
@@ -42,13 +50,18 @@ export function useCli(): (files?: Readonly<Record<string, string | object>>) =>
     for (const [name, content] of Object.entries(files)) {
       await writeFile(join(cwd, name), typeof content === 'string' ? content : JSON.stringify(content));
     }
-    const start: CliFolder['start'] = (args, env = {}) =>
-      spawn(MAIN, { args, cwd, env: { ...CLEAN, CHANGEFEED_STATE_DIR: join(cwd, 'state'), ...env } });
+    const start: CliFolder['start'] = (args, env = {}, terminal) =>
+      spawn(MAIN, {
+        args,
+        cwd,
+        env: { ...CLEAN, CHANGEFEED_STATE_DIR: join(cwd, 'state'), ...env },
+        ...(terminal && { terminal }),
+      });
     return {
       cwd,
       start,
-      async run(args, env) {
-        const process = start(args, env);
+      async run(args, env, terminal) {
+        const process = start(args, env, terminal);
         const { code } = await process.exited;
         return { code, stdout: process.stdout, stderr: process.stderr };
       },

@@ -1,7 +1,8 @@
 /** A script run by node as a separate process, with its output. Does not import vitest. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createRequire } from 'node:module';
-import type { Readable } from 'node:stream';
+import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { eventually } from './eventually.js';
 
@@ -12,7 +13,12 @@ export interface SpawnOptions {
   cwd?: string;
   /** Another program that runs the script. @defaultValue node, with tsx if it is TypeScript */
   program?: string;
+  /** Runs it on a terminal (`script` of util-linux), to which this is typed. Both of its outputs are then `stdout`. */
+  terminal?: { columns: number; typed?: string };
 }
+
+/** Linux has it; the `script` of other systems takes other arguments. */
+export const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script');
 
 export interface ExitOutcome {
   code: number | null;
@@ -36,16 +42,20 @@ const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 /** Starts the script with node, and tsx if it is TypeScript. The caller must end the process. */
 export function startProcess(
   script: string | URL,
-  { args = [], env = {}, cwd, program }: SpawnOptions = {},
+  { args = [], env = {}, cwd, program, terminal }: SpawnOptions = {},
 ): TestProcess {
   const entry = script instanceof URL ? fileURLToPath(script) : script;
   const node = [process.execPath, ...(entry.endsWith('.ts') ? ['--import', tsx] : [])];
-  const [command = '', ...first] = program === undefined ? node : [program];
-  const child = spawn(command, [...first, entry, ...args], {
+  const plain = [...(program === undefined ? node : [program]), entry, ...args];
+  const [command = '', ...rest] = terminal === undefined ? plain : onTerminal(plain, terminal.columns);
+  const child = spawn(command, rest, {
     cwd,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A terminal stays open; without one there is nothing to read.
+  if (terminal === undefined) child.stdin.end();
+  else child.stdin.write(terminal.typed ?? '');
   const output = collect(child);
   const exited = new Promise<ExitOutcome>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
@@ -69,12 +79,17 @@ export function startProcess(
   };
 }
 
+function onTerminal(command: readonly string[], columns: number): string[] {
+  const quoted = command.map((part) => `'${part.replaceAll("'", `'\\''`)}'`).join(' ');
+  return ['/usr/bin/script', '-qefc', `stty cols ${columns}; exec ${quoted}`, '/dev/null'];
+}
+
 interface Output {
   stdout: string;
   stderr: string;
 }
 
-function collect(child: ChildProcessByStdio<null, Readable, Readable>): Output {
+function collect(child: ChildProcessByStdio<Writable, Readable, Readable>): Output {
   const output: Output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));

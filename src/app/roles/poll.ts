@@ -25,6 +25,9 @@ export type ListSweep = { workspace: string; list: ListName } & (
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
 );
 
+/** What is logged of each. */
+export const SWEEP_COMPLETE = 'sweep complete';
+
 export interface PollRole extends Part {
   /** Polls the workspace of this name by these options from now on. Its sweeps under way are aborted; their checkpoints are kept. */
   apply(config: WorkspaceConfig): Promise<void>;
@@ -90,7 +93,7 @@ async function sweepDue(
     }
     const { startedAt, completedAt } = result.summary;
     context.measure.swept({ ...where, outcome: 'complete', ms: Date.parse(completedAt) - Date.parse(startedAt) });
-    log.info({ ...where, ...loggedSummary(result.summary) }, 'sweep complete');
+    log.info({ ...where, ...loggedSummary(result.summary) }, SWEEP_COMPLETE);
   } catch (error) {
     signal.throwIfAborted();
     context.measure.swept({ ...where, outcome: 'incomplete', ms: null });

@@ -8,9 +8,10 @@ import { LIST_NAMES } from '../../crm/lists/lists.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
+import { systemClock } from '../../runtime/clock.js';
 import type { Io } from '../io.js';
 import { printEvent } from '../event-printer.js';
-import { sweepLines } from '../print-sweep.js';
+import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
 
@@ -76,9 +77,9 @@ async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
 
 async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   await feed.start();
-  io.err(
-    `Baseline complete. Changes appear below as they are found (the lists are swept all the time, within the request budget).`,
-  );
+  const lists = (await feed.status()).workspaces.flatMap((workspace) => workspace.lists);
+  io.err(baselineText(lists, { isNew: true }));
+  io.err(nextSweepText(lists, systemClock.now()));
   if (feed.pageUrl !== null) io.err(`The status page: ${io.colours.err.bold(feed.pageUrl)}`);
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');

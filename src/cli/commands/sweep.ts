@@ -4,7 +4,15 @@ import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { duration, listArguments, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag, option } from '../command.js';
 import type { Io } from '../io.js';
-import { deadLetterTexts, eventsOf, incompleteText, stopOf, sweepLines, unhandledText } from '../print-sweep.js';
+import {
+  afterBaselineText,
+  deadLetterTexts,
+  eventsOf,
+  incompleteText,
+  stopOf,
+  sweepLines,
+  unhandledText,
+} from '../print-sweep.js';
 import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
@@ -47,6 +55,8 @@ async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }
   // A handler may write to standard output: with --json the summary is its last line, without it goes to standard error.
   if (json) io.out(JSON.stringify({ sweeps: sweeps.map(asData), unhandled }));
   else for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
+  const next = json ? undefined : afterBaselineText(sweeps);
+  if (next !== undefined) io.err(next);
   const dead = deadLetterTexts(before.subscriptions, subscriptions);
   const complaints = [
     ...dead,

@@ -29,6 +29,7 @@ export function createNdjson(settings: NdjsonSettings, stdout: Writable = proces
     handle: (event) => writeEvents([event], sink, settings.name),
     handleBatch: (events) => writeEvents(events, sink, settings.name),
     close: () => sink.close(),
+    toStandardOutput: settings.path === undefined,
   });
 }
 

@@ -1,0 +1,120 @@
+/** What `start` shows on a terminal besides its log: how far the first sweeps are, what happens next, and each event as a line. */
+import type { Changefeed, SweepProgress } from '../app/changefeed.js';
+import type { Config } from '../config/schema.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { ListStatus, Status } from '../observability/status.js';
+import { systemClock } from '../runtime/clock.js';
+import { printEvent } from './event-printer.js';
+import type { Io } from './io.js';
+import { baselineText, nextSweepText } from './print-sweep.js';
+import { progressView } from './progress.js';
+
+export interface ServiceScreen {
+  /** Subscriptions that write JSON to standard output show readable lines instead. */
+  adapt: (config: Config) => Config;
+  /** Shows the baseline and the events until the signal aborts. */
+  show(feed: Changefeed, options: { polls: boolean; signal: AbortSignal }): Promise<void>;
+}
+
+type Subscribed = Config['subscriptions'][number];
+
+const STATUS_INTERVAL_MS = 1_000;
+const RETRY_MS = 1_000;
+
+export function serviceScreen(io: Io): ServiceScreen {
+  let feed: Changefeed | undefined;
+  let isPrinted = false;
+  const sinceMs = systemClock.now();
+  const print = async (event: ChangeEvent): Promise<void> => {
+    if (feed !== undefined) await printEvent(event, feed.lists, io);
+  };
+  const readable = (subscription: Subscribed): Subscribed => {
+    const { toStandardOutput, transform, batch } = subscription;
+    // A transformed event has any form: it stays JSON.
+    if (toStandardOutput !== true || transform !== undefined) return subscription;
+    isPrinted = true;
+    const printAll = async (events: readonly ChangeEvent[]): Promise<void> => {
+      for (const event of events) await print(event);
+    };
+    return { ...subscription, handle: print, ...(batch && { batch: { ...batch, handle: printAll } }) };
+  };
+  return {
+    adapt: (config) => ({ ...config, subscriptions: config.subscriptions.map(readable) }),
+    async show(opened, { polls, signal }) {
+      feed = opened;
+      await Promise.all([
+        polls ? showBaseline(opened, { io, signal }) : undefined,
+        // What such a subscription prints would be there twice.
+        isPrinted ? undefined : followEvents(opened, { print, from: `${sinceMs}-0`, signal }),
+      ]);
+    },
+  };
+}
+
+interface Following {
+  print: (event: ChangeEvent) => Promise<void>;
+  from: string;
+  signal: AbortSignal;
+}
+
+/** While Redis is away, the service waits for it, and so do the lines. */
+async function followEvents(feed: Changefeed, { print, from, signal }: Following): Promise<void> {
+  let offset = from;
+  while (!signal.aborted) {
+    try {
+      for await (const { logId, event } of feed.tail({ from: offset, signal })) {
+        offset = logId;
+        await print(event);
+      }
+    } catch {
+      await pause(RETRY_MS, signal);
+    }
+  }
+}
+
+async function showBaseline(feed: Changefeed, { io, signal }: { io: Io; signal: AbortSignal }): Promise<void> {
+  const progress = progressView(io);
+  const first = new Set<string>();
+  try {
+    while (!signal.aborted) {
+      const status = await feed.status().catch(() => null);
+      if (status !== null) {
+        const lists = polledLists(status);
+        const missing = lists.filter(({ baselineAt }) => baselineAt === null);
+        if (missing.length === 0) {
+          progress.stop();
+          const isNew = first.size > 0;
+          io.err(`${baselineText(lists, { isNew })} ${nextSweepText(lists, Date.parse(status.at))}`.trim());
+          return;
+        }
+        if (first.size === 0) io.err('Baseline: every list is read once and stored; no events yet.');
+        for (const { key } of missing) first.add(key);
+        for (const list of lists) if (first.has(list.key)) progress.show(progressOf(list));
+      }
+      await pause(STATUS_INTERVAL_MS, signal);
+    }
+  } finally {
+    progress.stop();
+  }
+}
+
+interface PolledList extends ListStatus {
+  workspace: string;
+  key: string;
+}
+
+function polledLists({ workspaces }: Status): PolledList[] {
+  return workspaces.flatMap(({ name, lists }) =>
+    lists.filter(({ enabled }) => enabled).map((list) => ({ ...list, workspace: name, key: `${name}/${list.list}` })),
+  );
+}
+
+function progressOf({ workspace, list, records, baselineAt, sweeping, lastSweep }: PolledList): SweepProgress {
+  const done = baselineAt !== null;
+  const read = done ? { pages: lastSweep?.pages ?? 0, records } : (sweeping ?? { pages: 0, records: 0 });
+  return { workspace, list, mode: 'baseline', pages: read.pages, records: read.records, expected: null, done };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await systemClock.sleep(ms, signal).catch(() => undefined);
+}
