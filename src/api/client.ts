@@ -5,6 +5,7 @@ import { withBuiltIn } from '../crm/lists/lists.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
+import type { Outage } from '../runtime/outage.js';
 import { checkToken, parseBaseUrl, type ApiAddress } from './address.js';
 import type { Budget } from './budget.js';
 import { compose, type FetchPage } from './layers.js';
@@ -42,6 +43,8 @@ export interface ReadApiOptions {
   maxBytes?: number;
   /** Called after every try. @defaultValue none */
   observe?: (tried: ObservedTry) => void;
+  /** Learns whether the API answers. @defaultValue none */
+  outage?: Outage;
 }
 
 /** The slowest real answers took 30 s; anything longer is treated as a dead connection. */
@@ -91,7 +94,7 @@ function createStack(options: ReadApiOptions, ready: { address: ApiAddress; toke
   return compose(
     [
       withRedaction(redact),
-      withRetry({ attempts, backoff, clock, log, random }),
+      withRetry({ attempts, backoff, clock, log, random, outage: options.outage }),
       withBudget(budget, clock),
       withObserver(observe, clock),
       withConditions(clock),

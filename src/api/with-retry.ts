@@ -8,6 +8,7 @@ import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { Outage } from '../runtime/outage.js';
 import type { Layer, PageRequest } from './layers.js';
 import { failedTry, waitMs } from './wait.js';
 
@@ -18,6 +19,8 @@ export interface RetryOptions {
   clock: Clock;
   log: Log;
   random: () => number;
+  /** Learns whether the API answers. @defaultValue none */
+  outage?: Outage | undefined;
 }
 
 /** A body that is wrong four times is not a slip of the network. */
@@ -25,17 +28,22 @@ const MALFORMED_ATTEMPTS = 4;
 /** `success: false` under 200 and 408 might pass; asking for ever would hide what the server has to say. */
 const REFUSED_ATTEMPTS = 3;
 
-export function withRetry({ attempts, backoff, clock, log, random }: RetryOptions): Layer {
+export function withRetry({ attempts, backoff, clock, log, random, outage }: RetryOptions): Layer {
   return (next) => async (request) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await next({ ...request, attempt });
+        const page = await next({ ...request, attempt });
+        outage?.answered();
+        return page;
       } catch (error) {
         request.signal?.throwIfAborted();
         if (!(error instanceof ChangefeedError)) throw error;
+        if (error.code === 'CF_UNAVAILABLE') outage?.failed(reasonOf(error));
+        else outage?.answered();
         if (attempt >= Math.min(attempts, attemptsFor(error))) throw givenUp(error, attempt);
         const wait = waitMs(failedTry(error, attempt), backoff, random());
-        log.warn(factsOf(error, request, { attempt, waitMs: wait }), 'page not read, asking again');
+        // A page that stays unread ends its sweep, which is logged.
+        log.debug(factsOf(error, request, { attempt, waitMs: wait }), 'page not read, asking again');
         await clock.sleep(wait, request.signal);
       }
     }
@@ -47,6 +55,12 @@ function attemptsFor({ code, facts }: ChangefeedError): number {
   if (code === 'CF_PAGE_MALFORMED') return MALFORMED_ATTEMPTS;
   const mayPass = code === 'CF_REQUEST_REFUSED' && (facts['status'] === 408 || Number(facts['status']) < 300);
   return mayPass ? REFUSED_ATTEMPTS : 1;
+}
+
+/** Without the server's words: they are in the debug line and in the error of the sweep. */
+function reasonOf({ code, facts: { status }, cause }: ChangefeedError): object {
+  const reason = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  return { code, ...(typeof status === 'number' ? { status } : { reason }) };
 }
 
 function givenUp(error: ChangefeedError, attempts: number): ChangefeedError {

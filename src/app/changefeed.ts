@@ -57,7 +57,7 @@ export type { HintOptions } from './hints.js';
 export type { Inspector, FieldRules, ListSchema, ProbeCall, RecordStory, RulesPreview } from './inspector.js';
 export type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 export type { Reloaded } from './reload.js';
-export { SWEEP_COMPLETE } from './roles/poll.js';
+export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './roles/poll.js';
 
 /** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
@@ -277,6 +277,11 @@ function presenceOf(context: AppContext, { workspaces, roles, status }: Presence
     registry: createProcessRegistry(redis, keys),
     notices: createNoticeStore(redis, keys),
     status,
+    // Each list fails while the API is away. Another process logs them if it does not poll.
+    isExplained: ({ kind, workspace, since }) =>
+      kind === 'sweep.failed' &&
+      workspace !== null &&
+      workspaces.get(workspace).outage.explains(Date.parse(since ?? '')),
     spent: () =>
       workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
     checkState: (workspace) => guard.check(workspace),

@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.js';
 import { createLog, parseLogLevel } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
-import { openChangefeed, SWEEP_COMPLETE, type Changefeed, type Role } from './changefeed.js';
+import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -86,11 +86,11 @@ function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean 
   return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
 }
 
-/** A line for each complete sweep, of which there may be several a second, would push the events off the screen. */
+/** Lines about sweeps would push the events off the screen. */
 function withoutSweeps(log: Log): Log {
   return {
     debug: (facts, message) => log.debug(facts, message),
-    info: (facts, message) => (message === SWEEP_COMPLETE ? undefined : log.info(facts, message)),
+    info: (facts, message) => (isAboutSweeps(message) ? undefined : log.info(facts, message)),
     warn: (facts, message) => log.warn(facts, message),
     error: (facts, message) => log.error(facts, message),
     // A subscription's own lines are its handler's.

@@ -13,6 +13,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
+import { Outage } from '../runtime/outage.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
@@ -23,6 +24,7 @@ import { createTodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
+import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { withAiming } from '../sweep/shortcuts/aim-commits.js';
 import { createShortcuts, type Shortcuts } from '../sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
@@ -47,6 +49,9 @@ export interface Workspace {
   sweepDeps: SweepDeps;
   schedule: ScheduleStore;
   failures: FailureLog;
+  sweepLog: SweepLog;
+  /** Whether the API answers this process. */
+  outage: Outage;
   /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
   alive: Map<ListName, () => void>;
   /** Also those that are not polled. */
@@ -134,7 +139,9 @@ function openWorkspace(
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
-  const failures = createFailureLog({ workspace: name, schedule, log, clock });
+  const outage = apiOutage(config, { log, clock });
+  const failures = createFailureLog({ workspace: name, schedule, outage, log, clock });
+  const sweepLog = createSweepLog({ workspace: name, log, clock });
   const alive: Workspace['alive'] = new Map();
   const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
@@ -145,8 +152,11 @@ function openWorkspace(
     budget,
     log,
     clock,
+    outage,
     observe(tried) {
+      log.debug({ workspace: name, ...tried }, 'request');
       measure.tried(name, tried);
+      sweepLog.tried(tried);
       alive.get(tried.list)?.();
       // When Redis is away this fails; the end of the sweep then records the failure.
       failures.tried(tried).catch(() => undefined);
@@ -174,10 +184,21 @@ function openWorkspace(
     sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,
+    sweepLog,
+    outage,
     alive,
     lists: new Map(Object.values(lists).map(withRules)),
     todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
   };
+}
+
+function apiOutage({ name, baseUrl }: WorkspaceConfig, process: Pick<AppContext, 'log' | 'clock'>): Outage {
+  return new Outage({
+    begins: 'the API went away: it does not answer, or only with errors',
+    ends: 'the API is back',
+    facts: { workspace: name, api: new URL(baseUrl).host },
+    ...process,
+  });
 }
 
 /** Reports the events that are in the log. */

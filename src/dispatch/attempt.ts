@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { Handle, Once, Subscription } from '../handlers/handler.js';
-import { replayOf } from './delivery-id.js';
+import { idsOf, replayOf } from './delivery-id.js';
 import { isErrorLike } from './failure.js';
 import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
@@ -120,7 +120,8 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   return handle.call(subscription, event, {
     // Created on first use: most handlers never log.
     get log() {
-      return (log ??= logger.child({ subscription: subscription.name, event: delivery.event.id, attempt }));
+      const { workspace } = delivery;
+      return (log ??= logger.child({ workspace, subscription: subscription.name, ...idsOf(delivery), attempt }));
     },
     get signal() {
       return interrupt.signal;

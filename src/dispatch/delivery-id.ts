@@ -15,6 +15,11 @@ export function replayOf(id: string): string | undefined {
   return SUFFIXES.exec(id)?.[1];
 }
 
+/** As log lines name a delivery: the event, and the delivery where it is another one than the first. */
+export function idsOf({ id, event }: { id: string; event: { id: string } }): { eventId: string; deliveryId?: string } {
+  return { eventId: event.id, ...(id !== event.id && { deliveryId: id }) };
+}
+
 /** What a person calls it: the same for all its retries. */
 export function letterIdOf(id: string): string {
   return id.replace(/\.t\d+$/, '');

@@ -24,6 +24,7 @@ import { attemptDelivery, type Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
+import { idsOf } from './delivery-id.js';
 import {
   AttemptFailedError,
   deadLetterError,
@@ -32,6 +33,7 @@ import {
   type DecidedFailure,
   type FailedAttempt,
 } from './failure.js';
+import type { FailureStreak } from './failure-streak.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type {
   Advance,
@@ -70,6 +72,8 @@ export interface RunContext {
   lockMs: number;
   /** Called with the value that a handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
+  /** Its failures since the last success in this process. */
+  streak: FailureStreak;
   /** How debounce compares records. */
   comparisonOf?: ComparisonOf | undefined;
   /** Collects events for a batch handler; without it they are handled one by one. */
@@ -133,7 +137,8 @@ async function loadAll(entries: readonly Entry[], claim: Claim, context: RunCont
 }
 
 async function skip(left: Leaving, context: RunContext): Promise<void> {
-  const facts = { subscription: context.subscription.name, event: left.claim.id };
+  const { workspace, id: deliveryId } = left.claim;
+  const facts = { workspace, subscription: context.subscription.name, deliveryId };
   context.logger.error(facts, 'event is no longer in the log, it is not handled');
   await leave(left, context);
 }
@@ -178,6 +183,7 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   } catch (error) {
     return afterFailure(error, run, context);
   }
+  context.streak.succeeded();
   await leave(run, context);
 }
 
@@ -190,7 +196,10 @@ async function handle(run: Run, context: RunContext): Promise<void> {
 async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): Promise<void> {
   const { job, claim, interrupt } = run;
   const { followers, outcome } = await joinBatch(run, context, batcher);
-  if (outcome.outcome === 'done') return leave(run, context, followers.length + 1);
+  if (outcome.outcome === 'done') {
+    context.streak.succeeded();
+    return leave(run, context, followers.length + 1);
+  }
   const { done, error } = outcome;
   const failed = followers[done - 1];
   if (failed === undefined) return afterFailure(error, run, context);
@@ -245,14 +254,16 @@ function decide(error: unknown, attempt: number, { subscription, clock, random }
 }
 
 async function fail(run: Run, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
-  const { subscription, logger } = context;
+  const { subscription, logger, streak } = context;
   const { attempt, message: error, code } = failure;
-  const facts = { subscription: subscription.name, event: run.claim.id, attempt, error, code };
+  const { workspace } = run.claim;
+  const facts = { workspace, subscription: subscription.name, ...idsOf(run.delivery), attempt, error, code };
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
     return bury(run, context, failure);
   }
-  logger.warn({ ...facts, retryInMs: decision.waitMs }, 'handler failed, the event will be retried');
+  const retried = { ...facts, retryInMs: decision.waitMs };
+  streak.failed(retried, 'handler failed, the event will be retried');
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 

@@ -10,6 +10,7 @@ import { runLoop } from '../runtime/loop.js';
 import { Interrupt } from './attempt.js';
 import { createBatcher } from './batcher.js';
 import { AttemptFailedError } from './failure.js';
+import { FailureStreak } from './failure-streak.js';
 import { keepDisabled } from './circuit-breaker.js';
 import type { JobData } from './ports.js';
 import { addJobs, keptJobs, queueOptions, type Head, type DeadLetterRetention, type QueueKeys } from './queues.js';
@@ -86,11 +87,10 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     addJob: jobAdder(worker),
     lockMs: timing.lockMs,
     onReturned,
+    streak: new FailureStreak(options),
     ...(batcher && { batcher }),
   };
-  worker.on('lockRenewalFailed', (ids) => {
-    for (const id of ids) running.get(id)?.abort('lost');
-  });
+  worker.on('lockRenewalFailed', (ids) => ids.forEach((id) => running.get(id)?.abort('lost')));
   logErrors(worker, options);
   pauseWhileUnwritable(worker, options.watch);
   return {
@@ -138,8 +138,8 @@ function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionW
 const CHECK_INTERVAL_MS = 1_000;
 
 function logErrors(worker: Worker, { subscription: { name: subscription }, logger }: SubscriptionWorkerOptions): void {
-  worker.on('stalled', (event) => {
-    logger.warn({ subscription, event }, 'process lost while handling an event, the event will be handled again');
+  worker.on('stalled', (deliveryId) => {
+    logger.warn({ subscription, deliveryId }, 'process lost while handling an event, the event will be handled again');
   });
   worker.on('error', (error) => {
     logger.warn({ subscription, error: messageOf(error) }, 'worker error, the worker continues');

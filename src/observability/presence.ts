@@ -9,7 +9,7 @@ import type { Part } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { createSentinel, type NoticeStore } from './sentinel.js';
-import type { ProcessStatus, Status } from './status.js';
+import type { Problem, ProcessStatus, Status } from './status.js';
 
 export interface ProcessRegistry {
   /** Records that the process is alive, for `ttlMs`. */
@@ -25,6 +25,7 @@ export interface PresenceDeps {
   registry: ProcessRegistry;
   notices: NoticeStore;
   status: () => Promise<Status>;
+  isExplained: (problem: Problem) => boolean;
   /** What this process's requests of the last minute were for. */
   spent: () => ProcessStatus['spent'];
   /** Finds out whether the state of a workspace was lost, and creates it if it does not exist. */

@@ -19,6 +19,8 @@ export interface NoticeStore {
 export interface SentinelDeps {
   status: () => Promise<Status>;
   notices: NoticeStore;
+  /** This process has logged the cause of the problem, and will log its end. @defaultValue never */
+  isExplained?: (problem: Problem) => boolean;
   log: Log;
   clock: Clock;
 }
@@ -35,8 +37,14 @@ const OVER_MS = 4 * INTERVAL_MS;
 const MUST_LAST: ReadonlySet<Problem['kind']> = new Set(['role.missing', 'list.late']);
 
 /** @returns one turn of the sentinel's loop */
-export function createSentinel({ status, notices, log, clock }: SentinelDeps): () => Promise<number> {
-  let known = new Map<string, Problem>();
+export function createSentinel({
+  status,
+  notices,
+  isExplained = () => false,
+  log,
+  clock,
+}: SentinelDeps): () => Promise<number> {
+  const logged = new Map<string, Problem>();
   let foundBefore: ReadonlySet<string> | undefined;
   return async () => {
     const now = await status();
@@ -47,9 +55,16 @@ export function createSentinel({ status, notices, log, clock }: SentinelDeps): (
     );
     const isFirstTurn = foundBefore === undefined;
     foundBefore = new Set(found.keys());
-    for (const [name, problem] of current) if (!known.has(name)) logBegin(log, problem);
-    for (const [name, problem] of known) if (!current.has(name)) log.info(factsOf(problem), 'problem over');
-    known = current;
+    for (const [name, problem] of current) {
+      if (logged.has(name) || isExplained(problem)) continue;
+      logged.set(name, problem);
+      logBegin(log, problem);
+    }
+    for (const [name, problem] of logged) {
+      if (current.has(name)) continue;
+      logged.delete(name);
+      log.info(factsOf(problem), 'problem over');
+    }
     const nowMs = clock.now();
     for (const problem of current.values()) {
       // A problem without a workspace concerns all of them.

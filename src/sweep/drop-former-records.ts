@@ -42,6 +42,9 @@ export async function dropFormerRecords(
     const entriesOut = chunk.map((key) => [key, null] as const);
     expectCommitted(list, await store.commitRemovals(list, { token, checkpoint, writes, missing: entriesOut, schema }));
   }
-  log.info({ workspace, list, dropped, sweep: checkpoint.sweepId }, 'baseline of a new source: former records dropped');
+  log.info(
+    { workspace, list, dropped, sweepId: checkpoint.sweepId },
+    'baseline of a new source: former records dropped',
+  );
   return { checkpoint, held: null, pages };
 }

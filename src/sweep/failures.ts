@@ -4,6 +4,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { Outage } from '../runtime/outage.js';
 import { failureAfter, usualPeriodMs, type Pace, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {
@@ -24,6 +25,8 @@ export interface FailureLog {
 export interface FailureLogDeps {
   workspace: string;
   schedule: ScheduleStore;
+  /** While the API does not answer, the outage is logged once for all lists. */
+  outage: Pick<Outage, 'holds'>;
   log: Log;
   clock: Clock;
 }
@@ -34,7 +37,7 @@ const TRIES = 4;
 /** How often a lasting failure is logged again. The status shows it all the time. */
 const REPEAT_MS = 600_000;
 
-export function createFailureLog({ workspace, schedule, log, clock }: FailureLogDeps): FailureLog {
+export function createFailureLog({ workspace, schedule, outage, log, clock }: FailureLogDeps): FailureLog {
   /** List → when its failure was last logged by this process, ms. */
   const logged = new Map<ListName, { code: string; atMs: number }>();
   const isNews = (list: ListName, code: string): boolean => {
@@ -59,11 +62,14 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
       }
     },
     async succeeded(list) {
-      logged.delete(list);
+      const wasLogged = logged.delete(list);
       const failure = await schedule.clearFailure(list);
       if (failure === null) return;
       const forMs = clock.now() - Date.parse(failure.since);
-      log.info({ workspace, list, attempts: failure.attempts, forMs }, 'sweeps of the list are complete again');
+      const facts = { workspace, list, attempts: failure.attempts, forMs };
+      // The end of an outage is logged once for all lists.
+      const level = wasLogged || failure.code !== 'CF_UNAVAILABLE' ? 'info' : 'debug';
+      log[level](facts, 'sweeps of the list are complete again');
     },
     async failed(list, { error, pace, quiet = false }) {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
@@ -82,7 +88,8 @@ export function createFailureLog({ workspace, schedule, log, clock }: FailureLog
       await schedule.noteFailure(list, failure);
       const { code, page, attempts, since, retryAt, message } = failure;
       const facts = { workspace, list, code, page, attempts, since, retryAt, error: message };
-      if (quiet || !isNews(list, code)) {
+      const isOutage = code === 'CF_UNAVAILABLE' && outage.holds;
+      if (quiet || isOutage || !isNews(list, code)) {
         log.debug(facts, 'sweep incomplete');
         return;
       }

@@ -100,7 +100,7 @@ export async function finishRemovals(
   const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at });
   if (held !== null) {
     const { count, of } = held;
-    log.warn({ workspace, list, missing: count, of, sweep: sweepId }, 'removals held: too many records are missing');
+    log.warn({ workspace, list, missing: count, of, sweepId }, 'removals held: too many records are missing');
   }
   const checkpoint = await commitSteps(deps, options, { ...step, membership, missing, deleted });
   return {

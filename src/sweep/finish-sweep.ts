@@ -96,7 +96,7 @@ async function finishSchema(
     schemaSequences: fields.map((field, index) => [field, sequences[index] ?? 1] as const),
   };
   expectCommitted(list, await store.commitPage(list, commit));
-  log.warn({ workspace, list, fields: fields.length, sweep: checkpoint.sweepId }, 'schema changed');
+  log.warn({ workspace, list, fields: fields.length, sweepId: checkpoint.sweepId }, 'schema changed');
   return decided;
 }
 

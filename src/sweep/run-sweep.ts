@@ -170,7 +170,7 @@ function warnOfHeld(
   { list, held }: { list: ListName; held: HeldCreations },
 ): void {
   const { count, of, known, replaced } = held;
-  const facts = { workspace, list, new: count, of, known, sweep: sweepId };
+  const facts = { workspace, list, new: count, of, known, sweepId };
   if (replaced) {
     log.warn(
       facts,
@@ -188,7 +188,7 @@ function withWarning(
   const { staleness, sweepId } = summary;
   if (staleness !== undefined && staleness.kind !== lastSweep?.staleness?.kind) {
     const { kind, since, longestPauseMs } = staleness;
-    log.warn({ workspace, list, since, longestPauseMs, sweep: sweepId }, WARNINGS[kind]);
+    log.warn({ workspace, list, since, longestPauseMs, sweepId }, WARNINGS[kind]);
   }
   return summary;
 }
@@ -355,8 +355,7 @@ async function classify(
   });
   for (;;) {
     const { done, value } = await parts.next();
-    if (memory.tracked.justFilled())
-      log.warn({ workspace, list, tracked: MOST_FIELDS, sweep: sweepId }, TOO_MANY_FIELDS);
+    if (memory.tracked.justFilled()) log.warn({ workspace, list, tracked: MOST_FIELDS, sweepId }, TOO_MANY_FIELDS);
     if (done === true) return value;
     checkpoint = { ...checkpoint, ...value.reached };
     // Some of its records are stored as it shows them, others are not.

@@ -27,14 +27,14 @@ export interface WalkStart {
 
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function startWalk(
-  { store, clock, log, source }: SweepDeps,
+  { workspace, store, clock, log, source }: SweepDeps,
   list: ListName,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
   const now = clock.now();
   if (checkpoint !== null && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
-    log.info({ list, pages: checkpoint.pages, sweep: checkpoint.sweepId }, 'sweep resumed');
+    log.info({ workspace, list, sweepId: checkpoint.sweepId, pages: checkpoint.pages }, 'sweep resumed');
     return {
       checkpoint: resumed(checkpoint, start),
       visited: createVisitedCursors({ firstPage: checkpoint.firstPage, cursors }),

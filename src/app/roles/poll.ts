@@ -25,9 +25,6 @@ export type ListSweep = { workspace: string; list: ListName } & (
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
 );
 
-/** What is logged of each. */
-export const SWEEP_COMPLETE = 'sweep complete';
-
 export interface PollRole extends Part {
   /** Polls the workspace of this name by these options from now on. Its sweeps under way are aborted; their checkpoints are kept. */
   apply(config: WorkspaceConfig): Promise<void>;
@@ -80,7 +77,8 @@ async function sweepDue(
   workspace: Workspace,
   { list, signal, alive }: { list: ListName; signal: AbortSignal; alive: () => void },
 ): Promise<number> {
-  const { log } = context;
+  const { log, clock } = context;
+  const calledAtMs = clock.now();
   const where = { workspace: workspace.name, list };
   workspace.alive.set(list, alive);
   try {
@@ -93,7 +91,7 @@ async function sweepDue(
     }
     const { startedAt, completedAt } = result.summary;
     context.measure.swept({ ...where, outcome: 'complete', ms: Date.parse(completedAt) - Date.parse(startedAt) });
-    log.info({ ...where, ...loggedSummary(result.summary) }, SWEEP_COMPLETE);
+    workspace.sweepLog.complete(list, result.summary, calledAtMs);
   } catch (error) {
     signal.throwIfAborted();
     context.measure.swept({ ...where, outcome: 'incomplete', ms: null });
@@ -220,9 +218,4 @@ async function sweepOnce(
     if (list === 'todo') await emitDueTodos(todos, { clock, log });
   }
   return result;
-}
-
-function loggedSummary({ mode, pages, counts, muted, startedAt, completedAt }: SweepSummary): object {
-  const ms = Date.parse(completedAt) - Date.parse(startedAt);
-  return { mode, pages, ...counts, ...(muted !== undefined && { muted }), ms };
 }

@@ -193,7 +193,12 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     await baselined(service);
 
     crm.fault = () => ({ status: 503, body: '' });
-    await service.waitForLine(/"problem":"sweep.failed"/, WITHIN_A_MINUTE);
+    await service.waitForLine(/the API went away/, WITHIN_A_MINUTE);
+    await eventually(async () =>
+      expect(new Set((await eventsIn(folder, 'feed')).map(({ type }) => type))).toEqual(
+        new Set(['changefeed.sweep.failed']),
+      ),
+    );
     const shown = await folder.run(['status', '--check'], env);
     expect({ code: shown.code, says: /sweep\.failed .*answered 503/.test(shown.stdout) }).toEqual({
       code: 1,
@@ -201,7 +206,7 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     });
 
     crm.fault = () => undefined;
-    await service.waitForLine(/"msg":"problem over"/);
+    await service.waitForLine(/the API is back/);
     await healthy(folder, env);
     await service.kill('SIGTERM');
   });
