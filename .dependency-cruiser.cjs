@@ -47,7 +47,7 @@ const appMayImport = {
   monitoring: ['app/context', 'app/runner', 'observability', 'server', 'runtime'],
   runner: ['runtime'],
   workspaces: ['app/context', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
-  'roles/poll': ['app/context', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'events', 'runtime'],
+  'roles/poll': ['app/context', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'events', 'runtime', 'errors'],
   'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/handle': ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   'roles/serve': ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],

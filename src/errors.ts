@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   CF_REDIS_MISSING: 'No Redis is configured and none could be started.',
   CF_STATE_LOST: 'The stored state of a list is gone from Redis.',
   CF_STATE_UNREADABLE: 'A value in Redis is damaged, or another release wrote it.',
+  CF_STATE_NEWER: 'A newer release wrote the state in Redis.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw a value that is not an error.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
@@ -65,6 +66,7 @@ const USAGE: readonly ErrorCode[] = [
   'CF_USAGE',
   'CF_REDIS_MISSING',
   'CF_REDIS_EVICTS',
+  'CF_STATE_NEWER',
 ];
 
 /** 2 for usage and configuration errors, 1 for errors at run time. */

@@ -27,6 +27,7 @@ import type { Routes } from '../server/http/server.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
 import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
+import { refuseNewerState } from '../state/state-guard.js';
 import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
 import { createTraceStore } from '../state/traces.js';
 import { nextSweepMs } from '../sweep/schedule.js';
@@ -208,7 +209,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     },
     stop: () => (stopping ??= stopWithRedis(stopParts, context)),
     async sweep(call) {
-      await context.watch.start();
+      await checkRedis(context);
       return await sweepNow(context, workspaces, call);
     },
     waitUntilHandled: (wait) => dispatch.waitUntilHandled(wait),
@@ -258,8 +259,15 @@ function monitorsOf(
 }
 
 /** It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed. */
-function redisWatchPart({ watch }: AppContext): Part {
-  return { name: 'watch of Redis', start: () => watch.start(), stop: () => Promise.resolve() };
+function redisWatchPart(context: AppContext): Part {
+  return { name: 'watch of Redis', start: () => checkRedis(context), stop: () => Promise.resolve() };
+}
+
+/** Before anything is written. */
+async function checkRedis({ config, redis, keys, watch }: AppContext): Promise<void> {
+  await watch.start();
+  const workspaces = config.workspaces.map(({ name }) => name);
+  await refuseNewerState(redis, keys, workspaces);
 }
 
 interface Presence {

@@ -1,7 +1,7 @@
 /** A Redis server for one test, which may kill, restart and reconfigure it. Does not import vitest. */
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/runtime/port.js';
@@ -24,16 +24,22 @@ export interface PrivateRedis {
 export interface PrivateRedisOptions {
   /** Lines of redis.conf, e.g. `maxmemory 10mb`. By default, only the append-only file is kept on disk. */
   settings?: readonly string[];
+  /** A backup (an RDB file) that it starts with. */
+  backup?: string;
 }
 
 /** Undefined on a machine without redis-server and valkey-server. */
 export const redisBinary = findRedisBinary(process.env['PATH']);
 
-export async function launchRedis({ settings = [] }: PrivateRedisOptions = {}): Promise<PrivateRedis> {
+export async function launchRedis({ settings = [], backup }: PrivateRedisOptions = {}): Promise<PrivateRedis> {
   if (redisBinary === undefined) throw new Error('This test needs redis-server or valkey-server on the PATH.');
   const dir = await mkdtemp(join(tmpdir(), 'changefeed-test-redis-'));
   const password = 'test-password';
-  const options = { binary: redisBinary, dir, password, port: await freePort(), settings };
+  // With its append-only file, Redis starts empty where there is only an RDB file.
+  const restoring = backup === undefined ? [] : ['appendonly no'];
+  if (backup !== undefined) await copyFile(backup, join(dir, 'dump.rdb'));
+  const all = [...settings, ...restoring];
+  const options = { binary: redisBinary, dir, password, port: await freePort(), settings: all };
   let server = await startRedisServer(options);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const exited = once(server, 'exit');

@@ -1,6 +1,7 @@
 /** The role `poll`: sweeps each list when it is due. Also the sweeps that a person asks for, which need no role. */
 import type { WorkspaceConfig } from '../../config/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
+import { ChangefeedError } from '../../errors.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
 import type { SweepProgress } from '../../sweep/options.js';
@@ -94,6 +95,7 @@ async function sweepDue(
     workspace.sweepLog.complete(list, result.summary, calledAtMs);
   } catch (error) {
     signal.throwIfAborted();
+    refuseToReport(error);
     context.measure.swept({ ...where, outcome: 'incomplete', ms: null });
     await workspace.failures.failed(list, { error, pace: listIn(workspace, list) });
   } finally {
@@ -128,6 +130,11 @@ async function watchList(
   } finally {
     workspace.alive.delete(list);
   }
+}
+
+/** In a state of a newer release, not even a failure is written. */
+function refuseToReport(error: unknown): void {
+  if (error instanceof ChangefeedError && error.code === 'CF_STATE_NEWER') throw error;
 }
 
 /**
@@ -181,6 +188,7 @@ async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: One
     }
   } catch (error) {
     if (signal?.aborted === true) throw error;
+    refuseToReport(error);
     // Not logged: the caller reports it.
     await workspace.failures.failed(list, { error, pace: listIn(workspace, list), quiet: true });
     return { ...where, outcome: 'incomplete', error };

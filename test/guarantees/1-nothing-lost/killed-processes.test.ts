@@ -2,33 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { descriptorOf } from '../../../src/crm/lists/lists.js';
-import type { ChangeEvent } from '../../../src/events/types.js';
-import type { Life } from '../../../src/sandbox/life/life.js';
 import { createSweepStore } from '../../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../../support/chain.js';
+import { deliveredSequences, live } from '../../support/delivered.js';
 import { eventually } from '../../support/eventually.js';
 import { useProcesses } from '../../support/process.js';
 import { program } from '../../support/program.js';
 import { useRedis } from '../../support/redis.js';
-import { differences, readEverything, type Difference } from '../../support/api-state.js';
+import { differences, readEverything } from '../../support/api-state.js';
 
 /** The leases of a killed poller last 15 s. The next one must start and wait for them. */
 const AFTER_A_KILL = { timeoutMs: 60_000 };
 
 const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => program(`workers/${role}`);
-
-/** Some of every kind of change, except removals. */
-function live(life: Life): void {
-  life.createPerson();
-  life.createMemo();
-  life.createTodo();
-  life.addHistory();
-  life.addActivity();
-  for (let i = 0; i < 6; i++) life.editPerson();
-  for (let i = 0; i < 3; i++) life.completeTodo();
-  life.editOrganization();
-}
 
 describe('nothing lost: killed processes', () => {
   const redis = useRedis();
@@ -107,29 +93,3 @@ describe('nothing lost: killed processes', () => {
     },
   );
 });
-
-/** Checks that the last event of every changed record has its current image. Returns each record's sequences in order of arrival. */
-function deliveredSequences(
-  events: readonly ChangeEvent[],
-  truth: readonly Difference[],
-): { subject: string; sequences: number[] }[] {
-  const last = new Map<string, ChangeEvent>();
-  const first = new Map<string, ChangeEvent>();
-  for (const event of events) {
-    if (!first.has(event.id)) first.set(event.id, event);
-    const key = `${event.type.split('.')[1]}/${event.subject}`;
-    if ((last.get(key)?.data.sequence ?? 0) < event.data.sequence) last.set(key, event);
-  }
-  const keyOf = ({ list, id }: Difference): string => `${descriptorOf(list).object}/${id}`;
-  for (const difference of truth) {
-    expect({ record: keyOf(difference), image: last.get(keyOf(difference))?.data.after }).toEqual({
-      record: keyOf(difference),
-      image: difference.after,
-    });
-  }
-  const subjects = [...new Set([...first.values()].map(({ subject }) => subject))];
-  return subjects.map((subject) => ({
-    subject,
-    sequences: [...first.values()].filter((event) => event.subject === subject).map(({ data }) => data.sequence),
-  }));
-}

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { useCli } from '../support/cli.js';
+import { dumpOf } from '../support/dump.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+const cli = useCli();
+const redis = useRedis();
+
+async function folderOf() {
+  const crm = await startOtherCrm();
+  const folder = await cli({
+    'changefeed.config.json': {
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: { people: { interval: '1s' } } }],
+      redis: { prefix: redis.keys.prefix },
+      http: { enabled: false },
+      subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
+    },
+  });
+  const env = { REDIS_URL: redis.url };
+  return {
+    edit: () => (crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: crypto.randomUUID() }),
+    start: () => folder.start(['start'], { ...env, LOG_LEVEL: 'debug' }),
+    run: (...args: string[]) => folder.run(args, env),
+  };
+}
+
+/** As a newer release would have written it. */
+async function markAsNewer(): Promise<void> {
+  const key = redis.keys.state('acme');
+  const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };
+  expect(state.format).toBe(1);
+  await redis.redis.set(key, JSON.stringify({ ...state, format: 2, since: { another: 'form' } }));
+}
+
+const SENTENCE =
+  /^changefeed: A newer release of Changefeed wrote the state in Redis: key "\S+" has format 2, and version \S+ reads formats up to 1\. Nothing was changed\. .* \[CF_STATE_NEWER\]\n$/;
+
+it('newer state: a process refuses it with one message and changes nothing', async () => {
+  const folder = await folderOf();
+  expect(await folder.run('sweep')).toMatchObject({ code: 0 });
+  folder.edit();
+  await markAsNewer();
+  const before = await dumpOf(redis.redis, redis.keys.prefix);
+  const service = folder.start();
+  const [started, swept, status] = await Promise.all([service.exited, folder.run('sweep'), folder.run('status')]);
+  expect([started.code, swept.code, status.code]).toEqual([2, 2, 2]);
+  for (const { stderr } of [swept, status]) expect(stderr).toMatch(SENTENCE);
+  expect(service.stderr).toContain(swept.stderr.split('\n')[0]);
+  expect(await dumpOf(redis.redis, redis.keys.prefix)).toEqual(before);
+});
+
+it('newer state: a process that runs when it is written sweeps no more', async () => {
+  const folder = await folderOf();
+  const service = folder.start();
+  await service.waitForLine(/"list":"people".*"sweep complete"/);
+  await markAsNewer();
+  await service.waitForLine(/CF_STATE_NEWER/);
+  const summary = await redis.redis.hgetall(redis.keys.sweep('acme', 'people'));
+  folder.edit();
+  const turns = (): number => service.stderr.match(/"loop":"poll acme people".*CF_STATE_NEWER/g)?.length ?? 0;
+  const before = turns();
+  await eventually(() => expect(turns()).toBeGreaterThan(before + 1));
+  expect(await redis.redis.hgetall(redis.keys.sweep('acme', 'people'))).toEqual(summary);
+  expect(await redis.redis.xlen(redis.keys.log('acme'))).toBe(0);
+  expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});

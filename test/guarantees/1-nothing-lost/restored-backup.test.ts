@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { useCli } from '../../support/cli.js';
+import { eventually } from '../../support/eventually.js';
+import { startOtherCrm } from '../../support/other-crm.js';
+import { redisBinary } from '../../support/private-redis.js';
+import { startPrivateRedis } from '../../support/redis.js';
+
+/** What a test compares of an event. */
+interface Delivered {
+  id: string;
+  verb: string | undefined;
+  sequence: number;
+  name: unknown;
+}
+
+describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () => {
+  const cli = useCli();
+
+  it(
+    'nothing lost: after a restore, everything that happened since the backup is delivered again',
+    { timeout: 150_000 },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const off = { enabled: false };
+      const others = { organization: off, memo: off, todo: off, history: off, activity: off };
+      const lists = { people: { interval: '1s' }, ...others };
+      const folder = await cli({
+        'changefeed.config.json': {
+          workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists }],
+          http: { enabled: false },
+          subscriptions: [{ handler: 'ndjson', name: 'out', path: 'events.ndjson', on: ['crm.person.*'] }],
+        },
+      });
+      const { people } = crm.lists;
+      const edit = (index: number, name: string): void => void (people[index] = { ...people[index]!, 이름: name });
+      const [once, twice, gone, later] = [0, 1, 2, 3].map((index) => people[index]!.id);
+      const delivered = async (from = 0): Promise<ChangeEvent[]> => {
+        const text = await readFile(join(folder.cwd, 'events.ndjson'), 'utf8').catch(() => '');
+        const lines = text.split('\n').filter((line) => line !== '');
+        return lines.slice(from).map((line) => JSON.parse(line) as ChangeEvent);
+      };
+      const untilDelivered = (count: number): Promise<void> =>
+        eventually(async () => expect(await delivered()).toHaveLength(count));
+      const of = (events: readonly ChangeEvent[], record: string | undefined): Delivered[] =>
+        events
+          .filter(({ subject }) => subject === record)
+          .map(({ id, type, data }) => ({
+            id,
+            verb: type.split('.')[2],
+            sequence: data.sequence,
+            name: data.after?.['이름'],
+          }));
+
+      const service = folder.start(['start'], { REDIS_URL: redis.url });
+      await service.waitForLine(/"list":"people".*"sweep complete"/);
+      edit(1, 'before the backup');
+      await untilDelivered(1);
+
+      const admin = new Redis(redis.url);
+      await admin.save();
+      const [, dir = ''] = await admin.config('GET', 'dir');
+      admin.disconnect();
+
+      // A change, two changes of one record, a new record and a removal.
+      edit(0, 'once');
+      edit(1, 'first');
+      await untilDelivered(3);
+      edit(1, 'second');
+      await untilDelivered(4);
+      const made = { id: 'made-after-the-backup', 이름: 'new' };
+      people.push(made);
+      await untilDelivered(5);
+      people.splice(2, 1);
+      await untilDelivered(6);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+      const restored = await startPrivateRedis({ backup: join(dir, 'dump.rdb') });
+      await redis.close();
+
+      const again = folder.start(['start'], { REDIS_URL: restored.url });
+      // The one edited twice has one event now.
+      await untilDelivered(6 + 4);
+      const [before, after] = [(await delivered()).slice(0, 6), await delivered(6)];
+      for (const record of [once, gone, made.id]) {
+        expect(of(after, record)).toHaveLength(1);
+        expect(of(after, record)).toEqual(of(before, record));
+      }
+      expect(of(before, twice).map(({ sequence, name }) => [sequence, name])).toEqual([
+        [1, 'before the backup'],
+        [2, 'first'],
+        [3, 'second'],
+      ]);
+      const [merged, ...more] = of(after, twice);
+      expect(more).toEqual([]);
+      expect(merged).toMatchObject({ verb: 'updated', sequence: 2, name: 'second' });
+      expect(of(before, twice).map(({ id }) => id)).not.toContain(merged!.id);
+
+      // It goes on from there.
+      people.find(({ id }) => id === later)!['이름'] = 'after the restore';
+      await untilDelivered(11);
+      expect(of(await delivered(10), later)).toMatchObject([{ sequence: 1, name: 'after the restore' }]);
+      expect(await again.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+});
