@@ -5,7 +5,6 @@ import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
-import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
 import type { Disabled } from '../dispatch/ports.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
@@ -17,7 +16,6 @@ import { createPrometheus, type Prometheus } from '../observability/prometheus.j
 import { withSpending } from '../observability/budget-use.js';
 import type { ListStatus, Status, StoredWorkspace } from '../observability/status.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
-import { NAME } from '../schema-kit/fields.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { Part } from '../runtime/lifecycle.js';
@@ -29,11 +27,11 @@ import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import { refuseNewerState } from '../state/state-guard.js';
 import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
-import { createTraceStore } from '../state/traces.js';
 import { nextSweepMs } from '../sweep/schedule.js';
 import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
+import { forgetting, type Forgetting } from './forgetting.js';
 import { queueHint, type HintOptions } from './hints.js';
 import { httpPart, type AskedOfFeed } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
@@ -48,6 +46,7 @@ import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
+export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget-subscription.js';
 export type { Disabled } from '../dispatch/ports.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
@@ -86,7 +85,7 @@ export interface ChangefeedOptions {
   attempts?: number;
 }
 
-export interface Changefeed {
+export interface Changefeed extends Forgetting {
   /** `named` in the configuration, or private: a `private` process or a `docker` container. */
   readonly redisOrigin: OpenedRedis['origin'];
   /** Aborts with an error when a private Redis had to be restarted at another address: stop, and open a new Changefeed. */
@@ -155,13 +154,6 @@ export interface Changefeed {
   todos(call?: TodosCall): Promise<TodosReport>;
   /** Questions and decisions about single lists. */
   readonly lists: Inspector;
-  /**
-   * Removes everything Redis keeps of a workspace, even if the configuration does not name it: records, log, positions, and its events
-   * in the subscriptions' queues, dead letters included. What handlers delivered stays where it is. May be repeated. Waits for handlers
-   * that are handling its events.
-   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
-   */
-  forget(workspace: string): Promise<Forgotten>;
 }
 
 /**
@@ -225,7 +217,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists,
-    forget: (workspace) => forget(context, workspace),
+    ...forgetting(context),
   };
 }
 
@@ -367,25 +359,6 @@ function unreadableList(
 
 function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {
   return { name, timeZone, enabled: lists.todo.enabled, store };
-}
-
-async function forget({ redis, keys, connect, log, clock }: AppContext, workspace: string): Promise<Forgotten> {
-  if (!NAME.test(workspace))
-    throw new ChangefeedError('CF_USAGE', {
-      message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
-    });
-  const pollers = async (name: string): Promise<number> => {
-    const processes = await createProcessRegistry(redis, keys).list();
-    return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
-  };
-  return await forgetWorkspace(workspace, {
-    keys,
-    connect,
-    logger: log,
-    clock,
-    traces: createTraceStore(redis, keys),
-    pollers,
-  });
 }
 
 function nothingToServe(): ChangefeedError {

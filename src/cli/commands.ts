@@ -68,6 +68,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./commands/enable.js')).enable,
     },
     {
+      name: 'subscriptions',
+      description: 'what is stored of subscriptions; forget one that is no longer configured',
+      load: async () => (await import('./commands/subscriptions.js')).subscriptions,
+    },
+    {
       name: 'webhook',
       description: 'webhook test <subscription>: send one signed test event',
       load: async () => (await import('./commands/webhook.js')).webhook,

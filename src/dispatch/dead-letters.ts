@@ -10,6 +10,7 @@ import { isoTime, systemClock } from '../runtime/clock.js';
 import { letterIdOf, replayOf, retriedId } from './delivery-id.js';
 import { enqueue } from './enqueue.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
+import { compileSelection } from './match.js';
 import type { JobData, NewEntry, RecordGate } from './ports.js';
 import { addJobs, type Queues } from './queues.js';
 
@@ -35,6 +36,10 @@ export interface DeadLetterFilter {
   subscription?: string;
   /** Event ids. @defaultValue all events */
   ids?: readonly string[];
+  /** Event types, selected as by `on` of a subscription. @defaultValue all */
+  types?: readonly string[];
+  /** A part of the message or the code of the last failure; upper and lower case are the same. @defaultValue any failure */
+  reason?: string;
 }
 
 export interface ListOptions extends DeadLetterFilter {
@@ -55,7 +60,9 @@ export class DeadLetters {
   async list({ limit = 100, ...filter }: ListOptions = {}): Promise<DeadLetter[]> {
     const found: DeadLetter[] = [];
     for (const [subscription, queue] of this.#chosen(filter)) {
-      const jobs = filter.ids === undefined ? await failedJobs(queue, 0, limit - 1) : await jobsById(queue, filter.ids);
+      const jobs = isNarrow(filter)
+        ? await jobsMatching(queue, filter)
+        : await failedJobs(queue, 0, limit === Infinity ? -1 : limit - 1);
       for (const job of jobs) found.push(toDeadLetter(subscription, job));
     }
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
@@ -115,7 +122,7 @@ export class DeadLetters {
     let done = 0;
     for (const [, queue] of this.#chosen(filter)) {
       const actOn = (job: DeadJob): Promise<unknown> => act(job, queue);
-      if (filter.ids !== undefined) done += await eachOf(await jobsById(queue, filter.ids), actOn);
+      if (isNarrow(filter)) done += await eachOf(inOrderOfDeath(await jobsMatching(queue, filter)), actOn);
       else done += await eachFailed(queue, actOn);
     }
     return done;
@@ -137,7 +144,7 @@ async function eachFailed(queue: Queue<JobData>, act: Act): Promise<number> {
   let left = await queue.getFailedCount();
   let done = 0;
   while (left > 0) {
-    const jobs = inOrderOfDeath(await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true }));
+    const jobs = completeMoments(await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true }));
     const acted = await eachOf(jobs, act);
     // Another process took the rest.
     if (acted === 0) return done;
@@ -147,14 +154,19 @@ async function eachFailed(queue: Queue<JobData>, act: Act): Promise<number> {
   return done;
 }
 
+const diedAtMs = ({ finishedOn = 0 }: DeadJob): number => finishedOn;
+
 /** BullMQ orders the jobs of one millisecond by id. Of one record, the first in the log died first. */
 function inOrderOfDeath(jobs: readonly DeadJob[]): DeadJob[] {
-  const diedAt = ({ finishedOn = 0 }: DeadJob): number => finishedOn;
-  const sorted = jobs.toSorted((a, b) => diedAt(a) - diedAt(b) || compareLogIds(a.data.logId, b.data.logId));
+  return jobs.toSorted((a, b) => diedAtMs(a) - diedAtMs(b) || compareLogIds(a.data.logId, b.data.logId));
+}
+
+/** In that order. The next chunk may contain more jobs of the last millisecond, so those are left for it. */
+function completeMoments(jobs: readonly DeadJob[]): DeadJob[] {
+  const sorted = inOrderOfDeath(jobs);
   if (jobs.length < CHUNK) return sorted;
-  // The next chunk may contain more jobs of the last millisecond, so those are left for it.
-  const [latest] = sorted.slice(-1).map(diedAt);
-  const complete = sorted.filter((job) => diedAt(job) !== latest);
+  const [latest] = sorted.slice(-1).map(diedAtMs);
+  const complete = sorted.filter((job) => diedAtMs(job) !== latest);
   return complete.length === 0 ? sorted : complete;
 }
 
@@ -181,6 +193,21 @@ async function failedJobs(
 ): Promise<DeadJob[]> {
   const jobs = (await queue.getJobs(['failed'], start, end, oldestFirst)) as (Job<JobData> | undefined)[];
   return jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
+}
+
+/** It names only some of a subscription's dead letters. */
+function isNarrow({ ids, types, reason }: DeadLetterFilter): boolean {
+  return ids !== undefined || types !== undefined || reason !== undefined;
+}
+
+async function jobsMatching(queue: Queue<JobData>, { ids, types, reason }: DeadLetterFilter): Promise<DeadJob[]> {
+  const jobs = ids === undefined ? await failedJobs(queue, 0, -1) : await jobsById(queue, ids);
+  const isOfType = types === undefined ? () => true : compileSelection({ on: types });
+  const part = (reason ?? '').toLowerCase();
+  return jobs.filter(({ data: { death } }) => {
+    const { message, code } = death.failure;
+    return isOfType(death.event) && `${code ?? ''} ${message}`.toLowerCase().includes(part);
+  });
 }
 
 /** A person names a dead letter without the number of its retry. */

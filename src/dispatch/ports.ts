@@ -222,6 +222,8 @@ export interface TraceStore {
   subscriptions(): Promise<string[]>;
   /** Removes the ordering state of a workspace's events in a subscription. */
   removeTraces(subscription: string, workspace: string): Promise<number>;
+  /** Removes everything of a subscription: its queue, and its offsets in every log. Returns the number of keys and offsets. */
+  removeSubscription(subscription: string): Promise<number>;
 }
 
 /** Why nothing is delivered to a subscription. */

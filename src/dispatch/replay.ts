@@ -11,6 +11,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
 import { compareLogIds, parseBeginning } from '../events/log-id.js';
+import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { replayedId } from './delivery-id.js';
@@ -26,6 +27,10 @@ export interface ReplayCall {
   to?: string | undefined;
   /** @defaultValue all */
   workspace?: string | undefined;
+  /** Only events of the record with this id. @defaultValue all */
+  record?: string | undefined;
+  /** Only counts the events; nothing is sent. @defaultValue false */
+  dryRun?: boolean | undefined;
   /** Stops sending. Processes with the role `dispatch` send the rest. */
   signal?: AbortSignal | undefined;
 }
@@ -60,6 +65,8 @@ interface ReplayTask {
   /** Log ids: the events after `after`, up to and including `last`, are still to be sent. */
   after: string;
   last: string;
+  /** Only events of this record are sent. */
+  record?: string;
   sent: number;
   /** Which process works on it and when it last did, ms. Others wait meanwhile; this saves work and is not needed for safety. */
   worker: string;
@@ -78,7 +85,9 @@ const FORGOTTEN_MS = 3_600_000;
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
-  const names = await storeTasks(call, deps);
+  const tasks = await tasksOf(call, deps);
+  if (call.dryRun === true) return await countEvents(tasks, call, deps);
+  const names = await storeTasks(tasks, deps);
   const reached: Record<string, string> = {};
   let events = 0;
   for (const [workspace, name] of names) {
@@ -112,15 +121,15 @@ export async function stepReplay(
   return false;
 }
 
-/** Stores one task per workspace. From then on the replay is completed, whichever process does it. Returns the tasks' names. */
-async function storeTasks(call: ReplayCall, deps: ReplayDeps): Promise<Map<string, string>> {
-  const { from, to, signal } = call;
-  const { subscription, offsets, backfills, clock = systemClock } = deps;
+/** One task per workspace. */
+async function tasksOf(call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask[]> {
+  const { from, to, signal, record } = call;
+  const { subscription, offsets, clock = systemClock } = deps;
   const after = parseBeginning(from);
   if (after === undefined) throw invalidOffset('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
   if (to !== undefined && !/^\d+-\d+$/.test(to)) throw invalidOffset('to', to, 'a log id');
-  const names = new Map<string, string>();
-  if (signal?.aborted === true) return names;
+  const tasks: ReplayTask[] = [];
+  if (signal?.aborted === true) return tasks;
   const id = `r${randomBytes(5).toString('hex')}`;
   const wanted = deps.workspaces.filter((name) => call.workspace === undefined || name === call.workspace);
   for (const workspace of wanted.filter((name) => readsWorkspace(subscription, name))) {
@@ -128,11 +137,58 @@ async function storeTasks(call: ReplayCall, deps: ReplayDeps): Promise<Map<strin
     // Without an offset the subscription has not started; its option `start` decides where it will.
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
-    const task: ReplayTask = { id, workspace, after, last, sent: 0, worker: id, workedAtMs: clock.now(), done: false };
-    names.set(workspace, `${PREFIX}${id} ${workspace}`);
-    await backfills.begin(subscription.name, `${PREFIX}${id} ${workspace}`, JSON.stringify(task));
+    const what = record === undefined ? {} : { record };
+    tasks.push({ id, workspace, after, last, ...what, sent: 0, worker: id, workedAtMs: clock.now(), done: false });
+  }
+  return tasks;
+}
+
+/** From then on the replay is completed, whichever process does it. Returns the tasks' names. */
+async function storeTasks(
+  tasks: readonly ReplayTask[],
+  { subscription, backfills }: ReplayDeps,
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  for (const task of tasks) {
+    const name = `${PREFIX}${task.id} ${task.workspace}`;
+    names.set(task.workspace, name);
+    await backfills.begin(subscription.name, name, JSON.stringify(task));
   }
   return names;
+}
+
+async function countEvents(
+  tasks: readonly ReplayTask[],
+  { signal }: ReplayCall,
+  deps: Pick<ReplayDeps, 'log' | 'subscription'>,
+): Promise<Replayed> {
+  const reached: Record<string, string> = {};
+  let events = 0;
+  for (let task of tasks) {
+    while (!task.done && signal?.aborted !== true) task = (await nextBatch(task, deps)).next;
+    events += task.sent;
+    reached[task.workspace] = task.after;
+  }
+  return { events, reached, interrupted: signal?.aborted === true };
+}
+
+/** The events to send next, and the task when they are sent. */
+async function nextBatch(
+  task: ReplayTask,
+  { log, subscription }: Pick<ReplayDeps, 'log' | 'subscription'>,
+): Promise<{ selected: LoggedEvent[]; next: ReplayTask }> {
+  const batch = await log.read(task.workspace, task.after, BATCH);
+  const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
+  const selects = compileSelection(subscription);
+  const isWanted = ({ subject }: ChangeEvent): boolean => task.record === undefined || subject === task.record;
+  const selected = wanted.filter(({ event }) => isWanted(event) && selects(event));
+  const next = {
+    ...task,
+    after: wanted.at(-1)?.logId ?? task.after,
+    sent: task.sent + selected.length,
+    done: batch.length < BATCH || wanted.length < batch.length,
+  };
+  return { selected, next };
 }
 
 async function sendAll(name: string, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
@@ -153,24 +209,14 @@ async function step(
   { name, text }: { name: string; text: string },
   deps: ReplayDeps & { worker: string },
 ): Promise<void> {
-  const { subscription, log, backfills, worker, clock = systemClock } = deps;
+  const { subscription, backfills, worker, clock = systemClock } = deps;
   const task = JSON.parse(text) as ReplayTask;
   const { id, workspace } = task;
-  const batch = await log.read(task.workspace, task.after, BATCH);
-  const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
-  const selects = compileSelection(subscription);
-  const selected = wanted.filter(({ event }) => selects(event));
+  const { selected, next } = await nextBatch(task, deps);
   const from = { subscription, clock, workspace, source: `${id}:${workspace}` };
   await enqueueEvents(selected, { ...from, idOf: (eventId) => replayedId(eventId, id) }, deps);
-  const next: ReplayTask = {
-    ...task,
-    after: wanted.at(-1)?.logId ?? task.after,
-    sent: task.sent + selected.length,
-    worker,
-    workedAtMs: clock.now(),
-    done: batch.length < BATCH || wanted.length < batch.length,
-  };
-  await backfills.step(subscription.name, { workspace, name, from: text, to: JSON.stringify(next) });
+  const to = JSON.stringify({ ...next, worker, workedAtMs: clock.now() });
+  await backfills.step(subscription.name, { workspace, name, from: text, to });
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {

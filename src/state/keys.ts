@@ -120,6 +120,9 @@ export class Keys {
 
   everythingOf = (workspace: string): string => this.#workspace(workspace, '*');
   marksOf = (workspace: string): string => this.once('*', workspace, '*');
+  everythingOfSubscription = (subscription: string): string => this.#subscription(subscription, '*');
+  /** The offsets, and the marks of unconfigured subscriptions, of every workspace. */
+  everyOffsets = (): readonly string[] => [this.offsets('*'), this.unconfigured('*')];
   everythingOfSubscriptions = (): string => this.#subscription('*', '*');
   groupsOf = (subscription: string, workspace: string): string => this.group(subscription, `${workspace}/*`);
 

@@ -20,8 +20,11 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
     removeWorkspace: (workspace) => removeWorkspace(redis, keys, workspace),
     async subscriptions() {
       const found = await scanAll(redis, keys.everythingOfSubscriptions());
-      return [...new Set(found.flatMap((key) => keys.subscriptionOf(key) ?? []))];
+      const withOffset = await offsetHashes(redis, keys);
+      const readers = await Promise.all(withOffset.map((hash) => redis.hkeys(hash)));
+      return [...new Set([...found.flatMap((key) => keys.subscriptionOf(key) ?? []), ...readers.flat()])];
     },
+    removeSubscription: (subscription) => removeSubscription(redis, keys, subscription),
     removeTraces: (subscription, workspace) => removeTraces(redis, keys, subscription, workspace),
   };
 }
@@ -36,6 +39,17 @@ async function removeWorkspace(redis: Redis, keys: Keys, workspace: string): Pro
   const removed =
     (await removeAll(redis, keys.everythingOf(workspace))) + (await removeAll(redis, keys.marksOf(workspace)));
   return { keys: removed, events, records: records.reduce((sum, count) => sum + count, 0) };
+}
+
+async function offsetHashes(redis: Redis, keys: Keys): Promise<string[]> {
+  return (await Promise.all(keys.everyOffsets().map((match) => scanAll(redis, match)))).flat();
+}
+
+/** The offsets first: without them, no dispatcher would go on in the middle if a crash came between. */
+async function removeSubscription(redis: Redis, keys: Keys, subscription: string): Promise<number> {
+  let removed = 0;
+  for (const hash of await offsetHashes(redis, keys)) removed += await redis.hdel(hash, subscription);
+  return removed + (await removeAll(redis, keys.everythingOfSubscription(subscription)));
 }
 
 /** A scan may show a key twice. */

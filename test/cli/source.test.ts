@@ -79,7 +79,15 @@ describe('source: the command line', () => {
     replaceRecords(second);
     await (await folderAt(first.url)).run(['sweep']);
     const theirs = await folderAt(second.url);
-    expect((await theirs.run(['resync', 'all'])).stdout.match(/baseline is dropped/g)).toHaveLength(6);
+    expect((await theirs.run(['resync', 'people', '--dry-run'])).stdout).toBe(
+      'This drops the baseline of people: changes since the last sweep will make no events. Nothing was changed.\n',
+    );
+    expect(await theirs.run(['resync', 'people'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Without a terminal, confirm it with --yes. [CF_USAGE]') as string,
+    });
+    expect((await theirs.run(['resync', 'all', '--yes'])).stdout.match(/baseline is dropped/g)).toHaveLength(6);
     for (let sweeps = 0; sweeps < 3; sweeps += 1)
       expect(await theirs.run(['sweep'])).toMatchObject({ code: 0, stdout: '' });
     const event = edit(second);

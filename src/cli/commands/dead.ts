@@ -1,8 +1,9 @@
 import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app/changefeed.js';
-import { usage, wholeNumber, word } from '../arguments.js';
+import { separated, usage, wholeNumber, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
-import { count, table, type Colours } from '../text.js';
+import { count, cut, printable, table, widthOf, type Colours } from '../text.js';
 
 const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 
@@ -11,6 +12,9 @@ interface Call {
   filter: DeadLetterFilter;
   limit: number | undefined;
   json: boolean;
+  dryRun: boolean;
+  /** Does not ask before dead letters are dropped that were not named one by one. */
+  yes: boolean;
 }
 
 export const dead = defineCommand({
@@ -19,38 +23,79 @@ export const dead = defineCommand({
     ids: restArguments('ids of events', asText),
     all: flag('retry or drop: all dead letters'),
     subscription: option('name', 'only those of this subscription', asText),
+    type: option('patterns', 'only these event types, separated by commas (* allowed)', separated),
+    reason: option('text', 'only those whose failure contains this text', asText),
     limit: option('number', 'list: at most this many, newest first (default: 100)', wholeNumber({ least: 1 })),
+    dryRun: flag('retry and drop: only say which ones'),
+    yes: flag('drop: do not ask'),
     json: flag('list and show: one dead letter per line as JSON; retry and drop: the count'),
   },
-  async run({ action, ids, all = false, subscription, limit, json = false, config }, io) {
+  async run(given, io) {
+    const { action, ids, all = false, subscription, type: types, reason, limit, config } = given;
     if (action === 'show' && ids.length === 0)
       throw usage('dead show: give the id of an event; "dead list" shows the ids.');
+    const isNarrowed = types !== undefined || reason !== undefined;
+    if (ids.length > 0 && isNarrowed) throw usage(`dead ${action}: give either ids of events, or --type and --reason.`);
     // A forgotten argument must not drop all dead letters: that cannot be undone.
-    if ((action === 'retry' || action === 'drop') && all === ids.length > 0)
-      throw usage(`dead ${action}: give either ids of events or --all.`);
-    const filter = { ...(subscription !== undefined && { subscription }), ...(ids.length > 0 && { ids }) };
-    await withFeed(io, config, async ({ feed: { deadLetters } }) => {
+    if ((action === 'retry' || action === 'drop') && (all || isNarrowed) === ids.length > 0)
+      throw usage(`dead ${action}: give either ids of events, or --all, --type or --reason.`);
+    const filter = {
+      ...(subscription !== undefined && { subscription }),
+      ...(ids.length > 0 && { ids }),
+      ...(types !== undefined && { types }),
+      ...(reason !== undefined && { reason }),
+    };
+    const { dryRun = false, yes = false, json = false } = given;
+    return await withFeed(io, config, async ({ feed: { deadLetters } }) => {
       if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
-      await act(deadLetters, { action, filter, limit, json }, io);
+      return await act(deadLetters, { action, filter, limit, json, dryRun, yes: yes || ids.length > 0 }, io);
     });
   },
 });
 
-async function act(letters: DeadLetters, { action, filter, limit, json }: Call, io: Io): Promise<void> {
-  if (action === 'retry') {
-    const retried = await letters.retry(filter);
-    io.out(json ? JSON.stringify({ retried }) : `${count(retried, 'dead letter')} to be handled again`);
-    return;
-  }
-  if (action === 'drop') {
-    const dropped = await letters.drop(filter);
-    io.out(json ? JSON.stringify({ dropped }) : `${count(dropped, 'dead letter')} dropped`);
-    return;
-  }
+async function act(letters: DeadLetters, call: Call, io: Io): Promise<number> {
+  const { action, filter, limit, json, dryRun } = call;
+  if (action === 'retry' || action === 'drop') return await change(letters, { ...call, action }, io);
+  if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
   const found = await letters.list({ ...filter, ...(action === 'list' && limit !== undefined && { limit }) });
   if (json) for (const letter of found) io.out(JSON.stringify(letter));
   else if (action === 'show') io.out(found.map((letter) => letterText(letter, io.colours.out)).join('\n\n'));
-  else io.out(found.length === 0 ? 'no dead letters' : listText(found, io.colours.out));
+  else io.out(found.length === 0 ? 'no dead letters' : listText(found, io));
+  return 0;
+}
+
+async function change(
+  letters: DeadLetters,
+  { action, filter, json, dryRun, yes }: Call & { action: 'retry' | 'drop' },
+  io: Io,
+): Promise<number> {
+  const isDropped = action === 'drop';
+  if (dryRun || (isDropped && !yes)) {
+    const found = await letters.list({ ...filter, limit: Infinity });
+    const number = count(found.length, 'dead letter');
+    if (dryRun) {
+      if (json) io.out(JSON.stringify({ [isDropped ? 'dropped' : 'retried']: found.length, dryRun }));
+      else
+        io.out(
+          `${number} would be ${isDropped ? 'dropped' : 'handled again'}${perSubscription(found)}. Nothing was changed.`,
+        );
+      return 0;
+    }
+    const what = `This drops ${number}${perSubscription(found)}, which cannot be undone`;
+    if (found.length > 0 && !(await isConfirmed({ command: 'dead drop', what, yes }, io))) return 1;
+  }
+  const changed = isDropped ? await letters.drop(filter) : await letters.retry(filter);
+  if (json) io.out(JSON.stringify({ [isDropped ? 'dropped' : 'retried']: changed }));
+  else io.out(`${count(changed, 'dead letter')} ${isDropped ? 'dropped' : 'to be handled again'}`);
+  return 0;
+}
+
+/** ` (books 2, mail 3)` */
+function perSubscription(letters: readonly DeadLetter[]): string {
+  const counts = new Map<string, number>();
+  for (const { subscription } of letters) counts.set(subscription, (counts.get(subscription) ?? 0) + 1);
+  const parts = [...counts].map(([name, number]) => `${name} ${number}`);
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 async function refuseUnknown(letters: DeadLetters, filter: DeadLetterFilter, ids: readonly string[]): Promise<void> {
@@ -61,11 +106,27 @@ async function refuseUnknown(letters: DeadLetters, filter: DeadLetterFilter, ids
 }
 
 /** Without the contents of records: other people may see the screen. */
-function listText(letters: readonly DeadLetter[], colours: Colours): string {
+function listText(letters: readonly DeadLetter[], { colours: { out: colours }, columns = Infinity }: Io): string {
   const rows = letters.map(({ id, subscription, diedAt, attempts, reason, event }) => {
     return [id, subscription, event.type, event.subject, diedAt, String(attempts.length), oneLine(reason)];
   });
-  return table(['event', 'subscription', 'type', 'record', 'died', 'attempts', 'reason'], rows, colours);
+  const wide = table(['event', 'subscription', 'type', 'record', 'died', 'attempts', 'reason'], rows, colours);
+  if (wide.split('\n').every((line) => widthOf(line) <= columns)) return wide;
+  return letters.map((letter) => blockText(letter, colours, columns)).join('\n');
+}
+
+/** Three lines for a narrow terminal. The ids stay whole, so that they can be copied. */
+function blockText(
+  { id, subscription, diedAt, attempts, reason, event }: DeadLetter,
+  colours: Colours,
+  columns: number,
+): string {
+  const died = `${diedAt}, ${count(attempts.length, 'attempt')}: ${oneLine(reason)}`;
+  return [
+    `${colours.bold(id)}  ${subscription}`,
+    `  ${cut(`${event.type}  ${event.subject}`, columns - 2)}`,
+    `  ${colours.dim(cut(died, columns - 2))}`,
+  ].join('\n');
 }
 
 function letterText(letter: DeadLetter, { bold, dim }: Colours): string {
@@ -83,7 +144,7 @@ function letterText(letter: DeadLetter, { bold, dim }: Colours): string {
   ].join('\n');
 }
 
+/** Reasons quote what handlers and endpoints said. */
 function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length <= 160 ? line : `${line.slice(0, 159)}…`;
+  return cut(printable(text), 160);
 }

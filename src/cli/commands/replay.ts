@@ -1,7 +1,15 @@
 import type { Replayed } from '../../app/changefeed.js';
-import { workspaceOption } from '../arguments.js';
-import { asText, defineFeedCommand, flag, option, requiredOption } from '../command.js';
+import { isoTime, systemClock } from '../../runtime/clock.js';
+import { parseDuration } from '../../runtime/duration.js';
+import { usage, workspaceOption } from '../arguments.js';
+import { asText, defineFeedCommand, flag, option, requiredOption, type Read } from '../command.js';
 import { count } from '../text.js';
+
+/** A duration as the time that long ago; any other text as it is. */
+const since: Read<string> = (text) => {
+  const ms = parseDuration(text);
+  return ms === undefined ? text : isoTime(systemClock.now() - ms);
+};
 
 /**
  * Puts the events into the queue; a process with the role `handle` handles them. If the command is stopped or killed, the
@@ -10,15 +18,23 @@ import { count } from '../text.js';
 export const replay = defineFeedCommand({
   input: {
     subscription: requiredOption('name', 'the subscription', asText),
-    from: requiredOption('offset', 'a log id, a time or "beginning"', asText),
+    from: option('offset', 'the first event: a log id, a time or "beginning"', asText),
+    since: option('when', 'instead of --from: a duration (2h, 7d) or a time', since),
     to: option('id', 'a log id, the last one (default: as far as the subscription has read)', asText),
+    record: option('id', 'only events of this record', asText),
     workspace: workspaceOption('only this workspace'),
+    dryRun: flag('only count the events that would be sent'),
     json: flag('print the count as JSON'),
   },
-  async run({ subscription, from, to, workspace, json = false }, { feed }, io) {
-    const result = await feed.replay({ subscription, from, to, workspace, signal: io.signal });
-    if (json) io.out(JSON.stringify(result));
-    else io.out(`${count(result.events, 'event')} sent to "${subscription}" again${endText(result)}`);
+  async run({ from, since: sinceTime, dryRun = false, json = false, ...call }, { feed }, io) {
+    const first = from ?? sinceTime;
+    if (first === undefined || (from !== undefined && sinceTime !== undefined))
+      throw usage('replay: give either --from or --since; --from beginning sends the whole log.');
+    const result = await feed.replay({ ...call, from: first, dryRun, signal: io.signal });
+    if (json) io.out(JSON.stringify(dryRun ? { ...result, dryRun } : result));
+    else if (dryRun)
+      io.out(`${count(result.events, 'event')} would be sent to "${call.subscription}" again. Nothing was sent.`);
+    else io.out(`${count(result.events, 'event')} sent to "${call.subscription}" again${endText(result)}`);
     return result.interrupted ? 1 : 0;
   },
 });

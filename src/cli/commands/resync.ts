@@ -1,7 +1,9 @@
 import type { ListName } from '../../crm/lists/lists.js';
 import { listArguments, listsNamed, workspaceOption } from '../arguments.js';
-import { atLeastOne, defineFeedCommand, type Known } from '../command.js';
+import { atLeastOne, defineFeedCommand, flag, type Known } from '../command.js';
+import { isConfirmed } from '../confirm.js';
 
+/** Changes since the last sweep become no events, which cannot be undone: so a person confirms it. */
 export const resync = defineFeedCommand({
   input: {
     lists: {
@@ -10,11 +12,21 @@ export const resync = defineFeedCommand({
         names.flatMap((name) => (name === 'all' ? [name] : listsNamed([name], known))),
     },
     workspace: workspaceOption('the workspace, if there are several'),
+    dryRun: flag('only say what would be done'),
+    yes: flag('do not ask'),
   },
-  async run({ lists, workspace }, { feed }, io) {
-    for (const list of lists.includes('all') ? feed.lists.names(workspace) : lists) {
+  async run({ lists, workspace, dryRun = false, yes = false }, { feed }, io) {
+    const names = lists.includes('all') ? feed.lists.names(workspace) : lists;
+    const what = `drops the baseline of ${names.join(', ')}: changes since the last sweep will make no events`;
+    if (dryRun) {
+      io.out(`This ${what}. Nothing was changed.`);
+      return 0;
+    }
+    if (!(await isConfirmed({ command: 'resync', what: `This ${what}`, yes }, io))) return 1;
+    for (const list of names) {
       await feed.lists.resync(list, workspace);
       io.out(`List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`);
     }
+    return 0;
   },
 });

@@ -1,0 +1,51 @@
+/** Removes what is stored: of a workspace, or of a subscription that is no longer configured. */
+import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
+import {
+  forgetSubscription,
+  storedSubscriptions,
+  type ForgottenSubscription,
+  type StoredSubscription,
+} from '../dispatch/forget-subscription.js';
+import { ChangefeedError } from '../errors.js';
+import { NAME } from '../schema-kit/fields.js';
+import { createProcessRegistry } from '../state/process-registry.js';
+import { createTraceStore } from '../state/traces.js';
+import type { AppContext } from './context.js';
+
+export interface Forgetting {
+  /**
+   * Removes everything Redis keeps of a workspace, even if the configuration does not name it: records, log, positions, and its events
+   * in the subscriptions' queues, dead letters included. What handlers delivered stays where it is. May be repeated. Waits for handlers
+   * that are handling its events.
+   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
+   */
+  forget(workspace: string): Promise<Forgotten>;
+  /** Every subscription for which anything is stored, configured or not. */
+  storedSubscriptions(): Promise<StoredSubscription[]>;
+  /**
+   * Removes everything stored for a subscription that the configuration no longer has and no process handles.
+   * @throws ChangefeedError CF_USAGE
+   */
+  forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
+}
+
+export function forgetting(context: AppContext): Forgetting {
+  const { redis, keys, connect, log, clock, subscriptions } = context;
+  const deps = { keys, connect, logger: log, traces: createTraceStore(redis, keys) };
+  const pollers = async (name: string): Promise<number> => {
+    const processes = await createProcessRegistry(redis, keys).list();
+    return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
+  };
+  return {
+    async forget(workspace) {
+      if (!NAME.test(workspace))
+        throw new ChangefeedError('CF_USAGE', {
+          message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
+        });
+      return await forgetWorkspace(workspace, { ...deps, clock, pollers });
+    },
+    storedSubscriptions: () => storedSubscriptions(deps),
+    forgetSubscription: (subscription, { dryRun } = {}) =>
+      forgetSubscription({ subscription, configured: subscriptions.map(({ name }) => name), dryRun }, deps),
+  };
+}
