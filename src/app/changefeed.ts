@@ -346,6 +346,7 @@ function unreadableList(
     baselineAt: null,
     lastSweep: null,
     failure: { code, message, page: null, since: at, at, attempts: 1, retryAt: at },
+    lastError: { code, message, at },
     dueAt: null,
     late: false,
     silence: null,

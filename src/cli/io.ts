@@ -18,6 +18,8 @@ export interface Io {
   readonly colours: { readonly out: Colours; readonly err: Colours };
   /** Width of standard output; undefined when it is not a terminal. */
   readonly columns: number | undefined;
+  /** Its height. */
+  readonly rows?: number | undefined;
   /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
   live(): LiveLines;
   /** Asks the user; undefined without a terminal. Rejects when the command is stopped. `hidden`: typing is not shown. */
@@ -41,6 +43,9 @@ export function processIo(): Io {
     colours: { out: coloursFor({ stream: stdout, env }), err: coloursFor({ stream: stderr, env }) },
     get columns() {
       return stdout.isTTY ? stdout.columns : undefined;
+    },
+    get rows() {
+      return stdout.isTTY ? stdout.rows : undefined;
     },
     live: () => liveLines(stderr, [stdout]),
     ask: stdin.isTTY && stderr.isTTY ? (question, options) => ask(question, { signal, ...options }) : undefined,

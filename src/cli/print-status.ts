@@ -10,7 +10,7 @@ import type {
   WorkspaceStatus,
 } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
-import { type Colours, count, table } from './text.js';
+import { type Colours, count, hanging, noColours, table, widthOf } from './text.js';
 
 type HeldCreations = Omit<NonNullable<ListStatus['heldCreations']>, 'since'>;
 
@@ -20,9 +20,10 @@ interface Warned {
   silence: ListStatus['silence'];
 }
 
-export function statusText(status: Status, colours: Colours): string {
+/** @param columns width of the terminal; tables and sentences that are wider are continued on further lines */
+export function statusText(status: Status, colours: Colours, columns = Infinity): string {
   const nowMs = Date.parse(status.at);
-  const page = { nowMs, colours };
+  const page = { nowMs, colours, columns };
   return [
     ...(status.problems.length === 0 ? [] : [problemsText(status.problems, page)]),
     ...status.workspaces.map((workspace) => workspaceText(workspace, page)),
@@ -34,25 +35,42 @@ export function statusText(status: Status, colours: Colours): string {
 interface Page {
   nowMs: number;
   colours: Colours;
+  columns: number;
 }
 
-/** One line per problem, the most severe first. */
-function problemsText(problems: readonly Problem[], { nowMs, colours: { red, yellow, bold } }: Page): string {
+/** Cells that must be wrapped have no colours. */
+function fittedTable(head: readonly string[], rowsIn: (colours: Colours) => string[][], page: Page): string {
+  const { colours, columns } = page;
+  const natural = table(head, rowsIn(colours), colours);
+  const width = Math.max(...natural.split('\n').map(widthOf));
+  return width <= columns ? natural : table(head, rowsIn(noColours), colours, columns);
+}
+
+/** The most severe first. */
+function problemsText(problems: readonly Problem[], { nowMs, colours: { red, yellow, bold }, columns }: Page): string {
   const lines = problems.map((problem) => {
     const since = problem.since === null ? '' : `for ${formatDuration(nowMs - Date.parse(problem.since))}: `;
     const paint = isError(problem) ? red : yellow;
-    return `  ${paint(problem.kind)}  ${since}${problem.message}`;
+    const text = hanging(`  ${problem.kind}  ${since}${problem.message}`, columns);
+    return text.replace(problem.kind, paint(problem.kind));
   });
   return [bold(count(problems.length, 'problem')), ...lines].join('\n');
 }
 
-function processesText(processes: readonly ProcessStatus[], { nowMs, colours: { yellow } }: Page): string {
+/** By role, so that what is missing and what runs in two versions is seen. */
+function processesText(processes: readonly ProcessStatus[], page: Page): string {
+  const { yellow } = page.colours;
   if (processes.length === 0) return yellow('no process runs: changefeed start');
-  return processes
-    .map(({ pid, host, roles, startedAt }) => {
-      return `process ${pid} on ${host}: ${roles.join(', ')}, up ${formatDuration(nowMs - Date.parse(startedAt))}`;
-    })
-    .join('\n');
+  const rows = processes.map(({ pid, host, roles, startedAt, version }) => [
+    roles.join(', '),
+    version ?? 'unknown',
+    formatDuration(page.nowMs - Date.parse(startedAt)),
+    `${pid} on ${host}`,
+  ]);
+  rows.sort(([one = ''], [other = '']) => one.localeCompare(other));
+  const versions = new Set(processes.map(({ version }) => version));
+  const mixed = versions.size < 2 ? [] : [yellow(`${versions.size} versions run at the same time`)];
+  return [fittedTable(['roles', 'version', 'up for', 'process'], () => rows, page), ...mixed].join('\n');
 }
 
 function workspaceText({ name, budget, advice, logLength, lists: all }: WorkspaceStatus, page: Page): string {
@@ -60,18 +78,21 @@ function workspaceText({ name, budget, advice, logLength, lists: all }: Workspac
   const paused = budget.pausedMs > 0 ? yellow(`, paused for ${formatDuration(budget.pausedMs)} after a 429`) : '';
   const lowered = budget.allowed < budget.requests ? yellow(`, ${budget.allowed} allowed after a 429`) : '';
   const head = `${bold(`workspace ${name}`)}  budget ${count(budget.requests, 'request')} per ${budget.perSeconds} s${lowered}${paused}  log ${count(logLength, 'event')}`;
-  const rows = all.map((list) => [
-    list.list,
-    scheduleText(list),
-    String(list.records),
-    freshnessText(list, page),
-    lastSweepText(list, page),
-    sweepingText(list, page.colours),
-  ]);
-  const lists = table(['list', 'swept', 'records', 'as of', 'last complete sweep', 'now'], rows, page.colours);
-  const use = budget.lastMinute.requests === 0 ? [] : [useText(budget)];
+  const rowsIn = (colours: Colours): string[][] =>
+    all.map((list) => [
+      list.list,
+      scheduleText(list, { ...page, colours }),
+      list.records.toLocaleString('en'),
+      freshnessText(list, { ...page, colours }),
+      lastSweepText(list, { ...page, colours }),
+    ]);
+  const lists = fittedTable(['list', 'swept', 'records', 'as of', 'last complete sweep'], rowsIn, page);
+  const errors = all.flatMap((list) => lastErrorText(list, page));
+  const use = budget.lastMinute.requests === 0 ? [] : [hanging(useText(budget), page.columns)];
   const used = all.flatMap((list) => shortcutsText(list, page));
-  return [head, lists, ...used, ...use, ...(advice === null ? [] : [`to halve the delay: ${advice}`])].join('\n');
+  return [head, lists, ...errors, ...used, ...use, ...(advice === null ? [] : [`to halve the delay: ${advice}`])].join(
+    '\n',
+  );
 }
 
 const SHORTCUTS = { last: 'polls of the end', first: 'polls of the start', aimed: 'aimed fetches' } as const;
@@ -87,10 +108,29 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yell
   return parts.length === 0 ? [] : [`  shortcuts of ${list}: ${parts.join('; ')}`];
 }
 
-function scheduleText({ enabled, scheduling, intervalMs, idleMs }: ListStatus): string {
-  if (!enabled) return 'off';
-  if (scheduling === 'fixed') return `every ${formatDuration(intervalMs ?? 0)}`;
-  return scheduling === 'idle' ? `automatic, idle ${formatDuration(idleMs ?? 0)}` : 'automatic';
+/** How often, and when next. */
+function scheduleText(list: ListStatus, { nowMs, colours: { cyan, yellow } }: Page): string {
+  const { dueAt, scheduling, intervalMs, idleMs, failure, sweeping } = list;
+  if (dueAt === null) return 'off';
+  if (sweeping?.running === true) return cyan(`sweeping: page ${sweeping.pages.toLocaleString('en')}`);
+  if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
+  const leftMs = Date.parse(dueAt) - nowMs;
+  const next = leftMs < 1_000 ? 'now' : `in ${formatDuration(leftMs)}`;
+  if (failure !== null) return `again ${next}`;
+  if (scheduling === 'fixed') return `every ${formatDuration(intervalMs ?? 0)}, ${next}`;
+  return scheduling === 'idle' ? `every ${formatDuration(idleMs ?? 0)} if idle, ${next}` : 'continuously';
+}
+
+/** The last error, with its time. Of a list that is failing, the problem above says what it is. */
+function lastErrorText({ list, failure, lastError }: ListStatus, { nowMs, columns, colours: { dim } }: Page): string[] {
+  if (lastError === null) return [];
+  const ago = formatDuration(Math.max(0, nowMs - Date.parse(lastError.at)));
+  const { attempts } = failure ?? {};
+  if (attempts !== undefined)
+    return [dim(`  last error of ${list}: ${ago} ago, ${lastError.code}, ${count(attempts, 'attempt')} failed`)];
+  return hanging(`  last error of ${list}: ${ago} ago, over: ${lastError.code} ${lastError.message}`, columns)
+    .split('\n')
+    .map(dim);
 }
 
 /** `budget used in the last minute: 470 requests (98 %): walk 400, tail 70; people 61 %, todo 39 %` */
@@ -116,11 +156,21 @@ function freshnessText({ baselineAt, freshness, failure, late }: ListStatus, { n
 }
 
 /** "0 events" alone would read like a fault, so the number of records seen is shown with it. */
-function lastSweepText(list: ListStatus, { nowMs, colours: { yellow } }: Page): string {
+function lastSweepText(list: ListStatus, { nowMs, columns, colours: { yellow } }: Page): string {
   const { lastSweep } = list;
   if (lastSweep === null) return '—';
   const warnings = warningTexts(list, nowMs).map((warning) => yellow(`${warning}; `));
-  return `${warnings.join('')}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${countsText(lastSweep)}`;
+  return `${warnings.join('')}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${columns < ROOMY ? changesText(lastSweep) : countsText(lastSweep)}`;
+}
+
+/** From this width on, all counts of a sweep fit into its cell. */
+const ROOMY = 120;
+
+function changesText({
+  counts: { seen: _, unchanged: __, ...changes },
+}: Pick<NonNullable<ListStatus['lastSweep']>, 'counts'>): string {
+  const parts = Object.entries(changes).filter(([, number]) => number > 0);
+  return parts.length === 0 ? 'no changes' : parts.map(([kind, number]) => `${number} ${kind}`).join(', ');
 }
 
 /** What a person should decide or check about a list. */
@@ -156,30 +206,24 @@ export function countsText({ counts, muted }: Pick<NonNullable<ListStatus['lastS
   return [`${seen} seen`, ...parts.map(([kind, number]) => `${number} ${kind}`), ...quiet].join(', ');
 }
 
-function sweepingText({ sweeping }: ListStatus, { cyan, yellow }: Colours): string {
-  if (sweeping === null) return '';
-  const where = `page ${sweeping.pages}, ${count(sweeping.records, 'record')}`;
-  return sweeping.running ? cyan(`sweeping: ${where}`) : yellow(`interrupted at ${where}`);
-}
-
 function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: Page): string {
   const { colours } = page;
-  const { yellow, red } = colours;
-  if (subscriptions.length === 0) return yellow('no subscriptions: events go to the log only');
-  const rows = subscriptions.map((one) => [
-    nameText(one, colours),
-    one.handler,
-    one.on.join(' '),
-    one.lagEvents === 0
-      ? 'none'
-      : yellow(`${count(one.lagEvents, 'event')}, ${formatDuration(one.lagSeconds * 1_000)}`),
-    String(one.waiting),
-    String(one.active),
-    String(one.delayed),
-    one.dead === 0 ? '0' : red(String(one.dead)),
-  ]);
+  if (subscriptions.length === 0) return colours.yellow('no subscriptions: events go to the log only');
+  const rowsIn = ({ yellow, red, ...rest }: Colours): string[][] =>
+    subscriptions.map((one) => [
+      nameText(one, { yellow, red, ...rest }),
+      one.handler,
+      one.on.join(' '),
+      one.lagEvents === 0
+        ? 'none'
+        : yellow(`${count(one.lagEvents, 'event')}, ${formatDuration(one.lagSeconds * 1_000)}`),
+      String(one.waiting),
+      String(one.active),
+      String(one.delayed),
+      one.dead === 0 ? '0' : red(String(one.dead)),
+    ]);
   const heads = ['subscription', 'handler', 'on', 'lag', 'waiting', 'active', 'delayed', 'dead'];
-  return [table(heads, rows, colours), ...troubleLines(subscriptions, page)].join('\n');
+  return [fittedTable(heads, rowsIn, page), ...troubleLines(subscriptions, page)].join('\n');
 }
 
 function nameText({ name, paused, disabled, failingSince }: SubscriptionStatus, { red, yellow }: Colours): string {

@@ -82,6 +82,16 @@ function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 
+/** Continues a text that is wider than the terminal on the next lines, indented. Without colours. */
+export function hanging(text: string, columns: number, indent = '    '): string {
+  const lead = /^ */.exec(text)?.[0] ?? '';
+  const words = text.slice(lead.length);
+  const [first = ''] = wrap(words, columns - lead.length);
+  const rest = words.slice(first.length).trimStart();
+  if (rest === '') return text;
+  return [lead + first, ...wrap(rest, columns - indent.length).map((line) => indent + line)].join('\n');
+}
+
 /** Between words; a word that is wider than a line is continued on the next one, so that an id can still be copied. */
 function wrap(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];

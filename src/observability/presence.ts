@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Part } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
+import { packageVersion } from '../runtime/package-version.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { createSentinel, type NoticeStore } from './sentinel.js';
 import type { Problem, ProcessStatus, Status } from './status.js';
@@ -47,13 +48,24 @@ export function createPresence(deps: PresenceDeps): Part {
   const stopping = new AbortController();
   const startedAt = isoTime(clock.now());
   const id = randomUUID();
+  const version = packageVersion();
   let running: Promise<void>[] = [];
 
   const beat = async (): Promise<number> => {
     // Only a process that polls: another one must not create the state of a workspace that was just removed by `forget`.
     if (roles.includes('poll')) for (const workspace of workspaces) await checkState(workspace);
     const stalled = [...loops].map(([loop, since]) => ({ loop, since }));
-    const facts = { id, pid: process.pid, host: hostname(), startedAt, roles, workspaces, stalled, spent: spent() };
+    const facts = {
+      id,
+      version,
+      pid: process.pid,
+      host: hostname(),
+      startedAt,
+      roles,
+      workspaces,
+      stalled,
+      spent: spent(),
+    };
     await registry.beat(facts, LIFE_MS);
     return BEAT_MS;
   };

@@ -31,6 +31,8 @@ export interface ListStatus {
   } | null;
   /** Why the last attempts failed; null when the last one was complete. */
   failure: ListFailure | null;
+  /** The last failed attempt, also when later ones were complete; null when there was none. */
+  lastError: Pick<ListFailure, 'code' | 'message' | 'at'> | null;
   /** ISO 8601: when the list is due; null when it is disabled. */
   dueAt: string | null;
   /** The list has been due for longer than the start of a sweep may take, and no process sweeps it. */
@@ -123,6 +125,8 @@ export interface RedisStatus {
 export interface ProcessStatus {
   /** Random per process. */
   id: string;
+  /** Of the package; null when another release reports no version. */
+  version: string | null;
   pid: number;
   host: string;
   /** ISO 8601. */

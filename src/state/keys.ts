@@ -61,7 +61,8 @@ export class Keys {
   /**
    * hash: what the list's sweeps need from one another.
    * - `checkpoint` (JSON) of the sweep under way; `step`: id of its last commit
-   * - `lastSweep` (JSON): summary of the last complete sweep; `failure` (JSON): why the last attempts failed
+   * - `lastSweep` (JSON): summary of the last complete sweep; `failure` (JSON): why the last attempts failed; `lastFailure` (JSON): the
+   *   same of failures that are over
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
    * - `removalsAcceptedAt`, `creationsAcceptedAt`: which held records a person accepted

@@ -9,10 +9,11 @@ import type { Keys } from './keys.js';
 import { isTime, readJson } from './stored.js';
 
 /** With the time at which the process started: the system gives its pid to another process later. */
-type StoredProcess = ProcessStatus & { token: string };
+type StoredProcess = Omit<ProcessStatus, 'version'> & { version?: string | null | undefined; token: string };
 
 const processSchema: z.ZodType<StoredProcess> = z.object({
   id: z.string(),
+  version: z.string().nullish(),
   pid: z.number(),
   host: z.string(),
   startedAt: z.string().refine(isTime),
@@ -47,7 +48,7 @@ export function createProcessRegistry(redis: Redis, keys: Keys): ProcessRegistry
       const gone = ids.filter((_id, index) => found[index] === null);
       if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
       const stored = found.flatMap((json, index) => (json === null ? [] : [readProcess(json, keys, ids[index] ?? '')]));
-      return stored.filter(mayLive).map(({ token: _, ...process }) => process);
+      return stored.filter(mayLive).map(({ token: _, version = null, ...process }) => ({ ...process, version }));
     },
   };
 }

@@ -29,6 +29,7 @@ export function createScheduleStore(redis: Redis, keys: Keys, workspace: string)
       const json = await redis.hget(keys.sweep(workspace, list), 'failure');
       if (json === null) return null;
       const failure = readFailure(json, keys.sweep(workspace, list));
+      await redis.hset(keys.sweep(workspace, list), 'lastFailure', json);
       await redis.hdel(keys.sweep(workspace, list), 'failure');
       return failure;
     },
@@ -43,10 +44,21 @@ export async function readTimes(scope: WorkspaceRedis, list: ListName): Promise<
   return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure };
 }
 
-function readFailure(json: string, key: string): ListFailure {
+/** The last failure, also when it is over. */
+export async function readLastFailure(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+): Promise<ListFailure | null> {
+  const key = keys.sweep(workspace, list);
+  const [now = null, before = null] = await redis.hmget(key, 'failure', 'lastFailure');
+  if (now !== null) return readFailure(now, key);
+  return before === null ? null : readFailure(before, key, 'lastFailure');
+}
+
+function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {
   const what = 'why the last attempts to sweep a list failed';
-  const remedy = `HDEL ${key} failure removes it; the list is then swept as if its last attempt had not failed.`;
-  return readJson(failureSchema, json, { key, field: 'failure', what, remedy });
+  const remedy = `HDEL ${key} ${field} removes it; the list is then swept as if its last attempt had not failed.`;
+  return readJson(failureSchema, json, { key, field, what, remedy });
 }
 
 /** A process killed between the commit of a complete sweep and clearing the failure leaves one that is over. */

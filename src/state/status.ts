@@ -14,7 +14,7 @@ import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
 import type { Keys } from './keys.js';
 import { readTrust } from './commit-shortcut.js';
-import { readTimes } from './schedule.js';
+import { readLastFailure, readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';
 import { loadSweep, readRows } from './sweep-store.js';
@@ -74,10 +74,11 @@ async function readListStatus(
   { list, enabled, intervalMs, idleMs }: WatchedList & { list: ListName },
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, stored, rows, running, trust] = await Promise.all([
+  const [identity, { checkpoint, state }, times, failed, stored, rows, running, trust] = await Promise.all([
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
+    readLastFailure(view, list),
     countRecords(view, list),
     readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
@@ -91,6 +92,7 @@ async function readListStatus(
   return {
     list,
     failure: times.failure,
+    lastError: failed === null ? null : { code: failed.code, message: failed.message, at: failed.at },
     dueAt: enabled ? isoTime(dueMs) : null,
     late: enabled && running === 0 && nowMs - dueMs > LATE_MS,
     enabled,

@@ -61,7 +61,7 @@ describe('failures: the command line', () => {
     const stopped = await folder.run(['sweep', 'people', 'todo']);
     expect(stopped).toMatchObject({ code: 1, stdout: '' });
     expect(stopped.stderr).toMatch(
-      /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nchangefeed: 1 of 2 lists could not be completed\. .*continues where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
+      /^✗ people +stopped at page 2: the API at \S+ answered 403 \("Forbidden: plan"\)\. Check .*\[CF_FORBIDDEN\]\n✓ todo .*\nBaseline complete: .*\nchangefeed: 1 of 2 lists could not be completed\. .*continues where this one stopped\. \[CF_SWEEP_INCOMPLETE\]\n$/,
     );
     crm.fault = () => undefined;
     const before = crm.asked.length;
@@ -86,7 +86,7 @@ describe('failures: the command line', () => {
       /✗ memo .*page 1: the API at 127\.0\.0\.1:1 did not answer \(ECONNREFUSED\).*5 attempts/,
     );
     expect(absent.stderr).toMatch(/✗ todo .*for the same reason/);
-    expect(absent.stderr.match(/asking again/g)).toHaveLength(1);
+    expect(absent.stderr.match(/the API went away/g)).toHaveLength(1);
     expect(refused.stderr).toMatch(/✗ memo .*page 1: .*answered 401.*newest token.*\[CF_UNAUTHORISED\]/);
     expect(refused.stderr).not.toContain('an-old-token');
   });

@@ -236,6 +236,7 @@ describe('status tables', () => {
       shortcuts: null,
       heldRemovals: null,
       failure: null,
+      lastError: null,
       dueAt: '2026-01-01T00:02:00.000Z',
       late: false,
       heldCreations: null,
@@ -286,6 +287,7 @@ describe('status tables', () => {
               intervalMs: 120_000,
               freshness: { ageMs: 31_000, sweepMs: 900 },
               baselineAt: '2026-01-01T00:00:00.000Z',
+              lastError: { code: 'CF_UNAVAILABLE', message: 'The API answered 503.', at: '2026-01-01T00:00:20.000Z' },
               lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts, muted: {} },
             },
           ],
@@ -295,6 +297,7 @@ describe('status tables', () => {
       processes: [
         {
           id: 'a',
+          version: '1.2.0',
           pid: 7,
           host: 'crm-1',
           startedAt: '2026-01-01T00:00:00.000Z',
@@ -309,17 +312,27 @@ describe('status tables', () => {
     expect(statusText(status, noColours)).toBe(
       [
         'workspace acme  budget 80 requests per 10 s, 45 allowed after a 429, paused for 8 s after a 429  log 1 event',
-        'list    swept        records  as of            last complete sweep                    now',
-        'people  automatic    0        no baseline yet  —',
-        'todo    every 2 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
+        'list    swept                  records  as of            last complete sweep',
+        'people  continuously           0        no baseline yet  —',
+        'todo    every 2 min, in 1 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
+        '  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API answered 503.',
         '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
         'budget used in the last minute: 240 requests (50 %): walk 180, tail 60; people 75 %, todo 25 %',
         'to halve the delay: remove lists.todo.interval (2 min): the budget is not used up',
         '',
         'no subscriptions: events go to the log only',
         '',
-        'process 7 on crm-1: poll, up 1 min',
+        'roles  version  up for  process',
+        'poll   1.2.0    1 min   7 on crm-1',
       ].join('\n'),
     );
+    const narrow = statusText(status, noColours, 60).split('\n');
+    expect(narrow.slice(1).filter((line) => widthOf(line) > 60 && !line.includes('shortcuts of'))).toEqual([
+      expect.stringMatching(/^to halve/),
+    ]);
+    expect(narrow.join('\n')).toContain(
+      '\n  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API\n    answered 503.\n',
+    );
+    expect(statusText(status, noColours, 100)).toContain('1 page in 900 ms: no changes');
   });
 });

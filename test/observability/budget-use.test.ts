@@ -12,6 +12,7 @@ const list = (name: string, more: Partial<ListStatus> = {}): ListStatus => ({
   baselineAt: '2026-01-01T00:00:00.000Z',
   lastSweep: null,
   failure: null,
+  lastError: null,
   dueAt: null,
   late: false,
   silence: null,
@@ -32,6 +33,7 @@ const workspace = (lists: ListStatus[], allowed = 80, requests = 80): StoredWork
 });
 const process = (...spent: ProcessStatus['spent']): ProcessStatus => ({
   id: 'a',
+  version: '1.0.0',
   pid: 7,
   host: 'crm-1',
   startedAt: '2026-01-01T00:00:00.000Z',

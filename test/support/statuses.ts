@@ -13,6 +13,7 @@ export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   idleMs: null,
   freshness: null,
   failure: null,
+  lastError: null,
   dueAt: AT,
   late: false,
   baselineAt: EARLIER,
@@ -51,6 +52,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
 });
 export const process = (roles: readonly string[], more: object = {}): Status['processes'][number] => ({
   id: roles.join('-'),
+  version: '1.0.0',
   pid: 7,
   host: 'crm-1',
   startedAt: EARLIER,

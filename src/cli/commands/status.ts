@@ -1,16 +1,53 @@
+import type { Changefeed } from '../../app/changefeed.js';
+import { messageOf } from '../../errors.js';
+import { isAborted, systemClock } from '../../runtime/clock.js';
 import { isError } from '../../observability/problems.js';
+import type { Status } from '../../observability/status.js';
 import { defineFeedCommand, flag } from '../command.js';
+import type { Io } from '../io.js';
 import { statusText } from '../print-status.js';
+import { widthOf } from '../text.js';
+
+const REDRAW_MS = 2_000;
 
 /** Only reads. */
 export const status = defineFeedCommand({
   input: {
-    json: flag('print it as JSON'),
+    json: flag('print it as JSON; with --watch, a line each time'),
     check: flag('exit with 1 when the feed does not poll, dispatch or handle as it should'),
+    watch: flag('show it again every 2 s until Ctrl+C'),
   },
-  async run({ json = false, check = false }, { feed }, io) {
-    const now = await feed.status();
-    io.out(json ? JSON.stringify(now, null, 2) : statusText(now, io.colours.out));
+  async run({ json = false, check = false, watch = false }, { feed }, io) {
+    let now = await feed.status();
+    if (!watch) io.out(json ? JSON.stringify(now, null, 2) : statusText(now, io.colours.out, io.columns));
+    while (watch && !isAborted(io.signal)) {
+      io.out(json ? JSON.stringify(now) : screen(now, io));
+      await systemClock.sleep(REDRAW_MS, io.signal).catch(() => undefined);
+      now = await again(feed, now, io);
+    }
     return check && now.problems.some(isError) ? 1 : 0;
   },
 });
+
+/** While Redis is away the last answer stays, and the error is below it. */
+async function again(feed: Pick<Changefeed, 'status'>, last: Status, io: Io): Promise<Status> {
+  if (isAborted(io.signal)) return last;
+  try {
+    return await feed.status();
+  } catch (error) {
+    io.err(messageOf(error));
+    return last;
+  }
+}
+
+/** From the top left corner of a terminal; only as many lines as it has, because problems are at the top. Elsewhere one after another. */
+function screen(now: Status, { colours, columns, rows }: Io): string {
+  const lines = [now.at, '', ...statusText(now, colours.out, columns).split('\n')];
+  if (columns === undefined || rows === undefined) return [...lines, ''].join('\n');
+  const HOME = '\u001b[H';
+  const TO_THE_END_OF_THE_LINE = '\u001b[K';
+  const TO_THE_END = '\u001b[J';
+  let left = rows - 1;
+  const shown = lines.filter((line) => (left -= Math.max(1, Math.ceil(widthOf(line) / columns))) >= 0);
+  return `${HOME}${shown.map((line) => `${line}${TO_THE_END_OF_THE_LINE}`).join('\n')}${TO_THE_END}`;
+}
