@@ -6,6 +6,7 @@ export interface Formats {
   percent: (share: number) => string;
   /** `14:03:11`, with the day when it is another one. */
   clock: (iso: string) => string;
+  /** With the year when it is another one. */
   dateTime: (iso: string) => string;
   duration: (ms: number) => string;
   ago: (iso: string, nowMs: number) => string;
@@ -29,10 +30,12 @@ export function formats(language: Language, t: Translate): Formats {
     hourCycle: 'h23',
   });
   const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' });
+  const daysOfYears = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric' });
+  const day = (at: Date): string => (at.getFullYear() === new Date().getFullYear() ? days : daysOfYears).format(at);
   const clock = (iso: string): string => {
     const at = new Date(iso);
     const time = clocks.format(at);
-    return at.toDateString() === new Date().toDateString() ? time : `${days.format(at)} ${time}`;
+    return at.toDateString() === new Date().toDateString() ? time : `${day(at)} ${time}`;
   };
   const duration = (ms: number): string => {
     const rest = Math.max(0, ms);
@@ -51,7 +54,7 @@ export function formats(language: Language, t: Translate): Formats {
     number: (value) => numbers.format(value),
     percent: (share) => percents.format(share),
     clock,
-    dateTime: (iso) => `${days.format(new Date(iso))} ${clocks.format(new Date(iso))}`,
+    dateTime: (iso) => `${day(new Date(iso))} ${clocks.format(new Date(iso))}`,
     duration,
     ago(iso, nowMs) {
       const ms = nowMs - Date.parse(iso);

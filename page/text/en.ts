@@ -133,6 +133,7 @@ export const en = {
   'lists.off': 'not polled',
   'lists.never': 'no complete sweep yet',
   'lists.age': '{time} old',
+  'lists.tookOne': 'took {time}, 1 page',
   'lists.took': 'took {time}, {pages} pages',
   'lists.running': 'running: {records} of about {of} records',
   'lists.interrupted': 'interrupted at page {pages}',

@@ -134,6 +134,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'lists.off': '수집 안 함',
   'lists.never': '아직 완료된 수집 없음',
   'lists.age': '{time} 전 기준',
+  'lists.tookOne': '{time} 소요, 1페이지',
   'lists.took': '{time} 소요, {pages}페이지',
   'lists.running': '진행 중: 약 {of}건 중 {records}건',
   'lists.interrupted': '{pages}페이지에서 중단됨',

@@ -78,7 +78,12 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
       <td data-label={t('lists.sweep')}>
         <Sweep list={list} />
         {last !== null && (
-          <span class="quiet block">{t('lists.took', { time: duration(last.tookMs), pages: number(last.pages) })}</span>
+          <span class="quiet block">
+            {t(last.pages === 1 ? 'lists.tookOne' : 'lists.took', {
+              time: duration(last.tookMs),
+              pages: number(last.pages),
+            })}
+          </span>
         )}
       </td>
       <td data-label={t('lists.strategy')}>
