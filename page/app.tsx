@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { act, ask, whenSignedOut, type About, type Caller, type Status } from './api.js';
 import { useFocusOn, usePlace, usePolled } from './hooks.js';
-import { usePreferences, type Language, type Theme } from './preferences.js';
+import type { Language } from './formats.js';
+import { usePreferences, type Theme } from './preferences.js';
 import { SignIn } from './sign-in.js';
 import type { TextKey } from './text/en.js';
 import { Changes } from './views/changes.js';

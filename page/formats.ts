@@ -1,5 +1,8 @@
 /** Numbers, times and durations as a person reads them. */
-import type { Language, Translate } from './preferences.js';
+import type { TextKey } from './text/en.js';
+
+export type Language = 'en' | 'ko';
+export type Translate = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string;
 
 export interface Formats {
   number: (value: number) => string;

@@ -1,13 +1,11 @@
 /** Language and appearance: what the browser says, until a person chooses. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
-import { en, type TextKey } from './text/en.js';
+import { en } from './text/en.js';
 import { ko } from './text/ko.js';
-import { formats, type Formats } from './formats.js';
+import { formats, type Formats, type Language, type Translate } from './formats.js';
 
-export type Language = 'en' | 'ko';
 export type Theme = 'auto' | 'light' | 'dark';
-export type Translate = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string;
 
 interface Preferences extends Formats {
   language: Language;

@@ -9,7 +9,8 @@
  * How many pages are requested ahead is learned in each sweep: twice as many with every page that fits, one after a page that
  * does not. So a server that gives out other cursors in each sweep wastes at most one request per page that once fitted.
  */
-import type { FetchedPage, KnownPage } from '../api/read-api.js';
+import { isUnchanged, type FetchedPage, type KnownPage } from '../api/read-api.js';
+import type { Clock } from '../runtime/clock.js';
 import type { StoredPage } from './store.js';
 
 export interface ReadAheadOptions {
@@ -23,6 +24,9 @@ export interface ReadAheadOptions {
   most: number;
   /** How many commits other readers of the list have made so far. @defaultValue none */
   commits?: (() => number) | undefined;
+  /** Called for each answer, used or not, with the cursor that it names. */
+  named?: ((cursor: string, askedAtMs: number) => void) | undefined;
+  clock: Pick<Clock, 'now'>;
 }
 
 export interface PageToRead {
@@ -60,7 +64,8 @@ interface Request {
   askedAfter: number;
 }
 
-export function createReadAhead({ fetch, stored, usable, most, commits = () => 0 }: ReadAheadOptions): ReadAhead {
+export function createReadAhead(options: ReadAheadOptions): ReadAhead {
+  const { fetch, stored, usable, most, commits = () => 0, named = () => undefined, clock } = options;
   const requests = new Map<number, Request>();
   let chunk: { from: number; pages: (StoredPage | null)[] } = { from: 1, pages: [] };
   let ahead = Math.min(1, most);
@@ -76,8 +81,7 @@ export function createReadAhead({ fetch, stored, usable, most, commits = () => 0
     // The first page is identified by all of its records, so it is parsed as a whole.
     const layout = cursor === null ? undefined : same?.layout;
     const answer = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
-    // A dropped request fails, and nothing waits for it.
-    answer.catch(() => undefined);
+    void report(answer, same, { named, askedAtMs: clock.now() });
     const made = { cursor, answer, drop, askedAfter: commits() };
     requests.set(page, made);
     return made;
@@ -112,8 +116,7 @@ export function createReadAhead({ fetch, stored, usable, most, commits = () => 0
     expect({ page, cursor }) {
       if (most === 0 || requests.get(page)?.cursor === cursor) return;
       dropAll();
-      const found = chunk.pages[page - chunk.from] ?? null;
-      request({ page, cursor }, found);
+      request({ page, cursor }, chunk.pages[page - chunk.from] ?? null);
     },
     forget(page) {
       requests.get(page)?.drop.abort(new Error('A shortcut has read the page since.'));
@@ -122,4 +125,21 @@ export function createReadAhead({ fetch, stored, usable, most, commits = () => 0
     },
     close: dropAll,
   };
+}
+
+async function report(
+  answer: Promise<FetchedPage>,
+  known: StoredPage | null,
+  { named, askedAtMs }: { named: NonNullable<ReadAheadOptions['named']>; askedAtMs: number },
+): Promise<void> {
+  // A dropped request fails, and nothing waits for it.
+  const fetched = await answer.catch(() => null);
+  const next = fetched === null ? null : cursorNamedBy(fetched, known);
+  if (next !== null) named(next, askedAtMs);
+}
+
+/** Null at the end of the list, and where the server only says that nothing has changed (304): then it names no cursor. */
+function cursorNamedBy(fetched: FetchedPage, known: StoredPage | null): string | null {
+  if (!isUnchanged(fetched)) return fetched.nextCursor;
+  return fetched.bytes > 0 ? (known?.nextCursor ?? null) : null;
 }

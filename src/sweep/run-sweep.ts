@@ -100,6 +100,8 @@ async function walkOnce(
     usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
     most,
     commits: () => shortcuts.commits(),
+    named: (cursor, askedAtMs) => shortcuts.named(cursor, askedAtMs),
+    clock,
   });
   try {
     const walk = { token, stored, lastSweep, memory, visited, ahead, shortcuts, checkpoint: started };

@@ -44,6 +44,8 @@ export interface WalkShortcuts {
   watching(deps: SweepDeps): SweepDeps;
   /** What the walk itself found on a page. */
   found(page: number, events: readonly ChangeEvent[]): void;
+  /** An answer of the walk names this cursor. */
+  named(cursor: string, askedAtMs: number): void;
   /** How many pages of shortcuts have been committed. */
   commits(): number;
   /**
@@ -75,6 +77,7 @@ const NONE: WalkShortcuts = {
   watching: (deps) => deps,
   during: (_, { checkpoint }) => Promise.resolve(checkpoint),
   found: () => undefined,
+  named: () => undefined,
   commits: () => 0,
   hasOvertaken: () => false,
   close: () => undefined,
@@ -136,6 +139,10 @@ class ShortcutsBesideWalk implements WalkShortcuts {
 
   found(page: number, events: readonly ChangeEvent[]): void {
     if (events.length > 0) this.#shortcuts.reader.walked({ page, events }, this.#deps.clock.now());
+  }
+
+  named(cursor: string, askedAtMs: number): void {
+    this.#shortcuts.reader.named(cursor, askedAtMs);
   }
 
   commits(): number {

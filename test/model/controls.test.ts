@@ -87,6 +87,7 @@ const keptCursorsBelieved: Sabotage = {
     done: (...args) => shortcuts.done(...args),
     abandon: (...args) => shortcuts.abandon(...args),
     walked: (...args) => shortcuts.walked(...args),
+    named: (...args) => shortcuts.named(...args),
     dueMs: (nowMs) => shortcuts.dueMs(nowMs),
     end: () => shortcuts.end(),
   }),

@@ -26,6 +26,10 @@ export interface ShortcutLoop {
   /** Another process takes the lease. */
   restart: () => Promise<void>;
   now: () => number;
+  /** Moves the clock; nothing is done meanwhile. */
+  later: (ms: number) => void;
+  /** An answer named the cursor so long ago. */
+  named: (cursor: string, agoMs: number) => void;
 }
 
 export async function shortcutLoop(
@@ -64,6 +68,8 @@ export async function shortcutLoop(
     queue,
     store,
     now: () => nowMs,
+    later: (ms) => void (nowMs += ms),
+    named: (cursor, agoMs) => shortcuts.named(cursor, nowMs - agoMs),
     async walk() {
       nowMs += 60_000;
       await leased(async (token) => {

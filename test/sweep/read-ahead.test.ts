@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchedPage } from '../../src/api/read-api.js';
 import { createReadAhead, type PageToRead } from '../../src/sweep/read-ahead.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import type { StoredPage } from '../../src/sweep/store.js';
 
 /** Pages 1, 2, 3 … with the cursors null, c2, c3 …, as the last sweep stored them. */
@@ -21,6 +22,7 @@ interface Asked extends PageToRead {
 
 function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number }) {
   const asked: Asked[] = [];
+  const named: string[] = [];
   const ahead = createReadAhead({
     usable: () => true,
     fetch: ({ signal, ...wanted }) =>
@@ -31,12 +33,14 @@ function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number
     stored: (from, count) =>
       Promise.resolve(Array.from({ length: count }, (_, index) => pages[from - 1 + index] ?? null)),
     most,
+    named: (cursor) => void named.push(cursor),
+    clock: systemClock,
   });
   const answer = (page: number, nextCursor: string | null): void => {
     const request = asked.findLast((one) => one.page === page);
     request?.answer({ list: 'people', records: [], nextCursor, bytes: 0, digest: `d${page}` });
   };
-  return { ahead, asked, answer, pagesAsked: () => asked.map(({ page }) => page) };
+  return { ahead, asked, answer, named, pagesAsked: () => asked.map(({ page }) => page) };
 }
 
 /** Reads a page whose answer is as it was. */
@@ -78,6 +82,16 @@ describe('read ahead:', () => {
     expect(await reading).toMatchObject({ known: null });
     await readKnown(run, 4);
     expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
+  });
+
+  it('reports every cursor that an answer names, also of a page that is not used', async () => {
+    const run = readAhead({ pages: storedPages(30), most: 8 });
+    await readKnown(run, 1);
+    await readKnown(run, 2);
+    // The server only says that nothing has changed, and names no cursor.
+    run.asked[3]?.answer({ list: 'people', unchanged: true, bytes: 0 });
+    run.asked[2]?.answer({ list: 'people', unchanged: true, bytes: 700 });
+    await expect.poll(() => run.named).toEqual(['c2', 'c3', 'c4']);
   });
 
   it('requests nothing ahead where the stored pages do not join', async () => {

@@ -32,6 +32,7 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
     },
     abandon: (one) => void abandoned.push(one),
     walked: () => undefined,
+    named: () => undefined,
     dueMs: () => Infinity,
     end: () => Promise.resolve(),
   };

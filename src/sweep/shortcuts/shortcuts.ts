@@ -46,6 +46,8 @@ export interface Shortcuts {
   abandon(shortcut: ShortcutPage, nowMs: number): void;
   /** What the walk found on a page. */
   walked(found: { page: number; events: readonly ChangeEvent[] }, nowMs: number): void;
+  /** An answer to a request of then names this cursor. */
+  named(cursor: string, askedAtMs: number): void;
   /** When `next` may have a page again, while no walk is under way. */
   dueMs(nowMs: number): number;
   /** To be called before the lease is released. */
@@ -91,6 +93,8 @@ class ListShortcuts implements Shortcuts {
   readonly #polls = new WeakMap<ShortcutPage, TailPosition>();
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
+  /** When an answer named a cursor last. Those that are not here are not older than the last complete sweep. */
+  readonly #namedMs = new Map<string, number>();
   /** A page that was not old although its cursor had been kept for this long. */
   #proof: { keptMs: number; atMs: number } | null = null;
   /** Where new records stand, which no complete sweep has seen. */
@@ -109,6 +113,7 @@ class ListShortcuts implements Shortcuts {
     this.#lastSweep = sweep;
     if (isSame) return;
     this.#cursors.clear();
+    this.#forgetNames(Date.parse(sweep?.startedAt ?? ''));
     this.#readMs.clear();
     this.#aim.forgetPages();
     if (this.#lastSweep === null) return;
@@ -131,6 +136,7 @@ class ListShortcuts implements Shortcuts {
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
     this.#noteCursor(shortcut, result, nowMs);
+    if (shown?.nextCursor != null) this.named(shown.nextCursor, nowMs);
     if (shown !== null) this.#remember(shortcut, shown, nowMs);
     if (shown !== null && shown.created.length > 0) this.#foundNew(shortcut.page, nowMs);
     const poll = this.#polls.get(shortcut);
@@ -149,6 +155,11 @@ class ListShortcuts implements Shortcuts {
       if (event.type.endsWith('.updated') && this.#wasMissed(event)) this.#miss('aimed', nowMs);
   }
 
+  named(cursor: string, askedAtMs: number): void {
+    this.#namedMs.delete(cursor);
+    this.#namedMs.set(cursor, askedAtMs);
+  }
+
   dueMs(nowMs: number): number {
     if (this.#lastSweep === null) return Infinity;
     return Math.min(
@@ -163,7 +174,8 @@ class ListShortcuts implements Shortcuts {
 
   /** How long ago the server gave out the cursor, at most. */
   #keptMs({ cursor }: ShortcutPage, nowMs: number): number {
-    return cursor === null ? 0 : nowMs - Date.parse(this.#lastSweep?.startedAt ?? '');
+    if (cursor === null) return 0;
+    return nowMs - (this.#namedMs.get(cursor) ?? Date.parse(this.#lastSweep?.startedAt ?? ''));
   }
 
   #isDoubtful(shortcut: ShortcutPage, nowMs: number): boolean {
@@ -171,6 +183,14 @@ class ListShortcuts implements Shortcuts {
     const proof = this.#proof;
     const isProven = proof !== null && keptMs <= proof.keptMs && nowMs - proof.atMs < PROOF_LIFE_MS;
     return keptMs > CURSOR_LIFE_MS && !isProven;
+  }
+
+  /** Of cursors that the last complete sweep was not given any more. */
+  #forgetNames(beforeMs: number): void {
+    for (const [cursor, atMs] of this.#namedMs) {
+      if (atMs >= beforeMs) break;
+      this.#namedMs.delete(cursor);
+    }
   }
 
   #noteCursor(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): void {

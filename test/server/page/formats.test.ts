@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formats } from '../../../page/formats.js';
 
 describe('page: times', () => {
-  const { dateTime } = formats('en', (key) => key);
+  const { dateTime } = formats('en', (key: string) => key);
 
   it('a date of another year has its year, one of this year has not', () => {
     const now = new Date();

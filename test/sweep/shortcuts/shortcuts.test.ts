@@ -172,3 +172,52 @@ describe('shortcuts: an aimed fetch', () => {
     expect(asked(api).filter(isMiddle)).toEqual(['12', '4']);
   });
 });
+
+describe('shortcuts: cursors that were kept', () => {
+  const redis = useRedis();
+  /** The cursors of the last sweep are 400 s old. Records change without a time of their own. */
+  const kept = async () => {
+    const api = listedApi(people(20), 2);
+    const loop = await shortcutLoop(redis, { people: api }, 'people');
+    // The times of the records are before now.
+    loop.later(3_600_000);
+    await loop.walk();
+    loop.later(400_000);
+    const change = (id: string, more: object): void => {
+      api.records = api.records.map((one) => (one['id'] === id ? { ...one, ...more } : one));
+    };
+    const lookUp = async (id: string): Promise<void> => {
+      await loop.queue.add('people', [id], { by: 'hint', atMs: loop.now() });
+      await loop.pass(2_500);
+    };
+    return { loop, change, lookUp };
+  };
+  const timed = (now: number) => ({ 등급: 'A', '수정 날짜': new Date(now).toISOString() });
+
+  it('are believed when an answer has named them since', async () => {
+    const { loop, change, lookUp } = await kept();
+    change('p6', { 등급: 'A' });
+    await lookUp('p6');
+    // It may be the page as it was: the walk decides.
+    expect(await loop.lines()).toEqual([]);
+    loop.named('6', 200_000);
+    await lookUp('p6');
+    expect(await loop.lines()).toEqual(['updated p6']);
+  });
+
+  it('are believed up to the age of a cursor whose page was certainly not old', async () => {
+    const { loop, change, lookUp } = await kept();
+    loop.named('6', 350_000);
+    loop.named('12', 395_000);
+    change('p6', { 등급: 'A' });
+    change('p16', { 등급: 'A' });
+    change('p12', timed(loop.now()));
+    await lookUp('p6');
+    expect(await loop.lines()).toEqual([]);
+    await lookUp('p12');
+    await lookUp('p6');
+    // Its cursor is older than the one that was proven.
+    await lookUp('p16');
+    expect(await loop.lines()).toEqual(['updated p12', 'updated p6']);
+  });
+});
