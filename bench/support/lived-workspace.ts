@@ -118,8 +118,8 @@ const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
       const workspaces = [{ name: 'bench', baseUrl: target.url, token: target.token }];
       const feed = await openFeed({ redisUrl, workspaces, budget });
       try {
-        await feed.sweep();
         await feed.start(['poll']);
+        await firstSweeps(feed);
         await live();
         const noticed: Noticed[] = [];
         for await (const { event } of feed.tail({ from: '0', follow: false })) {
@@ -153,6 +153,13 @@ const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
     return noticed;
   },
 };
+
+/** By the service itself, as for its users: it learns while it reads. */
+async function firstSweeps(feed: Awaited<ReturnType<typeof openFeed>>): Promise<void> {
+  const isDone = async (): Promise<boolean> =>
+    (await feed.status()).workspaces.every(({ lists }) => lists.every(({ baselineAt }) => baselineAt !== null));
+  while (!(await isDone())) await systemClock.sleep(500);
+}
 
 async function* walked(
   target: Target,
