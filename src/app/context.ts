@@ -14,6 +14,7 @@ import { RedisWatch } from '../runtime/redis-watch.js';
 import type { UsedRedis } from '../runtime/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import { RedisLogReader, appendOnce } from '../state/event-log.js';
+import { wrongType } from '../state/key-types.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 
@@ -60,7 +61,11 @@ export async function openContext(options: {
   const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
-  const connections = openConnections({ url: opened.url, onChange: (state) => watch.connectionsChanged(state) });
+  const connections = openConnections({
+    url: opened.url,
+    onChange: (state) => watch.connectionsChanged(state),
+    onWrongType: (found) => wrongType(keys, found),
+  });
   const watch: RedisWatch = new RedisWatch({
     place,
     connect: connections.patient,

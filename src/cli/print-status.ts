@@ -110,8 +110,9 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yell
 
 /** How often, and when next. */
 function scheduleText(list: ListStatus, { nowMs, colours: { cyan, yellow } }: Page): string {
-  const { dueAt, scheduling, intervalMs, idleMs, failure, sweeping } = list;
-  if (dueAt === null) return 'off';
+  const { enabled, dueAt, scheduling, intervalMs, idleMs, failure, sweeping } = list;
+  if (!enabled) return 'off';
+  if (dueAt === null) return '—';
   if (sweeping?.running === true) return cyan(`sweeping: page ${sweeping.pages.toLocaleString('en')}`);
   if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
   const leftMs = Date.parse(dueAt) - nowMs;

@@ -32,7 +32,14 @@ export interface ConnectionsOptions {
   limits?: Partial<ConnectionLimits>;
   /** Called when a connection fails, is lost, is restored or ends. `lost` is the number of connections that are lost now. */
   onChange?: (state: { lost: number; error: Error | undefined }) => void;
+  /**
+   * Called when a command is answered with WRONGTYPE, which names no key, with the keys of the command. Returns the error that the command
+   * fails with; null for that of Redis. @defaultValue that of Redis
+   */
+  onWrongType?: OnWrongType;
 }
+
+export type OnWrongType = (found: readonly { key: string; type: string }[]) => Error | null;
 
 export interface RedisConnections {
   /** A connection for commands that are answered at once: a command fails when Redis is away for too long. */
@@ -43,7 +50,12 @@ export interface RedisConnections {
   cut: () => void;
 }
 
-export function openConnections({ url, limits, onChange = () => undefined }: ConnectionsOptions): RedisConnections {
+export function openConnections({
+  url,
+  limits,
+  onChange = () => undefined,
+  onWrongType = () => null,
+}: ConnectionsOptions): RedisConnections {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
   const open = new Set<Redis>();
   const lost = new Set<Redis>();
@@ -59,6 +71,7 @@ export function openConnections({ url, limits, onChange = () => undefined }: Con
     if (!isCut) onChange({ lost: lost.size, error });
   };
   const track = (redis: EndableRedis): Redis => {
+    redis.onWrongType = onWrongType;
     open.add(redis);
     // A connection that ended may connect again: BullMQ does this with a blocked one.
     redis.on('connecting', () => {
@@ -101,14 +114,31 @@ export function openConnections({ url, limits, onChange = () => undefined }: Con
 /** An ioredis client that can be ended at any time without leaving a command unanswered. */
 class EndableRedis extends Redis {
   readonly #unanswered = new Set<Command>();
+  onWrongType: OnWrongType = () => null;
 
   override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
     if (!this.#unanswered.has(command)) {
       this.#unanswered.add(command);
       const forget = (): unknown => this.#unanswered.delete(command);
       command.promise.then(forget, forget);
+      this.#explainWrongType(command);
     }
     return super.sendCommand(command, stream);
+  }
+
+  #explainWrongType(command: Command): void {
+    const reject = command.reject;
+    command.reject = (error) => {
+      if (!/\bWRONGTYPE\b/.test(error.message)) {
+        reject(error);
+        return;
+      }
+      const types = command.getKeys().map(async (name) => ({ key: String(name), type: await this.type(name) }));
+      Promise.all(types).then(
+        (found) => reject(this.onWrongType(found) ?? error),
+        () => reject(error),
+      );
+    };
   }
 
   /**
