@@ -211,6 +211,26 @@ describe('never silent: a bad day', { timeout: 120_000 }, () => {
     await service.kill('SIGTERM');
   });
 
+  it('never silent: a list that no process sweeps is reported, although a process polls others', async () => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
+    const { folder, env, service } = await started({ redis, crm, args: ['start', '--only', 'dispatch,handle'] });
+    // The same workspace, by an older configuration that does not poll the memos.
+    const older = configOf(crm) as { workspaces: [{ lists: Record<string, object> }] };
+    older.workspaces[0].lists['memo'] = { enabled: false };
+    const poller = (await cli({ 'changefeed.config.json': older })).start(['start', '--only', 'poll'], env);
+
+    await service.waitForLine(/"problem":"list.late".*"subject":"list:memo"/, 80_000);
+    await eventually(async () =>
+      expect((await eventsIn(folder, 'feed')).map(({ type, subject }) => `${type} ${subject}`)).toEqual([
+        'changefeed.list.late list:memo',
+      ]),
+    );
+    const { code, stdout } = await folder.run(['status', '--check'], env);
+    expect({ code, says: stdout.includes('no process has started it') }).toEqual({ code: 1, says: true });
+    await Promise.all([service.kill('SIGTERM'), poller.kill('SIGTERM')]);
+  });
+
   it('never silent: a missing poller is noticed within a minute', async () => {
     const redis = await startPrivateRedis();
     const crm = await startOtherCrm();
