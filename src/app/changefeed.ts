@@ -291,7 +291,12 @@ function presenceOf(context: AppContext, { workspaces, roles, status }: Presence
 
 /** Each process logs the warnings that concern its roles. */
 function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
-  const needs = { poll: ['polling', 'todos'], serve: ['mirror'], dispatch: ['subscription'], handle: [] } as const;
+  const needs = {
+    poll: ['polling', 'todos'],
+    serve: ['mirror'],
+    dispatch: ['subscription'],
+    handle: ['handler'],
+  } as const;
   return roles.flatMap((role) => needs[role]);
 }
 

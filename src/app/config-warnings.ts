@@ -1,6 +1,6 @@
 /**
- * Warnings about a valid configuration: subscriptions that can never match, and lists that are needed but not polled. Logged by `start`
- * and by a reload. Whether a subscription can match is found by running its selection over the sample events of `config-emissions.ts`.
+ * Warnings about a valid configuration: subscriptions that can never match, handlers that cannot work, and lists that are needed but not
+ * polled. Logged by `start` and by a reload. Whether a subscription can match is found by running its selection over the sample events of `config-emissions.ts`.
  */
 import type { Config, WorkspaceConfig } from '../config/schema.js';
 import { emissionsOf, type Emission, type Obstacle } from './config-emissions.js';
@@ -11,7 +11,7 @@ import type { Selection, Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
 
 export interface ConfigWarning {
-  about: 'subscription' | 'polling' | 'mirror' | 'todos';
+  about: 'subscription' | 'handler' | 'polling' | 'mirror' | 'todos';
   /** The subscription or derive function, or the workspace. */
   subject: { subscription: string } | { workspace: string };
   reason: string;
@@ -20,6 +20,7 @@ export interface ConfigWarning {
 
 const MESSAGES = {
   subscription: 'subscription can never match',
+  handler: 'handler cannot work',
   polling: 'workspace is not polled',
   mirror: 'mirror cannot serve every list',
   todos: 'todos cannot be watched as configured',
@@ -30,6 +31,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
     ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
     ...config.derive.flatMap((one) => subscriptionWarning(one, detectedFor(one, config))),
     ...config.subscriptions.flatMap((one) => subscriptionWarning(one, emittedFor(one, config))),
+    ...config.subscriptions.flatMap(handlerWarning),
   ];
 }
 
@@ -37,7 +39,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
 export function logConfigWarnings(
   log: Pick<Log, 'warn'>,
   config: Config,
-  about: readonly ConfigWarning['about'][] = ['subscription', 'polling', 'mirror', 'todos'],
+  about: readonly ConfigWarning['about'][] = ['subscription', 'handler', 'polling', 'mirror', 'todos'],
 ): void {
   for (const { about: kind, subject, reason, remedy } of configWarnings(config))
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
@@ -104,6 +106,11 @@ function subscriptionWarning(reader: Reader, emissions: readonly Emission[]): Co
   if (selected.some(({ obstacle }) => obstacle === null)) return [];
   const why = selected.length > 0 ? combined(selected) : contradiction(reader, emissions);
   return [{ about: 'subscription', subject: { subscription: reader.name }, ...why }];
+}
+
+function handlerWarning({ name, obstacle }: Subscription): ConfigWarning[] {
+  const found = obstacle?.() ?? null;
+  return found === null ? [] : [{ about: 'handler', subject: { subscription: name }, ...found }];
 }
 
 const MOST_REASONS = 4;

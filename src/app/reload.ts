@@ -65,7 +65,10 @@ export function createReloader(context: AppContext, { workspaces, poll, dispatch
     await Promise.all(changed.map((workspace) => poll.apply(workspace)));
     // The other sections are still those of the start, so warnings and differences refer to them.
     const running = { ...config, workspaces: workspaces.all().map((workspace) => workspace.config) };
-    logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, ['subscription']);
+    logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, [
+      'subscription',
+      'handler',
+    ]);
     const needsRestart = SECTIONS.filter((section) => !isDeepStrictEqual(running[section], next[section]));
     return { ...names, workspaces: changed.map(({ name }) => name), needsRestart };
   };

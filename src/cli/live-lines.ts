@@ -3,6 +3,8 @@
  * above them: an event on standard output must not be written into a bar.
  */
 
+import { cut } from './text.js';
+
 /** The part of a stream that is used, such as of `process.stderr`. */
 export interface TerminalStream {
   isTTY?: boolean;
@@ -36,7 +38,7 @@ export function liveLines(screen: TerminalStream, others: readonly TerminalStrea
   const paint = (): void => {
     const width = (screen.columns ?? 80) - 1;
     erase();
-    write(HIDE_CURSOR + lines.map((line) => `${line.slice(0, width)}\n`).join(''));
+    write(HIDE_CURSOR + lines.map((line) => `${cut(line, width)}\n`).join(''));
     painted = lines.length;
   };
   return {

@@ -1,6 +1,7 @@
 /** A bar per list on a terminal while lists are read; no output elsewhere. The bars disappear when the sweep is over. */
 import type { SweepProgress } from '../app/changefeed.js';
 import { systemClock } from '../runtime/clock.js';
+import { formatDuration } from '../runtime/duration.js';
 import type { Io } from './io.js';
 import { count } from './text.js';
 
@@ -9,35 +10,66 @@ export interface ProgressView {
   stop(): void;
 }
 
-const BAR_WIDTH = 24;
 /** Often enough for the eye; a fast server answers far more often than that. */
 const REPAINT_MS = 50;
+/** A rate over a shorter time says nothing. */
+const FIRST_RATE_MS = 2_000;
+const NARROW_COLUMNS = 110;
 
-export function progressView(io: Pick<Io, 'interactive' | 'live'>): ProgressView {
+export function progressView(io: Pick<Io, 'interactive' | 'live' | 'columns'>): ProgressView {
   if (!io.interactive) return { show: () => undefined, stop: () => undefined };
   const screen = io.live();
-  const bars = new Map<string, string>();
+  const bars = new Map<string, { line: string; startedAt: number; firstRecords: number }>();
   let paintedAt = 0;
   return {
     show(progress) {
-      bars.set(`${progress.workspace}/${progress.list}`, progressLine(progress));
+      const key = `${progress.workspace}/${progress.list}`;
       const now = systemClock.now();
+      // A sweep that continues an interrupted one begins with records that were not read now.
+      const { startedAt, firstRecords } = bars.get(key) ?? { startedAt: now, firstRecords: progress.records };
+      const timing = { elapsedMs: now - startedAt, read: progress.records - firstRecords };
+      bars.set(key, { line: progressLine(progress, timing, io.columns), startedAt, firstRecords });
       if (now - paintedAt < REPAINT_MS && !progress.done) return;
       paintedAt = now;
-      screen.show([...bars.values()]);
+      screen.show([...bars.values()].map(({ line }) => line));
     },
     stop: () => screen.end(),
   };
 }
 
+interface Timing {
+  elapsedMs: number;
+  /** Records that were read in this time. */
+  read: number;
+}
+
 /** The size of a list is unknown in its first sweep: the bar then moves, without a percentage until the list is complete. */
-export function progressLine({ list, mode, pages, records, expected, done }: SweepProgress): string {
+export function progressLine(
+  { list, mode, pages, records, expected, done }: SweepProgress,
+  { elapsedMs, read }: Timing = { elapsedMs: 0, read: 0 },
+  columns = Infinity,
+): string {
+  const isNarrow = columns < NARROW_COLUMNS;
+  const barWidth = isNarrow ? 12 : 24;
   const known = expected !== null && expected > 0;
   const total = known ? Math.max(expected, records) : records + 50;
   const share = done ? 1 : records / total;
-  const filled = Math.round(share * BAR_WIDTH);
-  const percent = done || known ? `, ${Math.floor(share * 100)} %` : '';
+  const filled = Math.round(share * barWidth);
+  const perSecond = elapsedMs < FIRST_RATE_MS ? 0 : (read * 1_000) / elapsedMs;
+  const leftMs = ((total - records) * 1_000) / perSecond;
+  const parts = [
+    count(records, 'record'),
+    ...(isNarrow ? [] : [count(pages, 'page')]),
+    ...(done || known ? [`${Math.floor(share * 100)} %`] : []),
+    ...(perSecond > 0 && !done ? [`${Math.round(perSecond).toLocaleString('en')}/s`] : []),
+    ...(elapsedMs >= FIRST_RATE_MS ? [whole(elapsedMs)] : []),
+    ...(perSecond > 0 && known && !done ? [`about ${whole(leftMs)} left`] : []),
+  ];
   const label = `${mode === 'baseline' ? 'baseline' : 'sweep'.padEnd(8)} ${list.padEnd(12)}`;
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
-  return `${label} ${bar} ${count(records, 'record')}, ${count(pages, 'page')}${percent}`;
+  return `${label} ${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${parts.join(', ')}`;
+}
+
+/** Without fractions of a second. */
+function whole(ms: number): string {
+  return formatDuration(Math.max(1, Math.round(ms / 1_000)) * 1_000);
 }

@@ -150,6 +150,8 @@ export interface Subscription extends Selection {
   readonly disableAfterMs?: number;
   /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
   readonly ping?: Ping;
+  /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
+  readonly obstacle?: () => { reason: string; remedy: string } | null;
   /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */
   readonly toStandardOutput?: true;
   /** Releases the handler's resources (files, sockets); called once when the process stops. */

@@ -139,6 +139,7 @@ export interface SubscriptionParts {
   ping?: Ping;
   namedLists?: readonly ListName[];
   toStandardOutput?: boolean;
+  obstacle?: Subscription['obstacle'];
 }
 
 /**
@@ -173,6 +174,7 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(parts.ping && { ping: parts.ping }),
     ...(parts.namedLists && { namedLists: parts.namedLists }),
     ...(parts.close && { close: parts.close }),
+    ...(parts.obstacle && { obstacle: parts.obstacle }),
     ...(parts.toStandardOutput === true && { toStandardOutput: true as const }),
   };
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useCli, type CliFolder } from '../support/cli.js';
@@ -50,6 +50,31 @@ describe('config warnings of a process', () => {
       { subscription: 'merged', reason: 'nothing that its on selects (crm.memo.*) passes its lists (people)' },
     ]);
     expect((await running.kill('SIGTERM')).code).toBe(0);
+  });
+
+  it('config warnings: start names a program of exec that does not exist or cannot be run', async () => {
+    const exec = { handler: 'exec', path: undefined };
+    const { folder } = await folderWith(
+      { ...exec, name: 'missing', command: 'changefeed-no-such-program' },
+      { ...exec, name: 'elsewhere', command: './gone.sh' },
+      { ...exec, name: 'text', command: './notes.txt' },
+      { ...exec, name: 'folder', command: '/usr' },
+      { ...exec, name: 'fine', command: 'node' },
+      { ...exec, name: 'script', command: './run.sh', cwd: 'scripts' },
+    );
+    await writeFile(join(folder.cwd, 'notes.txt'), 'no program');
+    await mkdir(join(folder.cwd, 'scripts'));
+    await writeFile(join(folder.cwd, 'scripts', 'run.sh'), '#!/bin/sh\n', { mode: 0o755 });
+    const running = folder.start(['start', '--only', 'handle'], env());
+    await eventually(() => expect(running.stderr).toContain('changefeed is running'));
+    const found = warnings(running.stderr, 'handler cannot work');
+    expect(found.map(({ subscription, reason }) => [subscription, reason])).toEqual([
+      ['missing', 'there is no program "changefeed-no-such-program" on PATH'],
+      ['elsewhere', 'there is no program "./gone.sh"'],
+      ['text', 'the program "./notes.txt" is not executable'],
+      ['folder', 'there is no program "/usr"'],
+    ]);
+    expect(found[2]?.['remedy']).toMatch(/^make it executable: chmod \+x .*notes\.txt$/);
   });
 
   const run = async (folder: CliFolder, ...args: string[]): Promise<{ code: number | null; stderr: string }> => {

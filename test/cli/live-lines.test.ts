@@ -65,7 +65,10 @@ describe('live lines', () => {
 
   it('live lines: are cut to the width of the terminal, because wrapped lines cannot be removed', () => {
     const { lines, stderr } = terminal();
-    liveLines(stderr, []).show(['x'.repeat(50)]);
-    expect(lines).toEqual(['x'.repeat(19), '']);
+    const live = liveLines(stderr, []);
+    live.show(['x'.repeat(50)]);
+    expect(lines).toEqual([`${'x'.repeat(18)}…`, '']);
+    live.show(['가'.repeat(50)]);
+    expect(lines).toEqual([`${'가'.repeat(9)}…`, '']);
   });
 });

@@ -173,6 +173,21 @@ describe('progress bar', () => {
     expect(progressLine({ ...reached, done: false })).toBe(
       `sweep    todo         ${'█'.repeat(6)}${'░'.repeat(18)} 50 records, 1 page, 25 %`,
     );
+    expect(progressLine({ ...reached, done: false }, { elapsedMs: 5_000, read: 50 })).toMatch(
+      / 50 records, 1 page, 25 %, 10\/s, 5 s, about 15 s left$/,
+    );
+    const first = {
+      ...reached,
+      expected: null,
+      mode: 'baseline',
+      records: 125_000,
+      pages: 2_500,
+      done: false,
+    } as const;
+    const narrow = progressLine(first, { elapsedMs: 312_400, read: 125_000 }, 80);
+    expect(narrow).toMatch(/ 125,000 records, 400\/s, 5 min 12 s$/);
+    expect(widthOf(narrow)).toBeLessThan(80);
+    expect(progressLine({ ...reached, done: false }, { elapsedMs: 1_999, read: 50 })).toMatch(/25 %$/);
     expect(progressLine({ ...reached, expected: null, done: true })).toMatch(/█{24} 50 records, 1 page, 100 %$/);
     expect(progressLine({ ...reached, expected: null, mode: 'baseline', done: false })).toMatch(/^baseline .*1 page$/);
   });

@@ -10,6 +10,7 @@ import type { HandlerContext, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { execSchema, type ExecOptions, type ExecSettings } from './options.js';
+import { programObstacle } from './program.js';
 import { runCommand, type Ending } from './run.js';
 
 /** `EX_DATAERR` of sysexits.h: the program rejects the event permanently. */
@@ -52,6 +53,7 @@ export function createExec(
       stopping.abort();
       return turns.over();
     },
+    obstacle: () => programObstacle(settings, env),
   });
 }
 
