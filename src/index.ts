@@ -73,6 +73,9 @@ export { webhook } from './handlers/webhook/webhook.js';
 
 // Events, lists and records.
 export type { CrmRecord, UncheckedRecord } from './crm/record.js';
+// All of that file, because the compiler does not add to an interface that is exported by name.
+// eslint-disable-next-line no-restricted-syntax
+export * from './crm/records.js';
 export { defineList } from './crm/lists/define.js';
 export type { ListDefinition, ListDescription, RecordOf } from './crm/lists/define.js';
 export { LIST_NAMES } from './crm/lists/lists.js';

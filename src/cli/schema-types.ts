@@ -1,6 +1,6 @@
 /** The schema of a list as a TypeScript interface. */
 import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
-import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
+import { descriptorOf, LIST_NAMES, nameOf as nameOfList, type ListRef } from '../crm/lists/lists.js';
 
 type SeenField = ListSchema['fields'][number];
 
@@ -9,6 +9,27 @@ export function typesText(list: ListRef, { rows, fields }: ListSchema): string {
   const head = rows === 0 ? 'No row has been seen yet.' : `As seen on ${rows} ${rows === 1 ? 'row' : 'rows'}.`;
   const members = rows === 0 ? ['  [field: string]: unknown;'] : fields.flatMap(memberLines);
   return [`/** ${head} */`, `export interface ${nameOf(list)} {`, ...members, '}'].join('\n');
+}
+
+export interface SeenList {
+  list: ListRef;
+  schema: ListSchema;
+}
+
+/** A module with the interfaces, which makes them the types of the records in events. */
+export function typesFile(seen: readonly SeenList[]): string {
+  // The events of a further list have the type that `defineList` is given.
+  const typed = seen.filter(
+    ({ list, schema }) => schema.rows > 0 && LIST_NAMES.some((name) => name === nameOfList(list)),
+  );
+  const members = typed.map(({ list }) => `    ${descriptorOf(list).object}: ${nameOf(list)};`);
+  const augmentation = [`declare module 'crm-changefeed' {`, '  interface CrmRecords {', ...members, '  }', '}'];
+  return [
+    '/** Written by `changefeed schema --types`: the records as they have been seen. With this file, events have these types. */',
+    ...(members.length === 0 ? [] : ["import 'crm-changefeed';"]),
+    ...seen.map(({ list, schema }) => `\n${typesText(list, schema)}`),
+    ...(members.length === 0 ? [] : ['', ...augmentation]),
+  ].join('\n');
 }
 
 function nameOf(list: ListRef): string {

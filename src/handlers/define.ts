@@ -2,6 +2,7 @@
 import type { ListDefinition, RecordOf } from '../crm/lists/define.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
+import type { CrmRecords } from '../crm/records.js';
 import type {
   ChangeData,
   ChangeEvent,
@@ -23,8 +24,18 @@ import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOpt
  * for new records, and may be null if no image was stored.
  */
 export type TypedEvent<Type extends EventType = EventType> = Type extends EventType
-  ? EventOfType<Type> & { readonly data: EventData<Type> }
+  ? EventOfType<Type> & { readonly data: WithOwnRecord<EventData<Type>, Type> }
   : never;
+
+/** With the record type that the program has added to `CrmRecords`, if it has. */
+type WithOwnRecord<Data, Type extends string> = Type extends `crm.${infer Name}.${string}`
+  ? Name extends keyof CrmRecords
+    ? WithRecord<Data, OwnRecord<CrmRecords[Name]>>
+    : Data
+  : Data;
+
+/** As a mapped type, so that it can be passed where a `CrmRecord` is expected, also if it is an interface. */
+type OwnRecord<Item> = { readonly [Field in keyof Item]: Item[Field] } & { readonly id: string };
 
 /** An event made by a derive function, with the images of its source event. */
 export type DerivedEvent<Type extends string = string> = EventOfType<Type> & {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
@@ -41,6 +43,9 @@ describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configurat
 
     const schema = await folder.run(['schema', 'deal', '--types']);
     expect(schema.stdout).toContain('export interface Deal {');
+    const written = await folder.run(['schema', 'deal', '--types', '-o', 'records.d.ts']);
+    expect(written).toMatchObject({ code: 0, stdout: '' });
+    expect(await readFile(join(folder.cwd, 'records.d.ts'), 'utf8')).toBe(schema.stdout);
     const story = await folder.run(['explain', 'deal', changed]);
     expect(story.stdout).toMatch(new RegExp(`^deal ${changed}: 1 event so far`));
     const status = await folder.run(['status', '--json']);

@@ -1,0 +1,10 @@
+/**
+ * The types of your own records, by the word for a record in event types (`person`, `todo` …). It is empty until you add to it, by module
+ * augmentation; `changefeed schema --types -o records.d.ts` writes the file. Events then have your fields.
+ *
+ *     declare module 'crm-changefeed' {
+ *       interface CrmRecords { person: Person }
+ *     }
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- the compiler adds the members of the augmentation
+export interface CrmRecords {}
