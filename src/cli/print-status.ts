@@ -95,7 +95,12 @@ function workspaceText({ name, budget, advice, logLength, lists: all }: Workspac
   );
 }
 
-const SHORTCUTS = { last: 'polls of the end', first: 'polls of the start', aimed: 'aimed fetches' } as const;
+/** Singular and plural. */
+const SHORTCUTS = {
+  last: ['poll of the end', 'polls of the end'],
+  first: ['poll of the start', 'polls of the start'],
+  aimed: ['aimed fetch', 'aimed fetches'],
+} as const;
 
 /** One line per list whose shortcuts are used. */
 function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yellow } }: Page): string[] {
@@ -103,7 +108,9 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yell
     if (used === 0 && wrong === 0) return [];
     const paused =
       pausedUntil === null ? '' : yellow(`, paused for ${formatDuration(Date.parse(pausedUntil) - nowMs)}`);
-    return [`${used} ${SHORTCUTS[name as keyof typeof SHORTCUTS]}, ${useful} useful, ${wrong} wrong${paused}`];
+    const [one, several] = SHORTCUTS[name as keyof typeof SHORTCUTS];
+    const reads = count(used, one, several);
+    return [`${reads}, ${useful} useful, ${wrong} wrong${paused}`];
   });
   return parts.length === 0 ? [] : [`  shortcuts of ${list}: ${parts.join('; ')}`];
 }
