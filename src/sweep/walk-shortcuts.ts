@@ -1,5 +1,5 @@
 /**
- * How a walk uses the shortcuts of its list. Their pages are requested beside the pages of the walk, so that neither waits for the
+ * How a walk uses the shortcuts of its list. Their pages are requested at the same time as those of the walk, so that neither waits for the
  * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
  */
 import type { Page } from '../api/read-api.js';

@@ -1,4 +1,4 @@
-/** Whoever aborts gets their own reason back, wherever the request stands. */
+/** The caller that aborts gets its own reason back, however far the request is. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import { createClientUnderTest } from '../support/api-client.js';

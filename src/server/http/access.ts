@@ -31,7 +31,7 @@ export interface AccessRequest {
   nowMs: number;
 }
 
-/** No credentials are configured: whoever reaches the server may act. */
+/** No credentials are configured: everyone who reaches the server may act. */
 export function isOpen({ tokens, trustedProxy }: AccessOptions): boolean {
   return tokens.read === undefined && tokens.operate === undefined && trustedProxy === undefined;
 }

@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** A set of routes. `access` of each route's `config` says who may use it; without it, whoever may read. */
+/** A set of routes. `access` of each route's `config` says who may use it; without it, everyone who may read. */
 export type Routes = (app: FastifyInstance) => void | Promise<void>;
 
 export interface HttpServerOptions {

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** `read`: sees everything and changes nothing. `operate`: may act as well. */
 export type Role = 'read' | 'operate';
-/** The token of each role; undefined: nobody has the role by a token. */
+/** The token of each role; undefined: no token gives the role. */
 export type Tokens = Readonly<Partial<Record<Role, string | undefined>>>;
 
 export const SESSION_COOKIE = 'changefeed_session';

@@ -86,7 +86,7 @@ export function viewOf({ logId, event }: { logId: string; event: ChangeEvent }):
   };
 }
 
-/** Null where the record names nobody. Memos and histories name only an id. */
+/** Null where the record names no one. Memos and histories name only an id. */
 export function personInCharge(record: UncheckedRecord): { id: string; name: string } | null {
   for (const field of OWNER_FIELDS) {
     const value = Object.hasOwn(record, field) ? record[field] : undefined;
@@ -136,7 +136,7 @@ function textOf(value: unknown): string | null {
 
 /**
  * Control characters become visible, and those that change the direction of writing are removed: a name must not move or hide what stands
- * beside it.
+ * next to it.
  */
 export function readable(text: string): string {
   return (

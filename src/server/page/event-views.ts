@@ -1,6 +1,6 @@
 /**
- * Views of events, with names that their records lack. A memo has only the id of the person in charge, whom other records name; an
- * activity has only the id of the person it belongs to, which is looked up.
+ * Views of events, with names that their records lack. A memo has only the id of the person in charge; other records have the
+ * name. An activity has only the id of the person it belongs to, who is looked up.
  */
 import { nameItBelongsTo } from '../../events/about.js';
 import type { LoggedEvent } from '../../events/types.js';
@@ -9,7 +9,7 @@ import type { PageSource } from './source.js';
 
 export type EventViews = (event: LoggedEvent) => Promise<EventView>;
 
-/** People in charge: the users of a CRM, of whom a workspace has few. */
+/** People in charge are the users of a CRM. A workspace has few of them. */
 const MOST_NAMES = 5_000;
 
 export function createEventViews({ record }: Pick<PageSource, 'record'>): EventViews {

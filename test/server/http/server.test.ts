@@ -47,7 +47,7 @@ async function statusOf(server: HttpServer, path: string, headers: Record<string
 }
 
 describe('access', () => {
-  it('access: without tokens, whoever is on this machine may act', async () => {
+  it('access: without tokens, everyone on this machine may act', async () => {
     const server = open();
     expect(await statusOf(server, '/act', ACTION)).toBe(200);
   });

@@ -51,7 +51,7 @@ describe('status page API', () => {
     );
   });
 
-  it('status page API: names the person whom a record only knows by id, and the person in charge', async () => {
+  it('status page API: names the person that a record only has the id of, and the person in charge', async () => {
     const page = await open({ roles: ['poll'] });
     await eventually(async () =>
       expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),

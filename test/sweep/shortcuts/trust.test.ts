@@ -26,7 +26,7 @@ describe('trust: in a shortcut', () => {
     expect([isTrusted(trust, 1_000), isTrusted(trust, 61_000)]).toEqual([false, true]);
   });
 
-  it('doubles the pause after each failed trial, and starts anew once the shortcut is proven', () => {
+  it('doubles the pause after each failed trial, and starts again once the shortcut is proven', () => {
     let trust = after(many(8, 'wrong'));
     const pauses: number[] = [];
     for (let trial = 0; trial < 8; trial++) {
