@@ -207,6 +207,22 @@ describe('status tables', () => {
     expect(rows.map((row) => widthOf(row))).toEqual([9, 9, 9]);
   });
 
+  it('status tables: a table that is too wide for the terminal is wrapped in its widest columns', () => {
+    const text = table(
+      ['name', 'does'],
+      [
+        ['calm', '가나다 '.repeat(12).trim()],
+        ['id', 'x'.repeat(60)],
+      ],
+      noColours,
+      40,
+    );
+    const lines = text.split('\n');
+    expect(lines.filter((line) => widthOf(line) > 40)).toEqual([]);
+    expect(lines[1]).toBe(`calm  ${'가나다 '.repeat(5).trim()}`);
+    expect(text.replace(/\s+/g, '')).toBe(`namedoescalm${'가나다'.repeat(12)}id${'x'.repeat(60)}`);
+  });
+
   it('status tables: a disabled subscription is shown with time, reason and remedy', () => {
     const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
     const subscriptions: Status['subscriptions'] = [

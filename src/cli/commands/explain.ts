@@ -1,7 +1,7 @@
 import type { RecordStory } from '../../app/changefeed.js';
 import { listArgument, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
-import { count } from '../text.js';
+import { count, printable } from '../text.js';
 
 export const explain = defineFeedCommand({
   input: {
@@ -27,12 +27,12 @@ function storyText(story: RecordStory): string {
     doubt === null ? '' : 'shown with earlier contents: the next sweep decides',
     quarantined ? "quarantined until its list's schema change is decided" : '',
   ].filter((text) => text !== '');
-  const leftOut = story.leftOut.map(({ field, rule }) => `  ${field}  (${rule})`);
+  const leftOut = story.leftOut.map(({ field, rule }) => `  ${printable(field)}  (${rule})`);
   const decisions = story.decisions.map(decisionLine);
   return [
     `${story.list} ${story.id}: ${count(story.sequence, 'event')} so far, ${states.join('; ')}.`,
     `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : lastSweep.completedAt}.`,
-    `Compared: ${story.compared.join(', ') || 'nothing'}`,
+    `Compared: ${printable(story.compared.join(', ')) || 'nothing'}`,
     ...(leftOut.length > 0 ? ['Left out, with the rule:', ...leftOut] : []),
     ...(decisions.length > 0
       ? ['Last decisions, oldest first:', ...decisions]
@@ -44,5 +44,5 @@ function decisionLine({ at, sweep, what, ...rest }: RecordStory['decisions'][num
   const details = Object.entries(rest).map(
     ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
   );
-  return `  ${at}  ${[what, ...details, `sweep ${sweep}`].join('  ')}`;
+  return `  ${at}  ${[what, ...details.map(printable), `sweep ${sweep}`].join('  ')}`;
 }

@@ -2,7 +2,8 @@ import type { RulesPreview } from '../../app/changefeed.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import { listArgument, separated, word, workspaceOption } from '../arguments.js';
 import { argument, defineFeedCommand, flag, option } from '../command.js';
-import { table, type Colours } from '../text.js';
+import type { Io } from '../io.js';
+import { printable, table } from '../text.js';
 
 export const rules = defineFeedCommand({
   input: {
@@ -16,18 +17,20 @@ export const rules = defineFeedCommand({
   },
   async run({ list, ignore = [], only, refreshed = [], workspace, json = false }, { feed }, io) {
     const preview = await feed.lists.previewRules(list, { ignore, only, refreshed }, workspace);
-    io.out(json ? JSON.stringify(preview) : previewText(list, preview, io.colours.out));
+    io.out(json ? JSON.stringify(preview) : previewText(list, preview, io));
   },
 });
 
-function previewText(list: ListName, { looked, counts, events }: RulesPreview, colours: Colours): string {
+function previewText(list: ListName, { looked, counts, events }: RulesPreview, { colours, columns }: Io): string {
   const rows = events.map(({ type, subject, outcome, before, after, rule }) => [
     type,
-    subject,
+    printable(subject),
     outcome,
-    `${before.join(', ')} → ${after.join(', ') || 'nothing'}`,
+    printable(`${before.join(', ')} → ${after.join(', ') || 'nothing'}`),
     rule ?? '',
   ]);
   const head = `List "${list}": of ${looked} events in the log, ${counts.same} would be the same, ${counts.different} different, ${counts.muted} muted.`;
-  return rows.length === 0 ? head : `${head}\n${table(['type', 'record', 'outcome', 'fields', 'rule'], rows, colours)}`;
+  return rows.length === 0
+    ? head
+    : `${head}\n${table(['type', 'record', 'outcome', 'fields', 'rule'], rows, colours.out, columns)}`;
 }

@@ -50,7 +50,7 @@ export const sandbox = defineCommand({
   async run({ config: _config, list, limit, latency, control, controlToken, ...world }, io) {
     if (world.profile === 'list') {
       const rows = PROFILES.map(({ name, expects, does }) => [name, EXPECTED[expects], does]);
-      io.out(table(['profile', '', 'what it does'], rows, io.colours.out));
+      io.out(table(['profile', '', 'what it does'], rows, io.colours.out, io.columns));
       return 0;
     }
     const served = createSandbox({
