@@ -2,7 +2,10 @@ import type { ChangeEvent } from '../../events/types.js';
 import { logOffset, typeOption, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag, negatedFlag, option } from '../command.js';
 import { printEvent } from '../event-printer.js';
-import { printable } from '../text.js';
+import { printable, widthOf } from '../text.js';
+
+/** Below the event, behind its time. */
+const INDENT = ' '.repeat(10);
 
 export const tail = defineFeedCommand({
   input: {
@@ -19,14 +22,16 @@ export const tail = defineFeedCommand({
       if (json) io.out(JSON.stringify(event));
       else {
         await printEvent(event, feed.lists, io);
-        if (ids) io.out(io.colours.out.dim(idsLine(logId, event)));
+        if (ids) io.out(io.colours.out.dim(idsText(logId, event, io.columns)));
       }
     }
     feed.redisGone.throwIfAborted();
   },
 });
 
-/** In the form in which `replay`, `dead` and `explain` take them. Not cut: an id is there to be copied. */
-function idsLine(logId: string, { id, subject }: ChangeEvent): string {
-  return `          log ${logId}  event ${id}  record ${printable(subject)}`;
+/** In the form in which `replay`, `dead` and `explain` take them. Not cut, because ids are copied; on two lines of a narrow terminal. */
+function idsText(logId: string, { id, subject }: ChangeEvent, columns = Infinity): string {
+  const [first, second] = [`${INDENT}log ${logId}  event ${id}`, `record ${printable(subject)}`];
+  const line = `${first}  ${second}`;
+  return widthOf(line) <= columns ? line : `${first}\n${INDENT}${second}`;
 }
