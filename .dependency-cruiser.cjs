@@ -14,6 +14,8 @@ const mayImport = {
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
   sweep: ['api', 'detect', ...leaves],
   probe: ['api', ...leaves],
+  // Judges what `doctor` finds. Pure.
+  doctor: ['handlers', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
@@ -29,6 +31,7 @@ const mayImport = {
     'api',
     'sweep',
     'probe',
+    'doctor',
     'detect',
     'state',
     'todos',
@@ -67,6 +70,7 @@ const appMayImport = {
   'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],
   reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
+  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'runtime', 'errors'],
   process: ['app/changefeed', 'app/state-dir', 'app/watch-config', 'config', 'observability', 'runtime', 'errors'],
 };
 const folder = (name) => `^src/${name}(/|\\.ts$)`;

@@ -41,6 +41,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./commands/status.js')).status,
     },
     {
+      name: 'doctor',
+      description: 'check token, API, Redis, clocks, disk and endpoints; each finding with what to do',
+      load: async () => (await import('./commands/doctor.js')).doctor,
+    },
+    {
       name: 'todos',
       description: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
       load: async () => (await import('./commands/todos.js')).todos,

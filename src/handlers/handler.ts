@@ -104,6 +104,18 @@ export interface Pinged {
 
 export type Ping = (options: { signal: AbortSignal }) => Promise<Pinged>;
 
+/** Whether an endpoint can be reached. */
+export interface Reached {
+  subscription: string;
+  /** As messages name the endpoint; without what is secret in its URL. */
+  place: string;
+  ms: number;
+  /** Null when it can be reached. */
+  problem: string | null;
+}
+
+export type Reach = () => Promise<Reached>;
+
 /** Which events a subscription selects. An option that is left out selects everything. */
 export interface Selection {
   /** Event types; `*` matches any characters. */
@@ -150,6 +162,8 @@ export interface Subscription extends Selection {
   readonly disableAfterMs?: number;
   /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
   readonly ping?: Ping;
+  /** Connects to its endpoint and sends nothing. Only handlers that send over HTTP have it. */
+  readonly reach?: Reach;
   /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
   readonly obstacle?: () => { reason: string; remedy: string } | null;
   /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */

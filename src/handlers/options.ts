@@ -9,7 +9,17 @@ import { ChangefeedError } from '../errors.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
 import { anEventType, meantType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
-import type { Handle, HandleBatch, Ping, Rate, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
+import type {
+  Handle,
+  HandleBatch,
+  Ping,
+  Reach,
+  Rate,
+  RetryPolicy,
+  Settling,
+  Subscription,
+  Transform,
+} from './handler.js';
 import { compileWhere, whereSchema } from './where.js';
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };
@@ -137,6 +147,7 @@ export interface SubscriptionParts {
   /** In ms. */
   disableAfter?: number | false;
   ping?: Ping;
+  reach?: Reach;
   namedLists?: readonly ListName[];
   toStandardOutput?: boolean;
   obstacle?: Subscription['obstacle'];
@@ -172,6 +183,7 @@ export function toSubscription(settings: SubscriptionSettings, parts: Subscripti
     ...(parts.rate && { rate: parts.rate }),
     ...(typeof parts.disableAfter === 'number' && { disableAfterMs: parts.disableAfter }),
     ...(parts.ping && { ping: parts.ping }),
+    ...(parts.reach && { reach: parts.reach }),
     ...(parts.namedLists && { namedLists: parts.namedLists }),
     ...(parts.close && { close: parts.close }),
     ...(parts.obstacle && { obstacle: parts.obstacle }),

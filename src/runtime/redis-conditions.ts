@@ -192,7 +192,7 @@ export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
   return typeof value === 'string' ? value : null;
 }
 
-async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
+export async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {

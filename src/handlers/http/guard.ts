@@ -6,7 +6,7 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup as resolveByDns } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { ChangefeedError } from '../../errors.js';
 import { isMetadataAddress, isNamed, refusalOf, type Allowances } from './address.js';
@@ -23,33 +23,47 @@ export interface GuardOptions {
   timeoutMs: number;
 }
 
-export function guardedAgent({ allowances, resolve, timeoutMs }: GuardOptions): Agent {
-  const lookup = guardedLookup(allowances, resolve);
-  const connect = buildConnector({ lookup, timeout: timeoutMs });
-  return new Agent({
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    connect(options, callback) {
-      const refusal = isIP(options.hostname) === 0 ? null : refusalAt(options.hostname, options.hostname, allowances);
-      if (refusal !== null) {
-        callback(refusal, null);
+export function guardedAgent(options: GuardOptions): Agent {
+  const { timeoutMs } = options;
+  return new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: guardedConnector(options) });
+}
+
+/**
+ * Connects as a request would, TLS included, and sends nothing.
+ * @throws what a request to the URL would throw for its connection
+ */
+export async function connectTo({ protocol, hostname, host, port }: URL, options: GuardOptions): Promise<void> {
+  const connect = guardedConnector(options);
+  // As in a request: an IPv6 address stands without its brackets.
+  const address = { protocol, host, port, hostname: hostname.replace(/^\[|\]$/g, '') };
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    connect(address, (error, connected) => (error === null ? resolve(connected) : reject(error)));
+  });
+  socket.destroy();
+}
+
+function guardedConnector({ allowances, resolve, timeoutMs }: GuardOptions): buildConnector.connector {
+  const connect = buildConnector({ lookup: guardedLookup(allowances, resolve), timeout: timeoutMs });
+  return (options, callback) => {
+    const refusal = isIP(options.hostname) === 0 ? null : refusalAt(options.hostname, options.hostname, allowances);
+    if (refusal !== null) {
+      callback(refusal, null);
+      return;
+    }
+    connect(options, (error, socket) => {
+      if (error !== null) {
+        callback(error, null);
         return;
       }
-      connect(options, (error, socket) => {
-        if (error !== null) {
-          callback(error, null);
-          return;
-        }
-        const late = refusalAt(options.hostname, socket.remoteAddress ?? '', allowances);
-        if (late === null) {
-          callback(null, socket);
-          return;
-        }
-        socket.destroy();
-        callback(late, null);
-      });
-    },
-  });
+      const late = refusalAt(options.hostname, socket.remoteAddress ?? '', allowances);
+      if (late === null) {
+        callback(null, socket);
+        return;
+      }
+      socket.destroy();
+      callback(late, null);
+    });
+  };
 }
 
 /** A `lookup` for sockets that returns only allowed addresses. */

@@ -3,11 +3,11 @@ import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
-import type { HandlerContext, Pinged } from '../handler.js';
+import type { HandlerContext, Pinged, Reach } from '../handler.js';
 import type { Allowances } from './address.js';
 import { isAccepted, refusalError, type Answer } from './answer.js';
 import { readExcerpt } from './excerpt.js';
-import { guardedAgent, systemResolve, type Resolve } from './guard.js';
+import { connectTo, guardedAgent, systemResolve, type GuardOptions, type Resolve } from './guard.js';
 import type { Message } from '../webhook/message.js';
 
 export interface EndpointWorld {
@@ -35,6 +35,8 @@ export interface Post {
   send(encode: (now: number) => Message, context: Pick<HandlerContext, 'log' | 'signal'>): Promise<void>;
   /** Sends a message in the same way and returns the outcome instead of throwing. */
   probe(encode: (now: number) => Message, signal: AbortSignal): Promise<Probed>;
+  /** Connects, TLS included, and sends nothing. */
+  reach: Reach;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export function createPost(
   return {
     send: (encode, context) => deliver(encode(clock.now()), context, sender),
     probe: (encode, signal) => probe(encode(clock.now()), signal, sender),
+    reach: () => reach({ endpoint, clock }, { allowances, resolve, timeoutMs }),
     close: () => agent.destroy(),
   };
 }
@@ -95,6 +98,16 @@ async function probe(message: Message, signal: AbortSignal, sender: Sender): Pro
     const ms = clock.now() - startedAt;
     return { outcome: 'unreachable', status: null, ms, body: '', problem: messageOf(error) };
   }
+}
+
+async function reach({ endpoint, clock }: Pick<Sender, 'endpoint' | 'clock'>, guard: GuardOptions): ReturnType<Reach> {
+  const { subscription, place, url } = endpoint;
+  const startedAt = clock.now();
+  const problem = await connectTo(url, guard).then(
+    () => null,
+    (error: unknown) => messageOf(unreachable(error, endpoint)),
+  );
+  return { subscription, place, ms: clock.now() - startedAt, problem };
 }
 
 async function refusal(response: Dispatcher.ResponseData, sender: Sender): Promise<Error> {

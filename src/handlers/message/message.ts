@@ -45,6 +45,7 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
     rate: settings.rate,
     disableAfter: settings.disableAfter,
     handle: (event, context) => post.send(() => encode(event, context, settings), context),
+    reach: () => post.reach(),
     close: () => post.close(),
   });
 }

@@ -52,6 +52,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
       return post.send((now) => ({ headers: { ...headers, ...sign({ id, body, now }) }, body }), context);
     },
     ping: ({ signal }) => ping({ subscription, place: target.place, signed, post, signal }),
+    reach: () => post.reach(),
     close: () => post.close(),
   });
 }

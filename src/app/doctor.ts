@@ -1,0 +1,140 @@
+/**
+ * Checks what a configuration depends on, one after another: Redis, the API of each workspace, endpoints, disk, and the problems of the feed.
+ * One that is away does not stop the others. Reads only: of the API one page of each list, of an endpoint only the connection.
+ */
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname } from 'node:path';
+import { createRawApi, type RawAnswer, type RawApi } from '../api/raw-answers.js';
+import { polledLists } from '../config/lists.js';
+import { loadConfig } from '../config/load.js';
+import type { Config } from '../config/schema.js';
+import { nameOf } from '../crm/lists/lists.js';
+import { judgeApi, type ListAnswer } from '../doctor/api.js';
+import { error, ok, skipped, type Finding } from '../doctor/finding.js';
+import { judgeRedis } from '../doctor/redis.js';
+import { judgeDisk, judgeEndpoint, judgeFeed } from '../doctor/surroundings.js';
+import { messageOf } from '../errors.js';
+import { probeLists } from '../probe/probe.js';
+import { systemClock } from '../runtime/clock.js';
+import { readRedisFacts } from '../runtime/redis-facts.js';
+import { checkRedis } from '../runtime/redis-probe.js';
+import { openService, type ServiceWorld } from './process.js';
+import { stateDirOf } from './state-dir.js';
+
+export type { Finding };
+
+export interface DoctorOptions extends ServiceWorld {
+  /** The configuration file. */
+  path?: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Between two requests to an API. The shared budget is in Redis, which may be away, and these few requests are not taken from it. */
+const PAUSE_MS = 250;
+
+/** @throws ChangefeedError CF_CONFIG_INVALID */
+export async function examine(options: DoctorOptions): Promise<Finding[]> {
+  const { cwd, env, path, signal } = options;
+  const { config, files } = await loadConfig({ cwd, env, path });
+  const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
+  const stateDir = stateDirOf({ cwd, env, home: homedir(), baseUrl });
+  const redis = await redisFindings(config, stateDir);
+  const apis: Finding[] = [];
+  for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, signal)));
+  const endpoints = await endpointFindings(config);
+  const isUsable = redis.every(({ result }) => result !== 'error');
+  const feed = isUsable ? await feedFindings(options) : [skipped('feed', 'its problems are stored in Redis')];
+  return [...redis, ...apis, ...endpoints, ...feed];
+}
+
+async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir: string): Promise<Finding[]> {
+  if (url === undefined) {
+    const kept = ok('Redis', `a private one, which keeps its data in ${stateDir} with an append-only file`);
+    return [kept, await diskFinding(stateDir)];
+  }
+  try {
+    await checkRedis(url);
+    const facts = await readRedisFacts(url, systemClock);
+    return [ok('Redis', 'answers'), ...judgeRedis({ ...facts, allowEviction })];
+  } catch (reason) {
+    return [error('Redis', messageOf(reason), 'Start it, or correct redis.url or REDIS_URL.')];
+  }
+}
+
+async function diskFinding(folder: string): Promise<Finding> {
+  let existing = folder;
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
+  return judgeDisk(folder, bavail * bsize);
+}
+
+async function apiFindings(
+  { name, baseUrl, token, budget, lists }: Config['workspaces'][number],
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const paced = { take: () => systemClock.sleep(PAUSE_MS, signal), pause: () => Promise.resolve() };
+  const api = createRawApi({ workspace: name, baseUrl, token, budget: paced, clock: systemClock });
+  const first = new Map<string, RawAnswer>();
+  const ask: RawApi['ask'] = async (request) => {
+    const answer = await api.ask(request);
+    first.set(nameOf(request.list), answer);
+    return answer;
+  };
+  try {
+    const asked = polledLists(lists).all;
+    const {
+      lists: read,
+      failed,
+      limits,
+    } = await probeLists({ api: { ask }, lists: asked, requests: asked.length, signal });
+    const pages = new Map(
+      read.map((one) => [one.list, { records: one.records, present: 0, missing: [], ...one.written }]),
+    );
+    const answers = asked.map((list): ListAnswer => {
+      const { status = null, words = '' } = failed.find((one) => one.list === list.name) ?? first.get(list.name) ?? {};
+      return { list: list.name, path: list.path, status, words, page: pages.get(list.name) ?? null };
+    });
+    const clocks = [...first.values()].map(clockApart).filter((ms) => ms !== null);
+    return judgeApi({
+      workspace: name,
+      answers,
+      clockApartMs: clocks.at(-1) ?? null,
+      limitHeaders: limits.headers,
+      budget,
+    });
+  } finally {
+    await api.close();
+  }
+}
+
+/** A date has whole seconds: half a second is added. */
+function clockApart({ headers, askedAt, ms }: RawAnswer): number | null {
+  const date = Date.parse(headers['date'] ?? '');
+  return Number.isNaN(date) ? null : date + 500 - (askedAt + ms / 2);
+}
+
+async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
+  try {
+    const reached = subscriptions.flatMap(({ reach }) => (reach === undefined ? [] : [reach()]));
+    return (await Promise.all(reached)).map(judgeEndpoint);
+  } finally {
+    await Promise.all(subscriptions.map(async ({ close }) => await close?.()));
+  }
+}
+
+async function feedFindings({ path, signal: _, ...world }: DoctorOptions): Promise<Finding[]> {
+  try {
+    const { feed } = await openService(world, { path, quiet: true });
+    try {
+      const { problems, subscriptions, processes } = await feed.status();
+      const dead = subscriptions.map(({ name, dead: count }) => ({ subscription: name, count }));
+      return judgeFeed({ processes: processes.length, problems, dead });
+    } finally {
+      await feed.stop();
+    }
+  } catch (reason) {
+    return [error('feed', messageOf(reason), 'See "changefeed status".')];
+  }
+}

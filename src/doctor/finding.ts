@@ -1,0 +1,37 @@
+/** What `changefeed doctor` says about one thing that it checked. */
+export interface Finding {
+  /** `ok`; `warning`: it works, and a person should know; `error`: something does not work; `skipped`: it could not be checked. */
+  result: 'ok' | 'warning' | 'error' | 'skipped';
+  /** What was checked: `Redis: eviction`, `people: answer`. */
+  check: string;
+  /** What was seen. No tokens, no contents of records. */
+  seen: string;
+  /** What to do; null where nothing is to be done. */
+  todo: string | null;
+}
+
+export function ok(check: string, seen: string): Finding {
+  return { result: 'ok', check, seen, todo: null };
+}
+
+export function warning(check: string, seen: string, todo: string): Finding {
+  return { result: 'warning', check, seen, todo };
+}
+
+export function error(check: string, seen: string, todo: string): Finding {
+  return { result: 'error', check, seen, todo };
+}
+
+export function skipped(check: string, why: string): Finding {
+  return { result: 'skipped', check, seen: why, todo: null };
+}
+
+/** Clocks that are this far apart make changes look older or newer than they are. */
+export const CLOCKS_APART_MS = 60_000;
+
+export function clockFinding(check: string, apartMs: number, whose: string): Finding {
+  const seconds = Math.round(Math.abs(apartMs) / 1_000);
+  if (Math.abs(apartMs) < CLOCKS_APART_MS) return ok(check, `at most ${seconds + 1} s from the clock of this machine`);
+  const seen = `${seconds} s ${apartMs > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
+  return warning(check, seen, `Synchronise this machine and ${whose} with a time server.`);
+}

@@ -1,0 +1,48 @@
+/** What the disk, the endpoints and the feed's own problems mean. Pure. */
+import type { Reached } from '../handlers/handler.js';
+import { error, ok, warning, type Finding } from './finding.js';
+
+const LOW_BYTES = 1_073_741_824;
+const NONE_BYTES = 104_857_600;
+
+/** Of the folder in which a private Redis keeps its data. */
+export function judgeDisk(folder: string, freeBytes: number): Finding {
+  const check = 'disk';
+  const seen = `${(freeBytes / 1_073_741_824).toFixed(1)} GB free for ${folder}`;
+  const todo = 'Free space there, or set CHANGEFEED_STATE_DIR to another disk. A full disk stops Redis.';
+  if (freeBytes < NONE_BYTES) return error(check, seen, todo);
+  return freeBytes < LOW_BYTES ? warning(check, seen, todo) : ok(check, seen);
+}
+
+export function judgeEndpoint({ subscription, place, ms, problem }: Reached): Finding {
+  const check = `endpoint of ${subscription}`;
+  if (problem === null) return ok(check, `${place} can be reached (${ms} ms); nothing was sent`);
+  const todo = `Check the address, DNS, TLS and firewalls; "changefeed webhook test ${subscription}" sends a test event.`;
+  return error(check, problem, todo);
+}
+
+export function judgeFeed(feed: {
+  /** How many run roles. */
+  processes: number;
+  problems: readonly { severity: 'error' | 'warning'; kind: string; subject: string; message: string }[];
+  dead: readonly { subscription: string; count: number }[];
+}): Finding[] {
+  const isOff = feed.processes === 0;
+  const off = warning('feed', 'no process is running: nothing is polled or delivered', 'Run "changefeed start".');
+  const problems = feed.problems
+    .filter(({ kind }) => !(isOff && kind === 'role.missing'))
+    .map(({ severity, kind, subject, message }): Finding => {
+      return { result: severity, check: `problem ${kind} of ${subject}`, seen: message, todo: null };
+    });
+  const letters = feed.dead
+    .filter(({ count }) => count > 0)
+    .map(({ subscription, count }) =>
+      warning(
+        `dead letters of ${subscription}`,
+        `${count} ${count === 1 ? 'event was' : 'events were'} given up`,
+        `See "changefeed dead list --subscription ${subscription}", then dead retry or dead drop.`,
+      ),
+    );
+  const found = [...(isOff ? [off] : []), ...problems, ...letters];
+  return found.length === 0 ? [ok('feed', 'no problems, no dead letters')] : found;
+}

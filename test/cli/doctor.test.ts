@@ -1,0 +1,83 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../src/app/doctor.js';
+import { useCli } from '../support/cli.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { launchRedis, redisBinary } from '../support/private-redis.js';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+describe.skipIf(redisBinary === undefined)('doctor', () => {
+  const cli = useCli();
+  const configOf = (crm: OtherCrm, token: string, endpoint: string) => ({
+    workspaces: [{ name: 'acme', baseUrl: crm.url, token }],
+    subscriptions: [
+      { name: 'desk', on: ['crm.*'], handler: 'webhook', url: endpoint, secret: SECRET, allowHosts: ['127.0.0.1'] },
+    ],
+  });
+  const examine = async (config: object, redisUrl: string) => {
+    const folder = await cli({ 'changefeed.config.json': config });
+    const { code, stdout, stderr } = await folder.run(['doctor', '--json'], { REDIS_URL: redisUrl });
+    expect(stderr).toBe('');
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    const resultOf = (check: string) => findings.find((one) => one.check === check)?.result;
+    return { code, stdout, findings, resultOf, folder };
+  };
+
+  it('doctor: everything in order is exit code 0, and an endpoint gets no request', { timeout: 120_000 }, async () => {
+    const crm = await startOtherCrm();
+    const redis = await launchRedis();
+    onTestFinished(() => redis.close());
+    let requests = 0;
+    const receiver = createServer((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    await new Promise<void>((listening) => receiver.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void receiver.close());
+    const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+
+    const { code, findings, resultOf } = await examine(configOf(crm, crm.token, endpoint), redis.url);
+
+    expect(findings.filter(({ result }) => result === 'error')).toEqual([]);
+    expect(code).toBe(0);
+    for (const check of ['Redis', 'Redis: eviction', 'Redis: persistence', 'acme: token'])
+      expect([check, resultOf(check)]).toEqual([check, 'ok']);
+    // This server has only some fields of the interface.
+    expect(resultOf('acme: people')).toBe('warning');
+    expect(resultOf('endpoint of desk')).toBe('ok');
+    // Nothing runs.
+    expect(resultOf('feed')).toBe('warning');
+    expect(requests).toBe(0);
+    // One page of each list.
+    expect(crm.asked.map(({ cursor }) => cursor)).toEqual(Array.from({ length: 6 }, () => null));
+  });
+
+  it('doctor: each thing that is wrong is named, without secrets', { timeout: 120_000 }, async () => {
+    const crm = await startOtherCrm();
+    const redis = await launchRedis({ settings: ['appendonly no', 'save ""', 'maxmemory-policy allkeys-lru'] });
+    onTestFinished(() => redis.close());
+    const wrongToken = 'tok-that-is-not-valid';
+    const { code, stdout, resultOf, folder } = await examine(
+      configOf(crm, wrongToken, 'http://127.0.0.1:1/hook'),
+      redis.url,
+    );
+    expect(code).toBe(1);
+    expect(resultOf('Redis: eviction')).toBe('error');
+    expect(resultOf('Redis: persistence')).toBe('warning');
+    expect(resultOf('acme: token')).toBe('error');
+    expect(resultOf('endpoint of desk')).toBe('error');
+    expect(stdout).not.toContain(wrongToken);
+    expect(stdout).not.toContain(SECRET.slice('whsec_'.length));
+
+    // Without Redis, the rest is checked all the same.
+    await redis.kill();
+    const text = await folder.run(['doctor'], { REDIS_URL: redis.url });
+    expect(text.code).toBe(1);
+    expect(text.stdout).toMatch(/^error +Redis: /m);
+    expect(text.stdout).toContain('acme: token: refused for every list (401)');
+    expect(text.stdout).toContain('skipped  feed: its problems are stored in Redis');
+    expect(text.stdout).toMatch(/\n3 errors, 0 warnings, \d+ in order\n$/);
+  });
+});

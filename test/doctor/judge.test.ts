@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { judgeApi, type ApiFacts, type ListAnswer } from '../../src/doctor/api.js';
+import type { Finding } from '../../src/doctor/finding.js';
+import { judgeRedis } from '../../src/doctor/redis.js';
+import { judgeDisk, judgeFeed } from '../../src/doctor/surroundings.js';
+
+/** Those that are not in order. */
+const wrong = (findings: readonly Finding[]) =>
+  findings.filter(({ result }) => result !== 'ok').map(({ result, check, seen }) => `${result} ${check}: ${seen}`);
+
+describe('doctor: Redis', () => {
+  const INFO = ['redis_version:7.0.15', 'role:master', 'used_memory:1048576', 'maxmemory:0', 'aof_enabled:1'];
+  const facts = { evictionPolicy: 'noeviction', snapshots: '', clockApartMs: 20, allowEviction: false };
+  const judged = (lines: readonly string[], more: object = {}) => {
+    const names = new Set(lines.map((line) => line.split(':')[0]));
+    const info = [...INFO.filter((line) => !names.has(line.split(':')[0])), ...lines].join('\r\n');
+    return wrong(judgeRedis({ ...facts, info, ...more }));
+  };
+
+  it('one that keeps everything is in order', () => {
+    expect(judged([])).toEqual([]);
+  });
+
+  it.each([
+    ['an old one', ['redis_version:6.0.16'], {}, /^error Redis: version: Redis 6\.0\.16/],
+    ['one that is not tested', ['redis_version:6.2.1'], {}, /^warning Redis: version/],
+    ['a replica', ['role:slave'], {}, /^error Redis: writes: .*replica/],
+    ['one that evicts', [], { evictionPolicy: 'allkeys-lru' }, /^error Redis: eviction: .*allkeys-lru/],
+    ['one that may evict', [], { evictionPolicy: 'allkeys-lru', allowEviction: true }, /^warning .*accepts this/],
+    ['a policy that may not be read', [], { evictionPolicy: null }, /^skipped Redis: eviction/],
+    ['one without a disk', ['aof_enabled:0'], {}, /^warning Redis: persistence: nothing is kept/],
+    ['one with snapshots', ['aof_enabled:0'], { snapshots: '3600 1' }, /^warning .*snapshots only/],
+    ['one that is nearly full', ['used_memory:950', 'maxmemory:1000'], {}, /^warning Redis: memory/],
+    ['another clock', [], { clockApartMs: -120_000 }, /^warning Redis: clock: 120 s behind/],
+  ])('%s', (_, lines, more, expected) => {
+    expect(judged(lines, more)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('a Valkey is named by its own version', () => {
+    const [version] = judgeRedis({ ...facts, info: 'redis_version:7.2.4\r\nvalkey_version:8.0.1\r\naof_enabled:1' });
+    expect(version).toMatchObject({ result: 'ok', seen: 'Valkey 8.0.1' });
+  });
+});
+
+describe('doctor: the API', () => {
+  const page = { records: 50, present: 10, missing: [] };
+  const answer = (more: Partial<ListAnswer> = {}): ListAnswer => {
+    return { list: 'people', path: 'v2/people', status: 200, words: '', page, ...more };
+  };
+  const judged = (answers: readonly ListAnswer[], more: Partial<ApiFacts> = {}) => {
+    const facts = { clockApartMs: 0, limitHeaders: {}, budget: { requests: 80, perSeconds: 10 } };
+    return wrong(judgeApi({ workspace: 'acme', answers, ...facts, ...more }));
+  };
+  const failed = (status: number | null, words: string) => answer({ status, words, page: null });
+
+  it.each([
+    ['a page of the interface', [answer()], {}, []],
+    ['a token that is refused', [failed(401, 'no')], {}, [/^error acme: token: refused for every list \(401\): no$/]],
+    ['a token without a right', [answer(), { ...failed(403, 'no'), list: 'memo' }], {}, [/refused for memo \(403\)/]],
+    ['another address', [failed(404, 'not found')], {}, [/^skipped/, /^error acme: people: answer 404/]],
+    ['no answer', [failed(null, 'ECONNREFUSED')], {}, [/^skipped/, /^error .*no answer: ECONNREFUSED/]],
+    ['a field that is missing', [answer({ page: { ...page, missing: ['이름'] } })], {}, []],
+    ['other fields', [answer({ page: { ...page, present: 0, missing: ['이름'] } })], {}, [/^warning .*: 이름$/]],
+    ['another clock', [answer()], { clockApartMs: 90_000 }, [/^warning acme: clock of the API: 90 s ahead/]],
+    ['a quota that is used up', [failed(429, 'slow')], {}, [/^skipped/, /^error .*429/, /^warning acme: quota/]],
+  ])('%s', (_, answers, more, expected) => {
+    expect(judged(answers, more)).toEqual(expected.map((one) => expect.stringMatching(one) as unknown));
+  });
+});
+
+describe('doctor: disk and feed', () => {
+  it('a disk that is nearly full, and one that is full', () => {
+    expect(judgeDisk('/state', 5e9).result).toBe('ok');
+    expect(judgeDisk('/state', 5e8).result).toBe('warning');
+    expect(judgeDisk('/state', 5e7).result).toBe('error');
+  });
+
+  it('without a process, missing roles are one finding', () => {
+    const missing = { severity: 'error', kind: 'role.missing', subject: 'role:poll', message: 'none' } as const;
+    const late = { severity: 'error', kind: 'list.late', subject: 'list:people', message: 'late' } as const;
+    const dead = [{ subscription: 'ops', count: 2 }];
+    expect(wrong(judgeFeed({ processes: 0, problems: [missing, late], dead }))).toEqual([
+      expect.stringMatching(/^warning feed: no process is running/),
+      'error problem list.late of list:people: late',
+      'warning dead letters of ops: 2 events were given up',
+    ]);
+    expect(wrong(judgeFeed({ processes: 1, problems: [missing], dead: [] }))).toEqual([
+      'error problem role.missing of role:poll: none',
+    ]);
+    expect(judgeFeed({ processes: 1, problems: [], dead: [] })).toMatchObject([{ result: 'ok' }]);
+  });
+});
