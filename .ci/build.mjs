@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.mjs';
+import { keepPublicTypes } from './public-types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
@@ -13,6 +14,7 @@ execFileSync(
     stdio: 'inherit',
   },
 );
+keepPublicTypes(`${root}dist`, 'src/index.d.ts');
 cpSync(`${root}src`, `${root}dist/src`, {
   recursive: true,
   filter: (path) => !/\.[cm]?tsx?$/.test(path),
