@@ -3,24 +3,31 @@ import { messageOf } from '../errors.js';
 
 /**
  * `lost`: the connection broke, or there was no answer in time. `out of memory`: `maxmemory` is reached and nothing may
- * be evicted. `read-only`: the server is a replica, as after a failover. `loading`: it reads its data from disk. `other`: all
- * other errors.
+ * be evicted. `read-only`: the server is a replica, as after a failover. `loading`: it answers, but not yet: it reads its data from
+ * disk, waits for its primary or its replicas, or runs a slow script. `other`: all other errors.
  */
 export type RedisErrorKind = 'lost' | 'out of memory' | 'read-only' | 'loading' | 'other';
 
+/** Answers of Redis and Valkey. In the error of a script they are in the middle of the text. */
 const REPLIES: readonly (readonly [RegExp, RedisErrorKind])[] = [
   [/\bOOM command not allowed/, 'out of memory'],
   [/\bREADONLY You can't write/, 'read-only'],
-  [/\bLOADING Redis is loading|\bMASTERDOWN Link with MASTER/, 'loading'],
+  [/\bLOADING \w+ is loading|\bMASTERDOWN Link with MASTER|\bBUSY \w+ is busy running a script/, 'loading'],
+  [/\bNOREPLICAS Not enough good replicas|\bCLUSTERDOWN |\bTRYAGAIN /, 'loading'],
+  // A restart or a failover forgets scripts and ends blocking reads. The next call of a script sends it whole.
+  [/\bNOSCRIPT No matching script|\bUNBLOCKED force unblock/, 'lost'],
 ];
 
-/** Messages of the client about a command that was not answered. */
+/** Messages of the client and of its socket about a command that was not answered. */
 const CLIENT =
-  /\bConnection is closed\b|\bCommand timed out\b|\bmax retries per request limit\b|\bCommand aborted due to connection close\b|\bSocket timeout\. Expecting data\b|\bStream isn't writeable\b/;
+  /\bConnection is closed\b|\bCommand timed out\b|\bmax retries per request limit\b|\bCommand aborted due to connection close\b|\bSocket timeout\. Expecting data\b|\bStream isn't writeable\b|\bThis socket has been ended by the other party\b|\bCannot call write after a stream was destroyed\b|\bwrite after end\b|\bsocket disconnected before secure TLS connection was established\b/;
 
 /** Messages of the operating system; after `connect` and `getaddrinfo` they contain the address. */
 const SOCKET =
-  /\b(?:connect|read|write|getaddrinfo) (?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN)\b(?: ([^\s;)]+))?/;
+  /\b(?:connect|read|write|getaddrinfo) (?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENETRESET|ENOTCONN|EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN)\b(?: ([^\s;)]+))?/;
+
+/** The answer to EXEC names no reason. The errors of the commands before it are in a property of the error. */
+const DISCARDED = /\bEXECABORT Transaction discarded\b/;
 
 /**
  * Reads the message, because it is still there when another error wraps this one.
@@ -31,10 +38,18 @@ export function classifyRedisError(error: unknown, place?: string): RedisErrorKi
   const reply = REPLIES.find(([pattern]) => pattern.test(text));
   if (reply !== undefined) return reply[1];
   if (CLIENT.test(text)) return 'lost';
+  if (DISCARDED.test(text)) return classifyDiscarded(error, place);
   const socket = SOCKET.exec(text);
   if (socket === null) return 'other';
   const address = socket[1];
   return address === undefined || place === undefined || isSamePlace(address, place) ? 'lost' : 'other';
+}
+
+function classifyDiscarded(error: unknown, place?: string): RedisErrorKind {
+  const { previousErrors } = error as { previousErrors?: unknown };
+  if (!Array.isArray(previousErrors)) return 'other';
+  const kinds = previousErrors.map((one: unknown) => classifyRedisError(one, place));
+  return kinds.find((kind) => kind !== 'other') ?? 'other';
 }
 
 /** The host name is resolved at this point, so only the port can be compared. A name that was not found has no port. */

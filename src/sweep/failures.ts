@@ -1,10 +1,11 @@
 /** Keeps the last failure of each list for the schedule and the status, and logs when a failure begins, lasts and ends. */
-import { ChangefeedError } from '../errors.js';
+import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Outage } from '../runtime/outage.js';
+import { classifyRedisError } from '../runtime/redis-errors.js';
 import { failureAfter, usualPeriodMs, type Pace, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {
@@ -99,7 +100,17 @@ export function createFailureLog({ workspace, schedule, outage, log, clock }: Fa
   };
 }
 
-/** Such a failure cannot be written to Redis either. The Redis watch reports it. */
-function isAboutRedis({ code }: ChangefeedError): boolean {
-  return code === 'CF_REDIS_EVICTS' || code === 'CF_REDIS_REFUSES' || code === 'CF_REDIS_UNREACHABLE';
+const ABOUT_REDIS: ReadonlySet<ErrorCode> = new Set(['CF_REDIS_EVICTS', 'CF_REDIS_REFUSES', 'CF_REDIS_UNREACHABLE']);
+
+/**
+ * Such a failure says nothing about the list, and the Redis watch reports it. A sweep that stopped at a page is judged by its cause: the
+ * request budget and the stored pages are in Redis. Any other error of ours is judged by its code: the cause of `CF_UNAVAILABLE`, for
+ * example, is a broken connection to the API, and its message may quote what the API says of its own Redis.
+ */
+function isAboutRedis(error: unknown): boolean {
+  let about = error;
+  while (about instanceof ChangefeedError && about.code === 'CF_SWEEP_INCOMPLETE') about = about.cause;
+  if (about instanceof ChangefeedError) return ABOUT_REDIS.has(about.code);
+  if (classifyRedisError(about) !== 'other') return true;
+  return about instanceof Error && about.cause !== undefined && isAboutRedis(about.cause);
 }
