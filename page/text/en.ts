@@ -172,6 +172,7 @@ export const en = {
   'sub.waitingValue': '{waiting} waiting · {active} active · {delayed} to be tried again',
   'sub.dead': 'Dead letters',
   'sub.enabled': 'delivering',
+  'sub.unreadable': 'its keys in Redis cannot be read',
   'sub.failing': 'failing since {when}',
   'sub.disabled': 'paused',
   'sub.since': 'since {when}',

@@ -173,6 +173,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'sub.waitingValue': '대기 {waiting} · 처리 중 {active} · 재시도 예정 {delayed}',
   'sub.dead': '실패한 이벤트',
   'sub.enabled': '전달 중',
+  'sub.unreadable': 'Redis 키를 읽을 수 없음',
   'sub.failing': '{when}부터 실패 중',
   'sub.disabled': '일시 중지됨',
   'sub.since': '{when}부터',

@@ -59,15 +59,17 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
 
 function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
   const { t, number, duration, dateTime } = usePreferences();
-  const { name, handler, on, disabled, failingSince, lagEvents, lagSeconds, waiting, active, delayed, dead } =
-    subscription;
-  const state = disabled !== null ? 'warn' : failingSince !== null ? 'bad' : 'good';
+  const { name, handler, on, disabled, failingSince, unreadable } = subscription;
+  const { lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
+  const state = disabled !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
   const stateText =
     disabled !== null
       ? t('sub.disabled')
-      : failingSince !== null
-        ? t('sub.failing', { when: dateTime(failingSince) })
-        : t('sub.enabled');
+      : unreadable !== null
+        ? t('sub.unreadable')
+        : failingSince !== null
+          ? t('sub.failing', { when: dateTime(failingSince) })
+          : t('sub.enabled');
   return (
     <li class="card subscription">
       <h2>
@@ -76,6 +78,7 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
       <p>
         <span class={`mark ${state}`}>{stateText}</span>
       </p>
+      {unreadable !== null && <p class="message">{unreadable}</p>}
       {disabled !== null && (
         <p class="message">
           {disabled.reason} <span class="quiet">{t('sub.since', { when: dateTime(disabled.at) })}</span>

@@ -15,10 +15,13 @@ import { findUnhandled, measureLag, type ProgressOptions, type Unhandled } from 
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
+import { unreadableKey, type TypeOf } from './unreadable.js';
+import { DEFAULT_TIMING } from './worker.js';
 
 export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
   connect: Connect;
   keys: QueueKeys;
+  typeOf: TypeOf;
   logger: Log;
   clock?: Clock;
   /** Reading waits while Redis cannot be used. @defaultValue Redis counts as always usable */
@@ -59,6 +62,8 @@ export interface SubscriptionStatistics {
   lagEvents: number;
   /** Age of the oldest of these, in seconds; 0 without lag. */
   lagSeconds: number;
+  /** Why its keys in Redis cannot be read, with the name of the key: all counts are then 0; null when they can. */
+  unreadable: string | null;
 }
 
 export interface Dispatcher {
@@ -177,7 +182,25 @@ async function waitUntilAllHandled(wait: WaitOptions, options: CurrentOptions): 
   return derives && first.outcome === 'handled' ? await waitForTails() : first;
 }
 
+/** A damaged key of one subscription must not hide the others. */
 async function describeSubscription(
+  subscription: Subscription,
+  queue: Queue<JobData>,
+  options: CurrentOptions,
+): Promise<SubscriptionStatistics> {
+  try {
+    return await readStatistics(subscription, queue, options);
+  } catch (error) {
+    return unreadableSubscription(subscription, await unreadableKey(queue, error, options.typeOf));
+  }
+}
+
+function unreadableSubscription({ name, handler, on }: Subscription, unreadable: string): SubscriptionStatistics {
+  const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, lagEvents: 0, lagSeconds: 0 };
+  return { name, handler, on, ...nothing, paused: false, disabled: null, failingSince: null, unreadable };
+}
+
+async function readStatistics(
   subscription: Subscription,
   queue: Queue<JobData>,
   options: CurrentOptions,
@@ -204,5 +227,6 @@ async function describeSubscription(
     failingSince: failingSinceMs === null || failingSinceMs <= succeededMs ? null : isoTime(failingSinceMs),
     lagEvents: lag.events,
     lagSeconds: lag.seconds,
+    unreadable: null,
   };
 }

@@ -152,11 +152,17 @@ function listWarnings(
 
 /** Reported in each workspace, because each has its own log. */
 function subscriptionProblems({ at, subscriptions, workspaces }: Facts): Problem[] {
-  return subscriptions.flatMap(({ name, disabled, failingSince }) => {
+  return subscriptions.flatMap(({ name, disabled, failingSince, unreadable }) => {
     const subject = `subscription:${name}`;
+    if (unreadable !== null) {
+      const message = `Subscription "${name}" cannot be read: ${unreadable}`;
+      return workspaces.map((one) =>
+        problem('error', 'subscription.failing', { workspace: one.name, subject, message }),
+      );
+    }
     if (disabled !== null) {
       const { at: since, reason } = disabled;
-      const message = `Subscription "${name}" has been disabled since ${since}: ${reason} Its events wait. Enable it: changefeed enable ${name}.`;
+      const message = `Subscription "${name}" has been disabled since ${since}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} Its events wait. Enable it: changefeed enable ${name}.`;
       return workspaces.map((one) =>
         problem('error', 'subscription.disabled', { workspace: one.name, subject, since, message }),
       );

@@ -146,6 +146,8 @@ function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetG
 }
 
 function exposeSubscription(one: SubscriptionStatus, nowMs: number, set: SetGauge): void {
+  // Its zeros are no counts: no value is better than a wrong one.
+  if (one.unreadable !== null) return;
   const labels = { subscription: one.name };
   set('lagEvents', labels, one.lagEvents);
   set('lagSeconds', labels, one.lagSeconds);

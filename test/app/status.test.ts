@@ -29,3 +29,30 @@ it('status: a damaged value of one list is named as its failure, and the other l
   expect(problem?.message).toContain(damaged);
   expect(problem?.message).not.toContain('damaged-contents');
 });
+
+it.each([
+  ['of the feed', (prefix: string) => `${prefix}:sub:{ops}:health`],
+  ['of BullMQ', (prefix: string) => `${prefix}:sub:{ops}:ops:failed`],
+])('status: a key %s with another type is named, and the other subscriptions are shown', async (_, keyOf) => {
+  const crm = await startOtherCrm();
+  const raw = {
+    workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
+    subscriptions: ['ops', 'rest'].map((name) => ({ handler: 'ndjson', name, path: '/dev/null' })),
+    redis: { prefix: test.keys.prefix },
+  };
+  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: test.url }) });
+  onTestFinished(() => feed.stop());
+  const key = keyOf(test.keys.prefix);
+  await test.redis.set(key, 'secret-contents');
+
+  const { subscriptions, problems } = await feed.status();
+
+  expect(subscriptions.map(({ name, unreadable }) => [name, unreadable === null])).toEqual([
+    ['ops', false],
+    ['rest', true],
+  ]);
+  const problem = problems.find(({ subject }) => subject === 'subscription:ops');
+  expect(problem).toMatchObject({ kind: 'subscription.failing', severity: 'error' });
+  expect(problem?.message).toContain(`RENAME "${key}"`);
+  expect(problem?.message).not.toContain('secret-contents');
+});

@@ -104,4 +104,11 @@ describe('problems', () => {
   ] as const)('problems: %s', (_what, given, expected) => {
     expect(found(given as Parameters<typeof found>[0])).toEqual(expected);
   });
+
+  it('problems: a reason without a full stop gets one', () => {
+    const [problem] = problemsWith({
+      subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'moved', missing: false } })],
+    });
+    expect(problem!.message).toContain(': moved. Its events wait.');
+  });
 });

@@ -136,6 +136,7 @@ export function fanOutDeps({
   return {
     connect,
     keys,
+    typeOf: (key) => redis.type(key),
     log: new RedisLogReader({ redis, keys, connect }),
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),

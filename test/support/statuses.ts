@@ -48,6 +48,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   failingSince: null,
   lagEvents: 0,
   lagSeconds: 0,
+  unreadable: null,
   ...more,
 });
 export const process = (roles: readonly string[], more: object = {}): Status['processes'][number] => ({

@@ -94,6 +94,7 @@ const subscription = z.looseObject({
   paused: z.boolean(),
   disabled: z.looseObject({ at: iso, reason: z.string() }).nullable(),
   failingSince: iso.nullable(),
+  unreadable: z.string().nullable(),
   lagEvents: count,
   lagSeconds: z.number(),
   handledLastMinute: count.describe('at most some 1,000 are counted'),
