@@ -83,6 +83,8 @@ export interface ChangefeedOptions {
   http?: boolean;
   /** Tries per page of the API, the first included, before a sweep is incomplete. @defaultValue 8 */
   attempts?: number;
+  /** Ends the wait for a Redis that does not answer while it is opened. Later it has no effect. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface Changefeed extends Forgetting {
@@ -162,9 +164,9 @@ export interface Changefeed extends Forgetting {
  */
 export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
-  const { stateDir = join(process.cwd(), '.changefeed') } = options;
+  const { stateDir = join(process.cwd(), '.changefeed'), signal } = options;
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
-  const context = await openContext({ config, stateDir, measure: prometheus ?? unmeasured, log, clock });
+  const context = await openContext({ config, stateDir, measure: prometheus ?? unmeasured, log, clock, signal });
   const workspaces = createWorkspaces(context, { attempts });
   const poll = pollRole(context, workspaces);
   const dispatch = dispatchRole(context, workspaces);

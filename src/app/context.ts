@@ -56,6 +56,7 @@ export async function openContext(options: {
   measure: Measure;
   log: Log;
   clock: Clock;
+  signal?: AbortSignal | undefined;
 }): Promise<OpenedContext> {
   const { config, stateDir, measure, clock } = options;
   const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log });

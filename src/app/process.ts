@@ -46,6 +46,8 @@ export interface OpenOptions {
   showsEvents?: boolean;
   /** Changes the configuration each time it is read. */
   adapt?: (config: Config) => Config;
+  /** Ends the wait for a Redis that does not answer. */
+  signal?: AbortSignal | undefined;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
 }
@@ -53,10 +55,17 @@ export interface OpenOptions {
 /** Tries per page while a person waits: about 6 s without an answer. The service tries for about a minute. */
 const INTERACTIVE_ATTEMPTS = 5;
 
-/** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw */
+/** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw; the signal's reason when aborted */
 export async function openService(
   world: ServiceWorld,
-  { path, quiet = false, showsEvents = false, adapt = (config) => config, check = () => undefined }: OpenOptions = {},
+  {
+    path,
+    quiet = false,
+    showsEvents = false,
+    adapt = (config) => config,
+    signal,
+    check = () => undefined,
+  }: OpenOptions = {},
 ): Promise<OpenedService> {
   const { cwd, env } = world;
   const read = async (file: string | undefined): Promise<LoadedConfig> => {
@@ -73,6 +82,7 @@ export async function openService(
     log,
     stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
     http: !quiet,
+    signal,
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
   // By its path: a search could now find another file, or none.

@@ -173,7 +173,12 @@ export async function withFeed<T>(
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
   // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
   const { openService } = await import('../app/process.js');
-  const { feed, config } = await openService(io, { path, quiet: true, check: (loaded) => check(knownOf(loaded)) });
+  const { feed, config } = await openService(io, {
+    path,
+    quiet: true,
+    signal: io.signal,
+    check: (loaded) => check(knownOf(loaded)),
+  });
   try {
     return await use({ feed, ...knownOf(config) });
   } finally {

@@ -165,8 +165,10 @@ async function closeAll(
     await withinTime(closing, stopGraceMs, { clock });
   }
   const late = [...open].map(({ subscription }) => subscription.name);
-  // A handler that does not end keeps its connection open; the process must not wait for it.
-  await Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
+  // A handler that does not end keeps its connection open; the process must not wait for it. Nor for BullMQ, which waits for a
+  // connection that is not there while Redis is away.
+  const abandoning = Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
+  await withinTime(abandoning, stopGraceMs, { clock });
   for (const { subscription } of workers) await closeHandler(subscription, options);
   options.disconnect();
   if (late.length > 0) throw didNotEnd(late, 2 * stopGraceMs);

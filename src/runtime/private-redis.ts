@@ -37,6 +37,8 @@ export interface OpenRedisOptions {
   /** Where a private Redis keeps its data (`redis/`) and its address (`redis.json`). */
   stateDir: string;
   log: Log;
+  /** Ends the wait for a named Redis that does not answer. */
+  signal?: AbortSignal | undefined;
   /** Where to find redis-server and valkey-server. @defaultValue the PATH of the process */
   searchPath?: string | undefined;
   /** Used if neither program is found. @defaultValue Docker */
@@ -58,9 +60,9 @@ export interface OpenedRedis {
  *   command that installs one, CF_CONFIG_INVALID if the URL is not valid
  */
 export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
-  const { url, stateDir, log, searchPath = process.env['PATH'], container = dockerLauncher } = options;
+  const { url, stateDir, log, signal, searchPath = process.env['PATH'], container = dockerLauncher } = options;
   if (url !== undefined) {
-    await checkRedis(url);
+    await checkRedis(url, { signal });
     return { url, origin: 'named', gone: new AbortController().signal, close: () => Promise.resolve() };
   }
   const binary = findRedisBinary(searchPath);

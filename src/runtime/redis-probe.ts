@@ -21,12 +21,17 @@ interface ProbeOptions {
   timeoutMs?: number;
   /** A server that accepts us without checking the password counts as `refused`. @defaultValue false */
   mustKnowPassword?: boolean;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
 }
 
-/** Connects, selects the database, and waits for the answer to PING. */
+/**
+ * Connects, selects the database, and waits for the answer to PING.
+ * @throws the signal's reason when aborted
+ */
 export async function probeRedis(
   url: string,
-  { timeoutMs = 10_000, mustKnowPassword = false }: ProbeOptions = {},
+  { timeoutMs = 10_000, mustKnowPassword = false, signal }: ProbeOptions = {},
 ): Promise<ProbeResult> {
   const { database, address, password } = parseRedisUrl(url);
   const redis = new Redis(address, {
@@ -41,7 +46,8 @@ export async function probeRedis(
     classify(problems.at(-1) ?? error),
   );
   try {
-    const result = await withinTime(answer, timeoutMs);
+    const result = await withinTime(answer, timeoutMs, signal && { signal });
+    signal?.throwIfAborted();
     if (result !== 'late') return result;
     return { outcome: 'silent', cause: problems.at(-1) ?? new Error(`no answer in ${timeoutMs} ms`) };
   } finally {
@@ -51,10 +57,10 @@ export async function probeRedis(
 
 /**
  * @throws ChangefeedError CF_REDIS_UNREACHABLE with host, port, reason and what to do; CF_CONFIG_INVALID if the URL is
- *   not valid
+ *   not valid; the signal's reason when aborted
  */
-export async function checkRedis(url: string): Promise<void> {
-  const result = await probeRedis(url);
+export async function checkRedis(url: string, { signal }: Pick<ProbeOptions, 'signal'> = {}): Promise<void> {
+  const result = await probeRedis(url, { signal });
   if (result.outcome === 'ready') return;
   const { cause } = result;
   throw new ChangefeedError('CF_REDIS_UNREACHABLE', {

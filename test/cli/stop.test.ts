@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useCli } from '../support/cli.js';
@@ -43,7 +43,7 @@ describe('stop: a service', () => {
     return {
       cwd: folder.cwd,
       release: () => writeFileSync(join(folder.cwd, 'released'), ''),
-      start: () => folder.start(['start'], { REDIS_URL: redis.url }),
+      start: (env = {}) => folder.start(['start'], { REDIS_URL: redis.url, ...env }),
       startWorker: () => spawn(program('workers/all'), { cwd: folder.cwd, env: { REDIS_URL: redis.url } }),
     };
   }
@@ -145,6 +145,22 @@ describe('stop: a service', () => {
       `changefeed: a second signal (${second}) ended the process at once. Unfinished work is repeated after the next start. [CF_STOP_TIMEOUT]\n`,
     );
   });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'stop: %s ends a service at once that waits for a silent Redis at its beginning',
+    async (signal) => {
+      let connected = 0;
+      const silent = createTcpServer(() => (connected += 1)).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      onTestFinished(() => void silent.close());
+      const { port } = silent.address() as AddressInfo;
+      const crm = await startOtherCrm();
+      const service = (await folderOf(crm)).start({ REDIS_URL: `redis://127.0.0.1:${port}` });
+      await eventually(() => expect(connected).toBe(1));
+      expect(await service.kill(signal)).toEqual({ code: 0, signal: null });
+      expect(service.stderr).toContain('Stopped before Redis gave an answer; nothing was running yet.\n');
+    },
+  );
 
   it('stop: no program of `exec` goes on after a process that could not wait for it', async () => {
     const crm = await startOtherCrm();
