@@ -10,6 +10,10 @@ export function replayedId(eventId: string, replay: string): string {
   return `${eventId}.${replay}`;
 }
 
+export function eventIdOf(id: string): string {
+  return id.replace(SUFFIXES, '');
+}
+
 /** The replay that sent it; undefined for any other delivery. */
 export function replayOf(id: string): string | undefined {
   return SUFFIXES.exec(id)?.[1];

@@ -6,11 +6,12 @@ import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { LoopBoard } from '../runtime/loop.js';
+import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Connect, Disabled, JobData } from './ports.js';
+import { LostJobs } from './lost-jobs.js';
 import { findUnhandled, measureLag, type ProgressOptions, type Unhandled } from './progress.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
@@ -30,6 +31,8 @@ export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
   loops?: LoopBoard | undefined;
   /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
+  /** How often jobs are searched for that are gone from a queue; ms. Not shorter than the lock of a job. @defaultValue 30000 */
+  lostJobsMs?: number;
 }
 
 export interface WaitOptions {
@@ -101,6 +104,8 @@ export interface Dispatcher {
 
 const CHECK_INTERVAL_MS = 50;
 const HIGH_WATER = 5_000;
+/** A run whose job is gone notices it within the time of its lock; until then its record must not get another job. */
+const LOST_JOBS_MS = DEFAULT_TIMING.lockMs;
 
 export function createDispatcher(given: DispatcherOptions): Dispatcher {
   const options = { ...given, clock: given.clock ?? systemClock };
@@ -108,6 +113,7 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
   let current = options.subscriptions;
   let queues: Queues | undefined;
   let readers: Readers | undefined;
+  let searching: Promise<void> | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const opened = (): Queues => (queues ??= openQueues({ ...options, subscriptions: current }));
@@ -116,11 +122,12 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
   const start = async (): Promise<void> => {
     readers = startReaders({ highWater: HIGH_WATER, ...options, queues: opened(), signal: abort.signal });
     await readers.apply(current);
+    searching = searchLostJobs({ ...options, queues: opened() }, () => current, abort.signal);
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
     abort.abort();
-    await readers?.ended();
+    await Promise.all([readers?.ended(), searching]);
   };
   return {
     start: () => (starting ??= start()),
@@ -154,6 +161,27 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
     noteMissing: (subscriptions) => noteMissing(subscriptions, options),
     exportQueues: () => Promise.all([...opened().all.values()].map((queue) => queue.exportPrometheusMetrics())),
   };
+}
+
+function searchLostJobs(
+  options: CurrentOptions & { queues: Queues },
+  subscriptions: () => readonly Subscription[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
+  const lost = new LostJobs(options);
+  return runLoop({
+    name: 'lost jobs',
+    async run(_turn, alive) {
+      await lost.check(subscriptions(), alive);
+      return lostJobsMs;
+    },
+    ...(watch && { ready: (within) => watch.untilUsable(within) }),
+    signal,
+    log: logger,
+    clock,
+    ...(loops && { loops }),
+  });
 }
 
 type CurrentOptions = DispatcherOptions & { clock: Clock };

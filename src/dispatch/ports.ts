@@ -106,6 +106,14 @@ export interface Pending {
   oldest: string | null;
 }
 
+/** The deliveries that must have a job. */
+export interface Heads {
+  /** The heads of the ordering groups. `held`: it is a dead letter, which keeps its failed job. */
+  ordered: readonly { group: string; entry: Entry; held: boolean }[];
+  /** Those without an order. `logId`: or just before it. */
+  unordered: readonly { id: string; logId: string }[];
+}
+
 /**
  * Keeps the events of one record in order within one subscription. Each record has an ordering group: a list of its deliveries, of which
  * the head alone has a job. Every operation can be repeated after a crash without further effect.
@@ -124,6 +132,11 @@ export interface RecordGate {
   /** What is stored with a delivery; null when nothing is. */
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
   pending(subscription: string, workspace: string): Promise<Pending>;
+  /**
+   * Every delivery that must have a job. Not read at one moment: one that leaves meanwhile may still be named, as one without an order
+   * too. Searches all keys of Redis.
+   */
+  heads(subscription: string, workspace: string): Promise<Heads>;
 }
 
 /** One side effect of one event's handling. */

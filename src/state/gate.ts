@@ -13,6 +13,7 @@ import type {
   Claim,
   Entered,
   Entry,
+  Heads,
   Hold,
   Look,
   Merge,
@@ -30,6 +31,8 @@ const advanceScript = loadScript('group-advance');
 
 /** A repetition of a batch is recognised until this long after it. The mark of the log itself is kept. */
 const MARK_KEPT_MS = 7 * 86_400_000;
+/** Keys looked at by one step of a search. */
+const SCANNED = 1_000;
 
 interface Question {
   claim: Claim;
@@ -116,6 +119,33 @@ export class RedisRecordGate implements RecordGate {
     return { events, oldest };
   }
 
+  async heads(subscription: string, workspace: string): Promise<Heads> {
+    const scored = await this.#redis.zrange(this.#keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
+    const left = new Map<string, string>();
+    for (let at = 0; at < scored.length; at += 2) left.set(scored[at] ?? '', scored[at + 1] ?? '');
+    const ordered = new Map<string, { entry: Entry; held: boolean }>();
+    const match = this.#keys.groupsOf(subscription, workspace);
+    for await (const found of this.#redis.scanStream({ match, count: SCANNED })) {
+      for (const { group, texts } of await this.#readGroups(subscription, found as string[])) {
+        const [head, ...behind] = texts;
+        if (head === undefined) continue;
+        const entry = this.#entryOf(head, subscription, { workspace, group, id: '', token: '' });
+        ordered.set(group, { entry, held: !left.delete(entry.id) });
+        for (const text of behind) left.delete(idOf(text));
+      }
+    }
+    return {
+      ordered: [...ordered].map(([group, head]) => ({ group, ...head })),
+      unordered: [...left].map(([id, score]) => ({ id, logId: logIdOf(score) })),
+    };
+  }
+
+  async #readGroups(subscription: string, keys: readonly string[]): Promise<{ group: string; texts: string[] }[]> {
+    const start = this.#keys.group(subscription, '').length;
+    const lists = await Promise.all(keys.map((key) => this.#redis.lrange(key, 0, -1)));
+    return keys.map((key, index) => ({ group: key.slice(start), texts: lists[index] ?? [] }));
+  }
+
   async #readStored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]> {
     const key = this.#keys.payloads(subscription);
     const texts = await this.#redis.hmget(key, ...ids);
@@ -170,6 +200,7 @@ export class RedisRecordGate implements RecordGate {
 
 const storedSchema: z.ZodType<StoredEvent> = z.object({
   event: eventSchema,
+  traceparent: z.string().optional(),
   former: z.array(z.unknown()).optional(),
 }) as never;
 
@@ -185,10 +216,18 @@ function isKind(text: string): text is Entry['kind'] {
   return text === 'logged' || text === 'stored' || text === 'decided';
 }
 
-/** The log id of the oldest pending delivery, or a little before it; see `scoreOf` in group-enter.lua. */
+function idOf(entry: string): string {
+  return entry.split(SEPARATOR, 1)[0] ?? '';
+}
+
+/** The log id of the oldest pending delivery, or a little before it. */
 export async function readOldestPending(redis: Redis, key: string): Promise<string | null> {
   const [, score] = await redis.zrange(key, '0', '0', 'WITHSCORES');
-  if (score === undefined) return null;
+  return score === undefined ? null : logIdOf(score);
+}
+
+/** The counterpart of `scoreOf` in group-enter.lua: the log id, or a little before it. */
+function logIdOf(score: string): string {
   const ms = Math.floor(Number(score));
   return `${ms}-${Math.round((Number(score) - ms) * 4_096)}`;
 }

@@ -164,6 +164,7 @@ export const openGate: RecordGate = {
   merge: () => Promise.resolve({ outcome: 'head' }),
   stored: () => Promise.resolve(null),
   pending: () => Promise.resolve({ events: 0, oldest: null }),
+  heads: () => Promise.resolve({ ordered: [], unordered: [] }),
 };
 
 /** A backfill store with some of its operations replaced. */
@@ -189,6 +190,7 @@ export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): Record
     merge: (...args) => gate.merge(...args),
     stored: (...args) => gate.stored(...args),
     pending: (...args) => gate.pending(...args),
+    heads: (...args) => gate.heads(...args),
     ...changes,
   };
 }

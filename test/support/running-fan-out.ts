@@ -28,6 +28,8 @@ export interface FanOutExtras {
   source?: SnapshotSource;
   logger?: Log;
   highWater?: number;
+  lostJobsMs?: number;
+  workspaces?: readonly string[];
   stopGraceMs?: number;
   comparisonOf?: HandlerPoolOptions['comparisonOf'];
 }

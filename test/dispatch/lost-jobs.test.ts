@@ -1,0 +1,231 @@
+import type { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { LostJobs } from '../../src/dispatch/lost-jobs.js';
+import type { JobData, RecordGate } from '../../src/dispatch/ports.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Handle, HandleBatch, Subscription } from '../../src/handlers/handler.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { RedisLogReader } from '../../src/state/event-log.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+const ADDED = /their jobs were added again/;
+const WORKSPACES = [WORKSPACE, 'other'];
+
+/** Deletes keys of the queue as `redis-cli DEL` does. */
+async function del(pattern: string): Promise<void> {
+  const found = await test.redis.keys(`${test.keys.subscriptionQueuePrefix('s')}:s:${pattern}`);
+  expect(found.length).toBeGreaterThan(0);
+  await test.redis.del(...found);
+}
+
+const WAYS: readonly (readonly [name: string, empty: (queue: Queue<JobData>) => Promise<unknown>])[] = [
+  ['drain()', (queue) => queue.drain(true)],
+  ['clean()', (queue) => queue.clean(0, 1_000, 'wait')],
+  ['obliterate()', (queue) => queue.obliterate({ force: true })],
+  ['job.remove()', async (queue) => Promise.all((await queue.getJobs(['waiting'])).map((job) => job.remove()))],
+  ['DEL of all keys of the queue', () => del('*')],
+  ['DEL of the list of waiting jobs', () => del('wait')],
+];
+
+/** A subscription `s`, whose jobs are searched for every 50 ms unless it says otherwise. */
+async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobsMs = 50) {
+  const warnings: string[] = [];
+  const warn = (facts: object, message: string): void =>
+    void warnings.push(`${Number((facts as { added?: number }).added)} ${message}`);
+  const logger: Log = { ...silentLog, warn, child: () => logger };
+  let checks = 0;
+  const own = new RedisRecordGate(test.redis, test.keys);
+  const gate: RecordGate = wrapGate(own, {
+    pending: (...args) => {
+      checks += 1;
+      return own.pending(...args);
+    },
+  });
+  const extras = { logger, gate, workspaces: WORKSPACES, lostJobsMs };
+  const running = await runFanOut(test, [aSubscription('s', handle, more)], extras);
+  const queue = running.queues.of('s');
+  const pending = async (): Promise<number> => {
+    const each = await Promise.all(WORKSPACES.map((workspace) => own.pending('s', workspace)));
+    return each.reduce((sum, { events }) => sum + events, 0);
+  };
+  return {
+    ...running,
+    ...{ warnings, queue, pending, gate },
+    /** Waits until each workspace was checked several times more. */
+    severalChecks: async () => {
+      const before = checks;
+      await eventually(() => expect(checks).toBeGreaterThan(before + 20));
+    },
+    /** Appends events while the queue is paused, and waits until they are pending and have this number of jobs. */
+    put: async (events: readonly ChangeEvent[], jobs: number) => {
+      const before = await pending();
+      await queue.pause();
+      await appendEvents(test.redis, test.keys, events);
+      await eventually(async () => expect(await pending()).toBe(before + events.length));
+      await eventually(async () => expect(await queue.getWaitingCount()).toBe(jobs));
+    },
+  };
+}
+
+const line = ({ source, subject, data }: ChangeEvent): string => `${source} ${subject} ${data.sequence}`;
+/** Three events of each of three records in two workspaces. */
+const someEvents = (): ChangeEvent[] =>
+  [1, 2, 3].flatMap((sequence) =>
+    ['r1', 'r2', 'r3'].flatMap((record) => WORKSPACES.map((workspace) => changeEvent({ record, sequence, workspace }))),
+  );
+const sequencesOf = (lines: readonly string[], record: string): string[] =>
+  lines.filter((one) => one.startsWith(record)).map((one) => one.slice(-1));
+
+describe.each(['record', 'none'] as const)('order %s: jobs that were removed by hand', (order) => {
+  it.each(WAYS)('lost jobs: after %s, every event is handled once and in order', async (_name, empty) => {
+    const lines: string[] = [];
+    const { put, queue, pending, warnings } = await fanOut((event) => void lines.push(line(event)), { order });
+    const events = someEvents();
+    const jobs = order === 'none' ? 9 : 3;
+    await put(events, 2 * jobs);
+    await empty(queue);
+    // Without it, the queue stays paused where its pause was not removed too.
+    await queue.resume();
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect([...lines].sort()).toEqual(events.map(line).sort());
+    const ordered = WORKSPACES.map((name) => sequencesOf(lines, `/workspaces/${name} r1`).join(''));
+    expect(order === 'none' ? ['123', '123'] : ordered).toEqual(['123', '123']);
+    const added = (): number[] => warnings.filter((one) => ADDED.test(one)).map((one) => parseInt(one));
+    await eventually(() => expect(added()).toEqual([jobs, jobs]));
+  });
+
+  it('lost jobs: a single job that was removed from a busy queue; the one that runs is not disturbed', async () => {
+    const lines: string[] = [];
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const handle: Handle = async (event, { signal }) => {
+      if (event.subject === 'r1') await released;
+      signal.throwIfAborted();
+      lines.push(line(event));
+    };
+    const { append, put, queue, pending, warnings } = await fanOut(handle, { order, concurrency: 1 });
+    await append(1);
+    await eventually(async () => expect(await queue.getActiveCount()).toBe(1));
+    const [lost, other] = ['r2', 'r3'].map((record) => changeEvent({ record, sequence: 1 }));
+    await put([lost!, other!], 2);
+    await queue.remove(lost!.id);
+    // The list of active jobs is gone too; the job that runs has its lock.
+    await del('active');
+    await eventually(() => expect(warnings).toHaveLength(1));
+    release();
+    await queue.resume();
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(lines.toSorted()).toEqual(['r1', 'r2', 'r3'].map((record) => `/workspaces/acme ${record} 1`));
+    expect(warnings[0]).toMatch(/^1 .*added again/);
+  });
+
+  it('lost jobs: a job is added by the second check that misses it, because a run that lost it may not know yet', async () => {
+    const { put, queue, queues, gate } = await fanOut(() => undefined, { order }, 3_600_000);
+    await put([changeEvent({ record: 'r1', sequence: 1 })], 1);
+    const connect = (): Redis => test.connect();
+    const log = new RedisLogReader({ redis: test.redis, keys: test.keys, connect });
+    const found = { workspaces: [WORKSPACE], queues, gate, log, logger: silentLog, clock: systemClock };
+    const lost = new LostJobs(found);
+    const waitingAfterCheck = async (): Promise<number> => {
+      await lost.check([aSubscription('s', () => undefined, { order })], () => undefined);
+      return await queue.getWaitingCount();
+    };
+    expect(await waitingAfterCheck()).toBe(1);
+    await queue.drain();
+    expect(await waitingAfterCheck()).toBe(0);
+    expect(await waitingAfterCheck()).toBe(1);
+  });
+
+  it('lost jobs: those of a replay and of a retried dead letter', async () => {
+    const lines: string[] = [];
+    let fails = true;
+    const handle: Handle = (event, { replay }) => {
+      if (fails) throw new Error('no luck');
+      lines.push(`${replay ? 'replayed ' : ''}${event.data.sequence}`);
+    };
+    const retry = { attempts: 1, delayMs: 1, maxDelayMs: 1 };
+    const { append, dispatcher, dead, queue, pending } = await fanOut(handle, { order, retry });
+    await append(1, 2);
+    await eventuallyDead(dead, 2);
+    fails = false;
+    await queue.pause();
+    expect(await dead.retry()).toBe(2);
+    expect(await dispatcher.replay({ subscription: 's', from: 'beginning' })).toMatchObject({ events: 2 });
+    await queue.drain(true);
+    await queue.resume();
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(order === 'none' ? lines.toSorted() : lines).toEqual(['1', '2', 'replayed 1', 'replayed 2']);
+  });
+
+  it('lost jobs: those of a paused queue are not lost', async () => {
+    const { put, queue, severalChecks, warnings } = await fanOut(() => undefined, { order });
+    await put(someEvents(), order === 'none' ? 18 : 6);
+    const jobs = async () => (await queue.getJobs(['waiting'])).map(({ id, data }) => `${id} ${data.addition}`);
+    const before = await jobs();
+    await severalChecks();
+    expect({ jobs: await jobs(), warnings }).toEqual({ jobs: before, warnings: [] });
+  });
+});
+
+describe('jobs that were removed by hand', () => {
+  it('lost jobs: a dead letter that is held is not run again; when it is removed too, the next event goes on', async () => {
+    const seen: number[] = [];
+    const handle: Handle = ({ data }) => {
+      seen.push(data.sequence);
+      if (data.sequence === 1) throw new Error('no luck');
+    };
+    const retry = { attempts: 1, delayMs: 1, maxDelayMs: 1 };
+    const { append, dead, queue, pending, severalChecks, warnings } = await fanOut(handle, { whenDead: 'hold', retry });
+    await append(1, 2, 3);
+    await eventuallyDead(dead, 1);
+    await severalChecks();
+    expect({ seen, pending: await pending(), dead: await dead.count(), warnings }).toEqual({
+      ...{ seen: [1], pending: 2, dead: 1, warnings: [] },
+    });
+
+    await queue.clean(0, 10, 'failed');
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(seen).toEqual([1, 2, 3]);
+    await eventually(() => expect(warnings).toEqual([expect.stringContaining('the events behind them go on')]));
+  });
+
+  it('lost jobs: a head that waits until its record is quiet still waits, and is merged', async () => {
+    const merged: (number | undefined)[][] = [];
+    const handle: Handle = ({ data }) => void merged.push([data.merged?.firstSequence, data.sequence]);
+    const settle = { stillMs: 1_500, atMostMs: 60_000 };
+    const { append, queue, pending, warnings } = await fanOut(handle, { settle });
+    await append(1, 2);
+    await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
+    await queue.drain(true);
+    await eventually(() => expect(warnings).toHaveLength(1));
+    await append(3);
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(merged).toEqual([[1, 3]]);
+  });
+
+  it('lost jobs: those of a subscription that handles batches', async () => {
+    const lines: string[] = [];
+    const handleBatch: HandleBatch = (events) => void lines.push(...events.map(line));
+    const batch = { size: 4, lingerMs: 1, handle: handleBatch };
+    const { put, queue, pending } = await fanOut(() => undefined, { batch });
+    const events = someEvents();
+    await put(events, 6);
+    await queue.drain(true);
+    await queue.resume();
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect([...lines].sort()).toEqual(events.map(line).sort());
+    expect(sequencesOf(lines, '/workspaces/acme r1')).toEqual(['1', '2', '3']);
+  });
+});
