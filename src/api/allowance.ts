@@ -38,9 +38,9 @@ const PROBE = { share: 1.1, requests: 2 };
 /** From the end of a probe that was not refused to the whole budget: the other client is gone. */
 const REST_WINDOWS = 1.5;
 /** A probe costs one refusal if the other clients are still there, so it is made after this many accepted requests … */
-const ANSWERS_PER_PROBE = 620;
-/** … but after at most this many windows: two minutes of the quota of 10 s, so that an unused quota is noticed. */
-const LONGEST_HOLD_WINDOWS = 11.5;
+const ANSWERS_PER_PROBE = 680;
+/** … but after at most this many windows: 135 s of the quota of 10 s, so that an unused quota is noticed. */
+const LONGEST_HOLD_WINDOWS = 13.5;
 const SHORTEST_HOLD_WINDOWS = 3;
 /** Of the whole budget a tenth may be spent at once: enough for all lists to start together. */
 const BURST_SHARE = 0.1;

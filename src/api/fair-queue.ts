@@ -14,7 +14,7 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
  * The walk of all lists finds every change, however the other requests fail, so it sets the longest delay: the time of a walk in the
  * whole budget, divided by the part that is left to walks.
  */
-const URGENT_SHARE = 0.3;
+const URGENT_SHARE = 0.4;
 
 /** The least weight of a list's tail, of that of the list which gains most: any list may begin to grow. */
 const LEAST_TAIL_WEIGHT = 0.4;

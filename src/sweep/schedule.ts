@@ -107,6 +107,14 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
   return { pages: lastSweep.pages, changesPerSecond: changes / seconds, createdPerSecond: created / seconds };
 }
 
+/**
+ * The same during the first sweep, whose end is not known: a list that has shown so many pages probably has as many more. Without it, lists
+ * that are complete would be swept again and again while a large one is read for the first time.
+ */
+export function firstLoad(pagesSoFar: number): WalkLoad {
+  return { pages: 2 * pagesSoFar, changesPerSecond: 0, createdPerSecond: 0 };
+}
+
 /** The failure of a list after one more failed attempt. */
 export function failureAfter(before: ListFailure | null, error: ChangefeedError, attempt: Attempt): ListFailure {
   const { nowMs, periodMs, random } = attempt;

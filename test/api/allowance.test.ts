@@ -10,16 +10,16 @@ const at = (level: number, agoMs: number): number => allowanceAfter(LIMITS, { le
 
 describe('budget: what is allowed after a 429', () => {
   it('budget: is a little less than what was accepted before it, then slowly a little more, then all', () => {
-    expect([0, 5, 10, 60, 114].map((seconds) => at(50, seconds * SECOND))).toEqual([45, 47, 47, 47, 47]);
-    expect([120, 125, 130, 135].map((seconds) => at(50, seconds * SECOND))).toEqual([49, 51, 53, 55]);
-    expect(at(50, 150 * SECOND)).toBe(100);
+    expect([0, 5, 10, 60, 134].map((seconds) => at(50, seconds * SECOND))).toEqual([45, 47, 47, 47, 47]);
+    expect([140, 145, 150, 155].map((seconds) => at(50, seconds * SECOND))).toEqual([49, 51, 53, 55]);
+    expect(at(50, 170 * SECOND)).toBe(100);
   });
 
   it('budget: lets a tenth be sent at once, but only long after a refusal', () => {
     expect(allowanceAfter(LIMITS, null)).toEqual({ requests: 100, burst: 10 });
     expect(allowanceAfter(LIMITS, { level: 50, agoMs: 0 }).burst).toBe(2);
-    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 160 * SECOND })).toEqual({ requests: 100, burst: 2 });
-    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 200 * SECOND })).toEqual({ requests: 100, burst: 10 });
+    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 180 * SECOND })).toEqual({ requests: 100, burst: 2 });
+    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 220 * SECOND })).toEqual({ requests: 100, burst: 10 });
   });
 
   it('budget: never exceeds the limits, never falls below a tenth, and only grows with time', () => {
@@ -146,7 +146,7 @@ describe('budget: next to another client', () => {
     (leavesAtSeconds) => {
       const samples = simulate({ foreign: 5, leavesAtSeconds, seconds: leavesAtSeconds + 200 });
       const recovered = samples.findIndex(({ allowed }, second) => second >= leavesAtSeconds && allowed === 100);
-      expect(recovered - leavesAtSeconds).toBeLessThanOrEqual(150);
+      expect(recovered - leavesAtSeconds).toBeLessThanOrEqual(170);
     },
   );
 });

@@ -73,8 +73,9 @@ export const PROFILES: readonly Profile[] = [
 export function profileNamed(name: string): Profile {
   const profile = PROFILES.find((each) => each.name === name);
   if (profile !== undefined) return profile;
-  const names = PROFILES.map((each) => each.name).join(', ');
-  throw new ChangefeedError('CF_USAGE', { message: `There is no sandbox profile "${name}". Choose one of: ${names}.` });
+  throw new ChangefeedError('CF_USAGE', {
+    message: `There is no sandbox profile "${name}". "changefeed sandbox --profile list" shows them all.`,
+  });
 }
 
 /** @throws ChangefeedError CF_USAGE for an unknown fault */
