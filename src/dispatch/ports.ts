@@ -16,7 +16,7 @@ export interface LogReader {
   /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
   /** The event with this log id; null when the log no longer contains it. */
-  event(workspace: string, logId: string): Promise<ChangeEvent | null>;
+  event(workspace: string, logId: string): Promise<LoggedEvent | null>;
   /** Events after `after`, as soon as there are any; none after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]>;
   /** Closes the connections that `waitForMore` opened. */
@@ -51,6 +51,8 @@ export interface Entry {
 /** What is stored with the group. */
 export interface StoredEvent {
   event: ChangeEvent;
+  /** The W3C trace context of the commit that logged it; of the first one, if events were merged. */
+  traceparent?: string | undefined;
   /** The attempts of a dead letter before it was retried. */
   former?: readonly FailedAttempt[];
 }
@@ -304,5 +306,6 @@ export interface Delivery {
   workspace: string;
   logId: string;
   event: ChangeEvent;
+  traceparent?: string | undefined;
   former?: readonly FailedAttempt[];
 }

@@ -124,9 +124,8 @@ async function load(
   { workspace }: Claim,
   { log, gate, subscription }: RunContext,
 ): Promise<Delivery | null> {
-  const stored =
-    kind === 'logged' ? { event: await log.event(workspace, logId) } : await gate.stored(subscription.name, id);
-  return stored?.event == null ? null : { ...stored, event: stored.event, id, workspace, logId };
+  const stored = kind === 'logged' ? await log.event(workspace, logId) : await gate.stored(subscription.name, id);
+  return stored === null ? null : { ...stored, id, workspace, logId };
 }
 
 /** Up to the first that is gone. */

@@ -234,4 +234,6 @@ export interface ChangeEvent {
 export interface LoggedEvent {
   readonly logId: string;
   readonly event: ChangeEvent;
+  /** The W3C trace context of the commit that logged it. Absent where telemetry was off. */
+  readonly traceparent?: string;
 }

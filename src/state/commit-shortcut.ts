@@ -36,14 +36,14 @@ export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
 async function commitShortcut(
   scope: WorkspaceRedis,
   list: ListName,
-  { token, writes, schema, created, forget }: ShortcutCommit,
+  { token, writes, schema, created, forget, traceparent }: ShortcutCommit,
 ): Promise<CommitResult> {
   const changes = [
     ...created.map((key): FieldChange => [MEMBERS, 'set', CREATED + key, '']),
     ...(forget === null ? [] : forgetPage(forget)),
     ...schemaChanges(schema),
   ];
-  return await run(scope, list, { head: headOf(token), writes, changes });
+  return await run(scope, list, { head: headOf(token), writes, changes, traceparent });
 }
 
 /** The walk under way may have read the page already, and may recognise it in the next sweep. */

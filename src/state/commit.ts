@@ -58,6 +58,7 @@ export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: 
     writes,
     events,
     changes,
+    traceparent: commit.traceparent,
   });
 }
 
@@ -73,6 +74,7 @@ export async function commitRemovals(
     head: [commit.token, randomUUID(), packVersioned(commit.checkpoint), '', ''],
     writes: commit.writes,
     changes: [...changes, ...schemaChanges(commit.schema)],
+    traceparent: commit.traceparent,
   });
 }
 
@@ -83,6 +85,7 @@ export interface Step {
   /** Events about the list. */
   events?: readonly ChangeEvent[];
   changes: readonly FieldChange[];
+  traceparent?: string | undefined;
 }
 
 /** Another process may add a shape, or store the list again, between any two attempts. More than a few times is a fault. */
@@ -91,7 +94,7 @@ const ATTEMPTS = 5;
 export async function run(
   scope: WorkspaceRedis,
   list: ListName,
-  { head, writes = [], events = [], changes }: Step,
+  { head, writes = [], events = [], changes, traceparent = '' }: Step,
 ): Promise<CommitResult> {
   const { redis, keys, workspace } = scope;
   const touched = [
@@ -108,6 +111,7 @@ export async function run(
     ...events.map((event) => JSON.stringify(event)),
     ...changeArguments(changes),
     ...timerArguments(writes),
+    traceparent,
   ];
   let known = writes.length === 0 ? NO_SHAPES : await knownShapes(scope, list);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

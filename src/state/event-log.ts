@@ -1,6 +1,7 @@
 /**
- * A workspace's event log: a Redis stream whose entries have one field, the event's JSON. Sweeps append to it in their commits
- * (lua/commit-page.lua); here it is read, and derive functions append to it.
+ * A workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON, and with telemetry the field
+ * `traceparent`. Readers ignore other fields. Sweeps append to it in their commits (lua/commit-page.lua); here it is read, and derive
+ * functions append to it.
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -44,7 +45,7 @@ export class RedisLogReader implements LogReader {
   /**
    * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
    */
-  readonly #kept = new Map<string, string>();
+  readonly #kept = new Map<string, Entry>();
   /** Whether this process handles events at all. */
   #keeps = false;
   readonly #event = gatherEach((workspace, logIds: readonly string[]) => this.#readEach(workspace, logIds));
@@ -73,15 +74,16 @@ export class RedisLogReader implements LogReader {
     return newest?.[0] ?? BEFORE_ALL;
   }
 
-  event(workspace: string, logId: string): Promise<ChangeEvent | null> {
+  event(workspace: string, logId: string): Promise<LoggedEvent | null> {
     this.#keeps = true;
     const kept = this.#kept.get(`${this.#keys.log(workspace)} ${logId}`);
-    return kept === undefined ? this.#event(workspace, logId) : Promise.resolve(JSON.parse(kept) as ChangeEvent);
+    // It was checked when it was read.
+    return kept === undefined ? this.#event(workspace, logId) : Promise.resolve(loggedFrom(kept, JSON.parse));
   }
 
   #parsed(log: string, entries: readonly Entry[]): LoggedEvent[] {
     if (this.#keeps) {
-      for (const [logId, fields] of entries) this.#kept.set(`${log} ${logId}`, fields[1] ?? '');
+      for (const entry of entries) this.#kept.set(`${log} ${entry[0]}`, entry);
       for (const oldest of this.#kept.keys()) {
         if (this.#kept.size <= MOST_KEPT) break;
         this.#kept.delete(oldest);
@@ -90,7 +92,7 @@ export class RedisLogReader implements LogReader {
     return entries.map((entry) => parseEntry(log, entry));
   }
 
-  async #readEach(workspace: string, logIds: readonly string[]): Promise<(ChangeEvent | null)[]> {
+  async #readEach(workspace: string, logIds: readonly string[]): Promise<(LoggedEvent | null)[]> {
     const log = this.#keys.log(workspace);
     const pipeline = this.#redis.pipeline();
     for (const logId of logIds) pipeline.xrange(log, logId, logId);
@@ -98,7 +100,7 @@ export class RedisLogReader implements LogReader {
     return answers.map(([error, entries]) => {
       if (error) throw error;
       const [entry] = entries as Entry[];
-      return entry === undefined ? null : parseEntry(log, entry).event;
+      return entry === undefined ? null : parseEntry(log, entry);
     });
   }
 
@@ -152,16 +154,18 @@ export interface DerivedCall {
   derive: string;
   /** Id of the event from which the derive function made its events. */
   source: string;
+  /** Logged with the events. @defaultValue none */
+  traceparent?: string | undefined;
 }
 
 /** Appends the events that a derive function made of one event. `before`: an earlier call did; nothing is appended. */
 export async function appendOnce(
   { redis, keys }: { redis: Redis; keys: Keys },
-  { workspace, derive, source }: DerivedCall,
+  { workspace, derive, source, traceparent = '' }: DerivedCall,
   events: readonly ChangeEvent[],
 ): Promise<'appended' | 'before'> {
   const touched = [keys.log(workspace), keys.derived(workspace, derive, source)];
-  const args = [MARK_MS, ...events.map((event) => JSON.stringify(event))];
+  const args = [MARK_MS, traceparent, ...events.map((event) => JSON.stringify(event))];
   const [word] = words(appendDerived, await appendDerived.run(redis, touched, args));
   if (word === 'appended' || word === 'before') return word;
   throw unexpectedAnswer(appendDerived, word);
@@ -186,10 +190,22 @@ export async function readRecentEvents(
   return events;
 }
 
-function parseEntry(log: string, [logId, fields]: Entry): LoggedEvent {
+function parseEntry(log: string, entry: Entry): LoggedEvent {
+  const [logId] = entry;
   const remedy = `XDEL ${log} ${logId} removes the entry; subscriptions then go on with the next one.`;
   const at = { key: log, field: logId, what: 'an event', remedy };
-  return { logId, event: readEvent(fields[fields.indexOf('event') + 1] ?? '', at) };
+  return loggedFrom(entry, (json) => readEvent(json, at));
+}
+
+function loggedFrom([logId, fields]: Entry, read: (json: string) => unknown): LoggedEvent {
+  let json = '';
+  let traceparent: string | undefined;
+  // Names alternate with values, and a value may be anything.
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    if (fields[at] === 'event') json = fields[at + 1] ?? '';
+    else if (fields[at] === 'traceparent') traceparent = fields[at + 1];
+  }
+  return { logId, event: read(json) as ChangeEvent, ...(traceparent !== undefined && { traceparent }) };
 }
 
 /** Only what every reader relies on: checking a full schema would take longer than parsing the events. */

@@ -42,7 +42,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
       const todos = new Map(await storedTodos(scope, stored));
       return wanted.map((key) => todos.get(key) ?? null);
     },
-    async fire({ kind, key, atMs }, todo, event) {
+    async fire({ kind, key, atMs }, todo, event, traceparent = '') {
       const version = todo?.version ?? NOTHING;
       const args = [
         `${kind} ${key}`,
@@ -51,6 +51,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
         recordField(key),
         version,
         event === null ? '' : JSON.stringify(event),
+        traceparent,
       ];
       const [word] = words(fireTimer, await fireTimer.run(redis, touched, args));
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;

@@ -182,6 +182,8 @@ export interface PageCommit {
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
+  /** W3C trace context of the commit, logged with its events. @defaultValue none */
+  traceparent?: string;
 }
 
 /** A step after the last page that commits removals. */
@@ -191,6 +193,8 @@ export interface RemovalCommit {
   writes: readonly RecordWrite[];
   missing: readonly (readonly [key: string, entry: Missing | null])[];
   schema: SchemaDelta;
+  /** W3C trace context of the commit, logged with its events. @defaultValue none */
+  traceparent?: string;
 }
 
 export interface StoredSweep {

@@ -152,12 +152,12 @@ if (role === 'dispatch') {
   };
   const log: Pick<typeof deps.log, 'event'> = {
     async event(...args) {
-      const event = await deps.log.event(...args);
-      if (event?.id === process.env['FAN_OUT_STOPS']) {
+      const logged = await deps.log.event(...args);
+      if (logged?.event.id === process.env['FAN_OUT_STOPS']) {
         writeSync(1, 'stopped\n');
         process.kill(process.pid, 'SIGSTOP');
       }
-      return event;
+      return logged;
     },
   };
   await createHandlerPool({ ...deps, log, gate, health, timing, subscriptions: [subscription] }).start();

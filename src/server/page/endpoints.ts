@@ -122,9 +122,9 @@ function eventEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       answer: answers.oneEvent,
       async handle({ params: { workspace = '', logId = '' } }) {
         const known = source.workspaces().some(({ name }) => name === workspace) && /^\d{1,15}-\d{1,20}$/.test(logId);
-        const event = known ? await source.log.event(workspace, logId) : null;
-        if (event === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
-        return { view: await views({ logId, event }), event };
+        const logged = known ? await source.log.event(workspace, logId) : null;
+        if (logged === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
+        return { view: await views(logged), event: logged.event };
       },
     }),
   ];

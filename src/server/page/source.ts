@@ -4,7 +4,7 @@ import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { FindRecord } from '../../events/about.js';
-import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
+import type { LoggedEvent } from '../../events/types.js';
 import type { Status } from '../../observability/status.js';
 import type { TodosCall, TodosReport } from '../../todos/report.js';
 
@@ -18,7 +18,7 @@ export interface PageWorkspace {
 export interface LogHistory {
   /** Events before `before` (exclusive; `'+'` is the end), newest first, at most `count`. */
   readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]>;
-  event(workspace: string, logId: string): Promise<ChangeEvent | null>;
+  event(workspace: string, logId: string): Promise<LoggedEvent | null>;
 }
 
 export interface PageSource {

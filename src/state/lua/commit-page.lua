@@ -30,6 +30,7 @@
        then m · m × event about the list
        then k · k × (3, 4 or 7, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[3], KEYS[4] or KEYS[7]
        then t · t × (timer, ms or "" for none)
+       last: traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
   RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"} · {"shapes"}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
@@ -49,23 +50,24 @@ end
 redis.call('HSET', KEYS[3], 'step', ARGV[2])
 
 local events = 0
+local function append(event)
+  local trace = ARGV[#ARGV]
+  if trace == '' then redis.call('XADD', KEYS[2], '*', 'event', event)
+  else redis.call('XADD', KEYS[2], '*', 'event', event, 'traceparent', trace) end
+  events = events + 1
+end
+
 local at = 10
 if tonumber(ARGV[9]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], '\3', ARGV[8]) end
 for _ = 1, tonumber(ARGV[9]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
   local last = at + 2 + tonumber(ARGV[at + 2])
-  for i = at + 3, last do
-    redis.call('XADD', KEYS[2], '*', 'event', ARGV[i])
-    events = events + 1
-  end
+  for i = at + 3, last do append(ARGV[i]) end
   at = last + 1
 end
 
-for i = at + 1, at + tonumber(ARGV[at]) do
-  redis.call('XADD', KEYS[2], '*', 'event', ARGV[i])
-  events = events + 1
-end
+for i = at + 1, at + tonumber(ARGV[at]) do append(ARGV[i]) end
 at = at + tonumber(ARGV[at]) + 1
 
 for _ = 1, tonumber(ARGV[at]) do

@@ -3,7 +3,7 @@
   was read, a sweep may have found it completed, moved or removed.
   KEYS 1 due · 2 records · 3 log · 4 members · 5 walk
   ARGV 1 timer · 2 its ms · 3 the todo's key · 4 its field in the records · 5 its packed record as it was read ("" for none)
-       6 event ("" for none)
+       6 event ("" for none) · 7 traceparent ("" for none)
   RETURN {"fired"} · {"moved"}: timer or todo has changed · {"waits"}: the todo is missing or quarantined, the timer stays
   Cost O(log timers). Never calls TIME. ]]
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -13,5 +13,8 @@ if redis.call('HEXISTS', KEYS[4], 'm ' .. ARGV[3]) == 1 or redis.call('HEXISTS',
   return { 'waits' }
 end
 redis.call('ZREM', KEYS[1], ARGV[1])
-if ARGV[6] ~= '' then redis.call('XADD', KEYS[3], '*', 'event', ARGV[6]) end
+if ARGV[6] ~= '' then
+  if ARGV[7] == '' then redis.call('XADD', KEYS[3], '*', 'event', ARGV[6])
+  else redis.call('XADD', KEYS[3], '*', 'event', ARGV[6], 'traceparent', ARGV[7]) end
+end
 return { 'fired' }

@@ -15,6 +15,8 @@ export interface ShortcutCommit {
    * were while its stored records are not. Null: only created records are written.
    */
   forget: number | null;
+  /** W3C trace context of the commit, logged with its events. @defaultValue none */
+  traceparent?: string;
 }
 
 export interface ShortcutStore {
