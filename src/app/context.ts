@@ -17,8 +17,10 @@ import { RedisLogReader, appendOnce } from '../state/event-log.js';
 import { wrongType } from '../state/key-types.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
+import { tracedAppend } from './traced.js';
+import { openTelemetry, type OpenedTelemetry } from './tracing.js';
 
-export interface AppContext {
+export interface AppContext extends OpenedTelemetry {
   /** As the process was started. Options of workspaces that a reload changed are in `workspaces.ts`. */
   config: Config;
   /** The readers of the log, as the process was started: subscriptions and derive functions. */
@@ -58,8 +60,9 @@ export async function openContext(options: {
   clock: Clock;
   signal?: AbortSignal | undefined;
 }): Promise<OpenedContext> {
-  const { config, stateDir, measure, clock } = options;
-  const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log });
+  const { config, stateDir, measure, clock, signal } = options;
+  const telemetry = await openTelemetry(config, options.log);
+  const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
   const connections = openConnections({
@@ -79,7 +82,7 @@ export async function openContext(options: {
   const redis = connections.general();
   return {
     config,
-    subscriptions: subscriptionsOf(config, { redis, keys }),
+    subscriptions: subscriptionsOf(config, { redis, keys, ...telemetry }),
     keys,
     redis,
     connect: connections.patient,
@@ -88,6 +91,7 @@ export async function openContext(options: {
     guard: createStateGuard({ redis, keys, clock, log }),
     unfinished: createUnfinished(),
     measure,
+    ...telemetry,
     log,
     clock,
     loops: new Map(),
@@ -109,7 +113,8 @@ export async function openContext(options: {
 /** All readers of the log: the subscriptions, and the derive functions, each as a subscription. */
 export function subscriptionsOf(
   { subscriptions, derive }: Config,
-  state: Pick<AppContext, 'redis' | 'keys'>,
+  state: Pick<AppContext, 'redis' | 'keys' | 'tracing'>,
 ): Subscription[] {
-  return [...subscriptions, ...derive.map((one) => derivingSubscription(one, (...call) => appendOnce(state, ...call)))];
+  const append = tracedAppend((...call) => appendOnce(state, ...call), state.tracing);
+  return [...subscriptions, ...derive.map((one) => derivingSubscription(one, append))];
 }

@@ -20,6 +20,7 @@ const SECTIONS = [
   'http',
   'log',
   'deadLetters',
+  'telemetry',
 ] as const satisfies readonly (keyof Config)[];
 
 /** What a reload changed. `added`, `changed` and `removed` are names of subscriptions and derive functions. */

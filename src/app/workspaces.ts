@@ -31,6 +31,7 @@ import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
 import type { CommitResult, RecordWrite, SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 import type { AppContext } from './context.js';
+import { tracedApi, tracedStore, tracedTodos } from './traced.js';
 
 type ListWithRules = ListConfig & { rules: Rules };
 type Store = SweepStore & ShortcutStore;
@@ -133,9 +134,10 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
 }
 
 function openWorkspace(
-  { redis, keys, clock, log, unfinished, measure }: AppContext,
+  context: AppContext,
   { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
 ): Workspace {
+  const { redis, keys, clock, log, measure, tracing } = context;
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
@@ -163,12 +165,9 @@ function openWorkspace(
     },
     ...(attempts !== undefined && { attempts }),
   });
-  const scope = { redis, keys, workspace: name };
-  const aims = createAimQueue(scope);
-  const stored = { ...createSweepStore(redis, keys, name), ...createShortcutStore(scope) };
-  const aiming = { workspace: name, queue: aims, lists: polledLists(lists), clock, log };
-  const measured = measuringCommits(withAiming(stored, aiming), (events) => measure.logged(name, events));
-  const store = namingCommits(measured, unfinished);
+  const aims = createAimQueue({ redis, keys, workspace: name });
+  const store = openStore(context, config, aims);
+  const traced = { tracing, workspace: name };
   const withRules = (list: ListConfig) =>
     [list.descriptor.name, { ...list, rules: compileRules(list.descriptor, list, watch) }] as const;
   return {
@@ -181,15 +180,30 @@ function openWorkspace(
     shortcuts: new Map(
       enabledLists(config).map((list) => [list, createShortcuts({ workspace: name, list, store, queue: aims, log })]),
     ),
-    sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
+    sweepDeps: {
+      ...{ workspace: name, source: normaliseBaseUrl(baseUrl), store, clock, log, tracing },
+      api: tracedApi(api, traced),
+    },
     schedule,
     failures,
     sweepLog,
     outage,
     alive,
     lists: new Map(Object.values(lists).map(withRules)),
-    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
+    todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
   };
+}
+
+function openStore(
+  { redis, keys, clock, log, unfinished, measure, tracing }: AppContext,
+  { name: workspace, lists }: WorkspaceConfig,
+  aims: AimQueue,
+): Store {
+  const scope = { redis, keys, workspace };
+  const stored = { ...createSweepStore(redis, keys, workspace), ...createShortcutStore(scope) };
+  const aiming = { workspace, queue: aims, lists: polledLists(lists), clock, log };
+  const measured = measuringCommits(withAiming(stored, aiming), (events) => measure.logged(workspace, events));
+  return tracedStore(namingCommits(measured, unfinished), { tracing, workspace });
 }
 
 function apiOutage({ name, baseUrl }: WorkspaceConfig, process: Pick<AppContext, 'log' | 'clock'>): Outage {

@@ -8,12 +8,21 @@ type JsonSchema = Record<string, unknown>;
 export function configJsonSchema(): JsonSchema {
   const whole = toSchema(configSchema);
   // What only code can have.
-  const { derive: _, subscriptions, ...properties } = whole['properties'] as Record<string, JsonSchema>;
+  const {
+    derive: _,
+    subscriptions,
+    redis,
+    telemetry,
+    ...properties
+  } = whole['properties'] as Record<string, JsonSchema>;
   return {
     ...whole,
     title: 'changefeed.config.json',
     properties: {
       ...properties,
+      // Each has a short form.
+      redis: { anyOf: [{ type: 'string' }, redis] },
+      telemetry: { anyOf: [{ type: 'boolean' }, telemetry] },
       subscriptions: {
         ...subscriptions,
         items: { oneOf: KINDS.map(({ handler, schema }) => withHandler(handler, toSchema(schema))) },

@@ -57,7 +57,7 @@ export function parseConfig(raw: unknown, options: ParseOptions): Config {
     const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
     throw refuse([...sentences, ...problems]);
   }
-  const { workspaces, redis, log, deadLetters, serve, http } = result.data;
+  const { workspaces, redis, log, deadLetters, serve, http, telemetry } = result.data;
   const derive = result.data.derive
     .map((one, index) => ({ one, path: `derive[${index}]` }))
     .filter(({ one }) => !isRefused(one));
@@ -87,6 +87,7 @@ export function parseConfig(raw: unknown, options: ParseOptions): Config {
     deadLetters,
     serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
     http,
+    telemetry,
   };
 }
 

@@ -261,6 +261,22 @@ const httpOptions = strictOptions({
   trustedProxy: proxyOptions.optional(),
 });
 
+const telemetryOptions = strictOptions(
+  {
+    /** True: spans of sweeps, requests, commits and handlers. Needs the package `@opentelemetry/api`. @defaultValue true */
+    enabled: yesOrNo.default(true),
+    /** Also the spans and metrics that BullMQ writes about its queues. Needs the package `bullmq-otel`. @defaultValue false */
+    queues: yesOrNo.default(false),
+  },
+  { orAlone: 'true or false' },
+);
+
+/** `telemetry: true` is short for `telemetry: { enabled: true }`. */
+const telemetry = z.preprocess(
+  (given: boolean | z.input<typeof telemetryOptions>) => (typeof given === 'boolean' ? { enabled: given } : given),
+  telemetryOptions,
+);
+
 const WORKSPACES = 'an array of one or more workspaces';
 
 /** `redis: '…'` is short for `redis: { url: '…' }`. */
@@ -299,6 +315,8 @@ export const configSchema = strictOptions({
   serve: serveOptions.optional(),
   /** The status page, its HTTP API, and what monitors read. @defaultValue served on the loopback address */
   http: httpOptions.prefault({}),
+  /** Traces for OpenTelemetry, whose SDK is set up outside: see operations.md. @defaultValue off */
+  telemetry: telemetry.prefault(false),
   /** In a JSON file: the address of the schema, for the editor. @defaultValue none */
   $schema: z.string({ error: 'the address of a JSON schema' }).optional(),
 });

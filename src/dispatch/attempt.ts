@@ -53,6 +53,8 @@ export interface AttemptOptions {
   logger: Log;
   clock: Clock;
   once: OnceStore;
+  /** Of the span of this attempt; see `HandlerContext`. */
+  traceparent?: string | undefined;
 }
 
 /**
@@ -112,7 +114,7 @@ function withIdentity(transformed: unknown, { subscription, delivery: { event },
 }
 
 function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
-  const { subscription, delivery, attempt, interrupt, logger } = options;
+  const { subscription, delivery, attempt, interrupt, logger, traceparent } = options;
   let log: Log | undefined;
   let once: Once | undefined;
   // By its type it returns nothing. If it returns a value, the caller logs that.
@@ -130,6 +132,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
       return (once ??= onceFor(options, delivery, () => this.log));
     },
     subscription: subscription.name,
+    traceparent,
     ...factsOf(options),
   });
 }

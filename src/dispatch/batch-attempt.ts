@@ -5,7 +5,9 @@ import { batchFailuresOf } from '../handlers/errors.js';
 import type { BatchContext, Batching, HandleBatch, Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { Tracing } from '../runtime/tracing.js';
 import { factsOf, onceFor, runBounded, shape, type Interrupt } from './attempt.js';
+import { batchSpan, isInterrupted } from './delivery-span.js';
 import type { Delivery, OnceStore } from './ports.js';
 
 export interface Member {
@@ -26,13 +28,27 @@ export interface BatchOptions {
   interrupt: Interrupt;
   logger: Log;
   clock: Clock;
+  tracing: Tracing;
   once: OnceStore;
   /** Called with the value that the handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
 }
 
 /** Never throws: an error of the handler is the failure of every group. */
-export async function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
+export function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
+  const { subscription, tracing } = options;
+  const deliveries = groups.flat().map(({ delivery }) => delivery);
+  return tracing.span(batchSpan(deliveries, subscription), async (span) => {
+    const outcomes = await attemptGroups(groups, { ...options, traceparent: span.traceparent });
+    const failed = outcomes.find((one) => one.outcome === 'failed');
+    if (failed !== undefined && !isInterrupted(options.interrupt)) span.fail(failed.error);
+    return outcomes;
+  });
+}
+
+type TracedOptions = BatchOptions & { traceparent: string | undefined };
+
+async function attemptGroups(groups: readonly Group[], options: TracedOptions): Promise<GroupOutcome[]> {
   let shaped: ShapedGroup[] = [];
   let failureOf = (_event: ChangeEvent): unknown => undefined;
   try {
@@ -76,7 +92,7 @@ function outcomeOf({ events, error }: ShapedGroup, failureOf: (event: ChangeEven
 
 async function callHandler(
   shaped: readonly ShapedGroup[],
-  options: BatchOptions,
+  options: TracedOptions,
 ): Promise<(event: ChangeEvent) => unknown> {
   const events = shaped.flatMap((group) => group.events).filter((event) => event !== null);
   if (events.length === 0) return () => undefined;
@@ -97,13 +113,14 @@ async function callHandler(
   }
 }
 
-function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): BatchContext {
-  const { subscription, interrupt } = options;
+function contextOf(shaped: readonly ShapedGroup[], options: TracedOptions): BatchContext {
+  const { subscription, interrupt, traceparent } = options;
   const members = new Map(shaped.flatMap((group) => group.members).map((one) => [one.delivery.event.id, one]));
   const log = options.logger.child({ subscription: subscription.name, events: members.size });
   return {
     log,
     subscription: subscription.name,
+    traceparent,
     get signal() {
       return interrupt.signal;
     },

@@ -90,7 +90,7 @@ export class DeadLetters {
         type: death.event.type,
         group,
         mark: ONLY_MARK,
-        stored: { event: death.event, former: attemptsOf(job) },
+        stored: { event: death.event, traceparent: death.traceparent, former: attemptsOf(job) },
         replaces: job.id,
       };
       const batch = { workspace, source: `retry:${job.id}`, entries: [entry] };

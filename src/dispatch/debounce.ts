@@ -61,6 +61,7 @@ async function merge(head: Entry, behind: readonly Delivery[], options: Debounce
   if (event === null || (taken > 1 && !compileSelection(subscription)(event)))
     return gate.advance(subscription.name, claim, taken);
   const decided: Entry = { ...head, kind: 'decided', type: event.type };
-  const merged = await gate.merge(subscription.name, claim, { count: taken - 1, head: decided, stored: { event } });
+  const stored = { event, traceparent: delivery.traceparent };
+  const merged = await gate.merge(subscription.name, claim, { count: taken - 1, head: decided, stored });
   return merged.outcome === 'head' ? { outcome: 'go', delivery: { ...delivery, event } } : merged;
 }

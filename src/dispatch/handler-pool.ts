@@ -5,11 +5,18 @@ import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
+import { untraced, type Tracing } from '../runtime/tracing.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { Connect, HealthStore, LogReader, OnceStore, RecordGate } from './ports.js';
 import type { DeadLetterRetention, QueueKeys } from './queues.js';
-import { DEFAULT_TIMING, createSubscriptionWorker, type SubscriptionWorker, type WorkerTiming } from './worker.js';
+import {
+  DEFAULT_TIMING,
+  createSubscriptionWorker,
+  type SubscriptionWorker,
+  type SubscriptionWorkerOptions,
+  type WorkerTiming,
+} from './worker.js';
 
 export interface HandlerPoolOptions {
   connect: Connect;
@@ -32,6 +39,9 @@ export interface HandlerPoolOptions {
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention;
+  /** @defaultValue nothing is traced */
+  tracing?: Tracing;
+  queueTelemetry?: SubscriptionWorkerOptions['queueTelemetry'];
   /**
    * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
    * longer waits for them. @defaultValue 4000
@@ -81,7 +91,7 @@ type Workers = Pick<HandlerPool, 'apply'> & { close(): Promise<void> };
 
 function createWorkers(options: HandlerPoolOptions): Workers {
   const { connect, timing, clock = systemClock, random = Math.random, deadLetters = {}, ...rest } = options;
-  const { unfinished = createUnfinished() } = options;
+  const { unfinished = createUnfinished(), tracing = untraced } = options;
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   const redis = connect();
   const parts = {
@@ -89,6 +99,7 @@ function createWorkers(options: HandlerPoolOptions): Workers {
     unfinished,
     redis,
     clock,
+    tracing,
     random,
     retention: deadLetters,
     timing: { ...DEFAULT_TIMING, ...timing },

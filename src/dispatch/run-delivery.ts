@@ -20,11 +20,13 @@ import { ChangefeedError } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { Tracing } from '../runtime/tracing.js';
 import { attemptDelivery, type Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
 import { idsOf } from './delivery-id.js';
+import { attemptSpan } from './delivery-span.js';
 import {
   AttemptFailedError,
   deadLetterError,
@@ -67,6 +69,7 @@ export interface RunContext {
   health: HealthStore;
   logger: Log;
   clock: Clock;
+  tracing: Tracing;
   random: () => number;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
@@ -166,7 +169,7 @@ async function extendLock({ job, token, claim }: Run, { subscription, lockMs }: 
 
 async function handle(run: Run, context: RunContext): Promise<void> {
   const { job, interrupt, attempt, delivery } = run;
-  const { subscription, logger, clock, once } = context;
+  const { subscription, logger, clock, once, tracing } = context;
   const { death, batchFailure } = job.data;
   if (death !== undefined) return bury(run, context, death.failure);
   if (job.stalledCounter > MOST_STALLS) return bury(run, context, stallsAsFailure(run, clock.now()));
@@ -177,7 +180,10 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
   while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
-    const returned = await attemptDelivery({ subscription, delivery, attempt, interrupt, logger, clock, once });
+    const attempted = { subscription, delivery, attempt, interrupt, logger, clock, once };
+    const returned = await tracing.span(attemptSpan(attempted), ({ traceparent }) =>
+      attemptDelivery({ ...attempted, traceparent }),
+    );
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
     return afterFailure(error, run, context);
@@ -278,8 +284,8 @@ async function bury(run: Run, context: RunContext, failure: FailedAttempt): Prom
   if (job.data.death === undefined) {
     // Only the process that still holds the lock may write on the job.
     await extendLock(run, context);
-    const { event, former = [] } = delivery;
-    await job.updateData({ ...job.data, death: { event, former, failure } });
+    const { event, traceparent, former = [] } = delivery;
+    await job.updateData({ ...job.data, death: { event, traceparent, former, failure } });
   }
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
   const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));

@@ -33,7 +33,7 @@ const UNLIMITED_STALLS = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'log' | 'logger' | 'clock' | 'random' | 'once' | 'health' | 'comparisonOf'
+  'subscription' | 'gate' | 'log' | 'logger' | 'clock' | 'tracing' | 'random' | 'once' | 'health' | 'comparisonOf'
 > {
   redis: Redis;
   keys: QueueKeys;
@@ -41,6 +41,8 @@ export interface SubscriptionWorkerOptions extends Pick<
   watch?: RedisUse | undefined;
   unfinished: Unfinished;
   retention: DeadLetterRetention;
+  /** BullMQ's own telemetry. @defaultValue none */
+  queueTelemetry?: WorkerOptions['telemetry'];
 }
 
 export interface SubscriptionWorker {
@@ -146,7 +148,14 @@ function logErrors(worker: Worker, { subscription: { name: subscription }, logge
   });
 }
 
-function workerOptions({ subscription, redis, keys, timing, retention }: SubscriptionWorkerOptions): WorkerOptions {
+function workerOptions({
+  subscription,
+  redis,
+  keys,
+  timing,
+  retention,
+  queueTelemetry,
+}: SubscriptionWorkerOptions): WorkerOptions {
   const { connection, prefix } = queueOptions(subscription.name, { keys, redis });
   return {
     connection,
@@ -154,6 +163,7 @@ function workerOptions({ subscription, redis, keys, timing, retention }: Subscri
     // A held dead letter blocks its record, so it must not expire.
     ...keptJobs(subscription.whenDead === 'hold' ? {} : retention),
     autorun: false,
+    ...(queueTelemetry && { telemetry: queueTelemetry }),
     concurrency: jobsAtOnce(subscription),
     ...limiterOf(subscription),
     lockDuration: timing.lockMs,

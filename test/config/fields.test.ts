@@ -99,6 +99,13 @@ describe('configuration: given values', () => {
     });
   });
 
+  it('configuration: telemetry is off, and may be true or an object', () => {
+    const telemetryOf = (more: object) => parse({ workspaces: [workspace], ...more }).telemetry;
+    expect(telemetryOf({})).toEqual({ enabled: false, queues: false });
+    expect(telemetryOf({ telemetry: true })).toEqual({ enabled: true, queues: false });
+    expect(telemetryOf({ telemetry: { queues: true } })).toEqual({ enabled: true, queues: true });
+  });
+
   it('configuration: redis may be a URL; the variable REDIS_URL wins over it', () => {
     const raw = { workspaces: [workspace], redis: 'redis://from-file:6379' };
     expect(parse(raw).redis.url).toBe('redis://from-file:6379');
@@ -221,6 +228,11 @@ describe('configuration: an invalid value is reported with its path, what was fo
       'redis',
       { workspaces: [workspace], redis: 'localhost' },
       /redis\.url: found a string of 9 characters; allowed: a URL such as/,
+    ],
+    [
+      'telemetry',
+      { workspaces: [workspace], telemetry: 'on' },
+      'telemetry: found "on"; allowed: true or false, or { enabled, queues }',
     ],
     [
       'redis',

@@ -19,6 +19,7 @@ describe('schema of a configuration in JSON', () => {
       expect({ ok: accepts(JSON.parse(text)), errors: accepts.errors }).toEqual({ ok: true, errors: null });
     const workspaces = [{ name: 'acme', baseUrl: 'https://x', token: 't' }];
     expect(accepts({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'x', order: 'recrod' }] })).toBe(false);
+    expect(accepts({ workspaces, telemetry: true, redis: 'redis://127.0.0.1' })).toBe(true);
     expect(accepts({ workspaces, subscriptons: [] })).toBe(false);
     expect(accepts({ workspaces: [{ name: 'acme' }] })).toBe(false);
   });

@@ -204,6 +204,13 @@ export const SECTIONS: readonly Section[] = [
     around: (proxy) => whole({ http: { trustedProxy: { from: ['127.0.0.1'], ...proxy } } }),
   },
   {
+    title: '`telemetry`',
+    text: '`true` is short for `{ enabled: true }`. [operations.md](operations.md#traces) describes the spans.',
+    file: 'config/schema.ts',
+    name: 'telemetryOptions',
+    around: (telemetry) => whole({ telemetry }),
+  },
+  {
     title: '`deadLetters.retention`',
     file: 'config/schema.ts',
     name: 'deadLetterRetentionOptions',

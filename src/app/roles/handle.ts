@@ -16,6 +16,7 @@ export interface HandleRole extends Part {
 
 export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
   const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
+  const { tracing, queueTelemetry } = context;
   const { ageMs, count } = config.deadLetters.retention;
   const measured = createMeasured(context);
   const pool = createHandlerPool({
@@ -32,6 +33,8 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
     clock,
     watch,
     unfinished,
+    tracing,
+    queueTelemetry,
   });
   return { name: 'handlers', ...pool, apply: (next) => pool.apply(measured(next)) };
 }

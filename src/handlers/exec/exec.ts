@@ -98,7 +98,7 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
 /** The variables of this process without the token, those of the option `env`, and what identifies the event. */
 function environmentOf(
   event: ChangeEvent,
-  { attempt, subscription, workspace }: HandlerContext,
+  { attempt, subscription, workspace, traceparent }: HandlerContext,
   variables: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   return {
@@ -110,6 +110,8 @@ function environmentOf(
     CHANGEFEED_WORKSPACE: workspace,
     CHANGEFEED_SUBSCRIPTION: subscription,
     CHANGEFEED_ATTEMPT: String(attempt),
+    // The name that OpenTelemetry gives to the trace context in the environment of a program.
+    ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
   };
 }
 

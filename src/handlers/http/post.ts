@@ -7,6 +7,7 @@ import type { HandlerContext, Pinged, Reach } from '../handler.js';
 import type { Allowances } from './address.js';
 import { isAccepted, refusalError, type Answer } from './answer.js';
 import { readExcerpt } from './excerpt.js';
+import { keepLastTraceparent } from './traceparent.js';
 import { connectTo, guardedAgent, systemResolve, type GuardOptions, type Resolve } from './guard.js';
 import type { Message } from '../webhook/message.js';
 
@@ -128,6 +129,7 @@ async function readAnswer(
 
 async function post(message: Message, signal: AbortSignal, sender: Sender): Promise<Dispatcher.ResponseData> {
   const { endpoint, agent } = sender;
+  if ('traceparent' in message.headers) keepLastTraceparent();
   try {
     return await request(endpoint.url, {
       method: 'POST',

@@ -1,5 +1,5 @@
 /** `webhook`: every event as a signed HTTP request. */
-import type { Subscription } from '../handler.js';
+import type { HandlerContext, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { encodeBatch, encodeMessage, type Message, type Sendable } from './message.js';
@@ -46,15 +46,23 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     retry: WEBHOOK_RETRY,
     rate: settings.rate,
     disableAfter: settings.disableAfter,
-    handle: (event, context) => post.send((now) => signed(event, now), context),
+    handle: (event, context) => post.send((now) => traced(signed(event, now), context), context),
     handleBatch: (events, context) => {
       const { id, headers, body } = encodeBatch(events);
-      return post.send((now) => ({ headers: { ...headers, ...sign({ id, body, now }) }, body }), context);
+      return post.send(
+        (now) => traced({ headers: { ...headers, ...sign({ id, body, now }) }, body }, context),
+        context,
+      );
     },
     ping: ({ signal }) => ping({ subscription, place: target.place, signed, post, signal }),
     reach: () => post.reach(),
     close: () => post.close(),
   });
+}
+
+/** The receiver's spans belong to the trace of the change. Only the ids of trace and span leave this process. */
+function traced({ headers, body }: Message, { traceparent }: Pick<HandlerContext, 'traceparent'>): Message {
+  return traceparent === undefined ? { headers, body } : { headers: { ...headers, traceparent }, body };
 }
 
 /** Secrets that a receiver might echo and that no message may show. */

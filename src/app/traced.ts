@@ -1,0 +1,110 @@
+/** The reads and commits of a workspace as spans. Each commit of events names its span, which becomes the parent of their deliveries. */
+import type { FetchOptions, ReadApi } from '../api/read-api.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { ChangeEvent } from '../events/types.js';
+import { untraced, type Span, type SpanOptions, type Tracing } from '../runtime/tracing.js';
+import type { DerivedCall } from '../state/event-log.js';
+import type { ShortcutStore } from '../sweep/shortcuts/store.js';
+import type { RecordWrite, SweepStore } from '../sweep/store.js';
+import type { TodoStore } from '../todos/store.js';
+
+interface Traced {
+  tracing: Tracing;
+  workspace: string;
+}
+
+export function tracedApi(api: ReadApi, { tracing, workspace }: Traced): ReadApi {
+  if (tracing === untraced) return api;
+  const reading = (list: ListName, { page, kind = 'walk', signal }: FetchOptions): SpanOptions => ({
+    name: `read ${list}`,
+    attributes: {
+      'changefeed.workspace': workspace,
+      'changefeed.list': list,
+      'changefeed.page': page,
+      'changefeed.request': kind,
+    },
+    interrupted: () => signal?.aborted === true,
+  });
+  return {
+    ...api,
+    fetchPage: (list, options) => tracing.span(reading(list, options), () => api.fetchPage(list, options)),
+    fetchIfChanged: (list, options) => tracing.span(reading(list, options), () => api.fetchIfChanged(list, options)),
+  };
+}
+
+export function tracedStore<Store extends SweepStore & ShortcutStore>(
+  store: Store,
+  { tracing, workspace }: Traced,
+): Store {
+  if (tracing === untraced) return store;
+  const publishing = <Commit extends Committed, Result>(
+    list: ListName,
+    commit: Commit,
+    run: (commit: Commit) => Promise<Result>,
+  ): Promise<Result> => {
+    const events = eventsOf(commit);
+    if (events.length === 0) return run(commit);
+    return tracing.span(publishSpan(events, { workspace, list }), ({ traceparent }: Span) =>
+      run(traceparent === undefined ? commit : { ...commit, traceparent }),
+    );
+  };
+  return {
+    ...store,
+    commitPage: (list, commit) => publishing(list, commit, (one) => store.commitPage(list, one)),
+    commitRemovals: (list, commit) => publishing(list, commit, (one) => store.commitRemovals(list, one)),
+    commitShortcut: (list, commit) => publishing(list, commit, (one) => store.commitShortcut(list, one)),
+  };
+}
+
+export function tracedTodos(store: TodoStore, { tracing, workspace }: Traced): TodoStore {
+  if (tracing === untraced) return store;
+  return {
+    ...store,
+    fire: (timer, todo, event) =>
+      event === null
+        ? store.fire(timer, todo, event)
+        : tracing.span(publishSpan([event], { workspace, list: 'todo' }), ({ traceparent }) =>
+            store.fire(timer, todo, event, traceparent),
+          ),
+  };
+}
+
+type Append = (call: DerivedCall, events: readonly ChangeEvent[]) => Promise<unknown>;
+
+export function tracedAppend(append: Append, tracing: Tracing): Append {
+  if (tracing === untraced) return append;
+  return (call, events) =>
+    tracing.span(publishSpan(events, call), ({ traceparent }) => append({ ...call, traceparent }, events));
+}
+
+/** By the conventions of OpenTelemetry for messages; a single event is named. */
+function publishSpan(
+  events: readonly ChangeEvent[],
+  { workspace, list }: { workspace: string; list?: ListName },
+): SpanOptions {
+  const [only] = events.length === 1 ? events : [];
+  return {
+    name: `publish ${list ?? workspace}`,
+    kind: 'producer',
+    attributes: {
+      'messaging.system': 'changefeed',
+      'messaging.operation.type': 'send',
+      'messaging.operation.name': 'publish',
+      'messaging.destination.name': workspace,
+      'messaging.batch.message_count': only === undefined ? events.length : undefined,
+      'messaging.message.id': only?.id,
+      'cloudevents.event_type': only?.type,
+      'changefeed.workspace': workspace,
+      'changefeed.list': list,
+    },
+  };
+}
+
+interface Committed {
+  writes: readonly RecordWrite[];
+  events?: readonly ChangeEvent[] | undefined;
+}
+
+function eventsOf({ writes, events = [] }: Committed): ChangeEvent[] {
+  return [...events, ...writes.flatMap(({ event, derived = [] }) => (event === null ? [] : [event, ...derived]))];
+}
