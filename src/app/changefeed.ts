@@ -1,7 +1,6 @@
 /** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
 import { join } from 'node:path';
-import { allowanceAfter } from '../api/allowance.js';
-import type { Config, ListConfig, WorkspaceConfig } from '../config/schema.js';
+import type { Config } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
@@ -11,11 +10,9 @@ import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
 import { unmeasured } from '../observability/measure.js';
 import { createPresence } from '../observability/presence.js';
-import { problemsOf } from '../observability/problems.js';
 import { createPrometheus, type Prometheus } from '../observability/prometheus.js';
-import { withSpending } from '../observability/budget-use.js';
-import type { ListStatus, Status, StoredWorkspace } from '../observability/status.js';
-import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
+import type { Status } from '../observability/status.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
 import type { OpenedRedis } from '../runtime/private-redis.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { Part } from '../runtime/lifecycle.js';
@@ -26,8 +23,6 @@ import { monitoringRoutes } from '../server/monitoring/routes.js';
 import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import { refuseNewerState } from '../state/state-guard.js';
-import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
-import { nextSweepMs } from '../sweep/schedule.js';
 import { reportTodos, type ReportedTodos, type TodosCall, type TodosReport } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
@@ -39,9 +34,11 @@ import { monitored, type MonitoredProcess } from './monitoring.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
 import { handleRole } from './roles/handle.js';
-import { pollRole, sweepNow, type ListSweep, type SweepCall } from './roles/poll.js';
+import { pollRole } from './roles/poll.js';
 import { serveRole } from './roles/serve.js';
 import { createRunner } from './runner.js';
+import { readStatus } from './status.js';
+import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
 import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
@@ -58,7 +55,7 @@ export type { Inspector, FieldRules, ListSchema, ProbeCall, RecordStory, RulesPr
 export type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 export type { Reloaded } from './reload.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
-export type { ListSweep, SweepCall } from './roles/poll.js';
+export type { ListSweep, SweepCall } from './sweeps.js';
 
 /** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
@@ -201,7 +198,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
       if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
       return runner.start(wanted);
     },
-    stop: () => (stopping ??= stopWithRedis(stopParts, context)),
+    stop: () => (stopping ??= stopWithRedis(stopParts, context).finally(() => context.tracing.flush())),
     async sweep(call) {
       await checkRedis(context);
       return await sweepNow(context, workspaces, call);
@@ -300,69 +297,6 @@ function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
     handle: ['handler'],
   } as const;
   return roles.flatMap((role) => needs[role]);
-}
-
-async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
-  const { config, redis, keys, clock } = context;
-  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter };
-  const [redisStatus, stored, subscriptions, processes] = await Promise.all([
-    readRedisStatus(redis, keys, config.redis),
-    Promise.all(workspaces.all().map((workspace) => readWorkspace(view, workspace.config))),
-    dispatch.statistics(),
-    createProcessRegistry(redis, keys).list(),
-  ]);
-  const at = isoTime(view.nowMs);
-  const workspaceStatuses = stored.map((workspace) => withSpending(workspace, processes));
-  const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
-  return { ...facts, problems: problemsOf(facts) };
-}
-
-/** A damaged value of one list must not hide the other lists: that list is shown as failing, with the name of the key. */
-async function readWorkspace(
-  view: Parameters<typeof readWorkspaceStatus>[0],
-  config: WorkspaceConfig,
-): Promise<StoredWorkspace> {
-  const failed = (error: unknown): ChangefeedError => {
-    if (error instanceof ChangefeedError && error.code === 'CF_STATE_UNREADABLE') return error;
-    throw error;
-  };
-  const read = (lists: Readonly<Record<string, ListConfig>>): Promise<StoredWorkspace> =>
-    readWorkspaceStatus(view, { ...config, lists });
-  const whole = await read(config.lists).catch(failed);
-  if (!(whole instanceof ChangefeedError)) return whole;
-  const lists = Object.entries(config.lists).map(async ([name, list]) => {
-    const one = await read({ [name]: list }).catch(failed);
-    return one instanceof ChangefeedError ? [unreadableList(list, one, isoTime(view.nowMs))] : one.lists;
-  });
-  return { ...(await read({})), lists: (await Promise.all(lists)).flat() };
-}
-
-function unreadableList(
-  { descriptor, enabled, intervalMs, idleMs }: ListConfig,
-  error: ChangefeedError,
-  at: string,
-): ListStatus {
-  const { code, message } = error;
-  return {
-    list: descriptor.name,
-    enabled,
-    scheduling: schedulingOf({ intervalMs, idleMs }),
-    intervalMs,
-    idleMs,
-    freshness: null,
-    baselineAt: null,
-    lastSweep: null,
-    failure: { code, message, page: null, since: at, at, attempts: 1, retryAt: at },
-    lastError: { code, message, at },
-    dueAt: null,
-    late: false,
-    silence: null,
-    heldRemovals: null,
-    heldCreations: null,
-    sweeping: null,
-    shortcuts: null,
-    records: 0,
-  };
 }
 
 function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {

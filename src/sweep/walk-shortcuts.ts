@@ -7,7 +7,8 @@ import type { ChangeEvent } from '../events/types.js';
 import { expectCommitted } from './errors.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import type { ReadAhead } from './read-ahead.js';
-import { withShortcut, type ShortcutPage } from './shortcuts/commit-shortcut.js';
+import { withShortcut } from './shortcuts/commit-shortcut.js';
+import type { ShortcutPage } from './shortcuts/shortcut-page.js';
 import type { Shortcuts } from './shortcuts/shortcuts.js';
 import type { ShortcutStore } from './shortcuts/store.js';
 import { askShortcut, commitAsked, type AskedShortcut } from './shortcuts/take-shortcut.js';
@@ -82,6 +83,9 @@ const NONE: WalkShortcuts = {
   hasOvertaken: () => false,
   close: () => undefined,
 };
+
+/** Made once: an abort without a reason makes an exception with a stack. */
+const WOKEN = new Error('The wait is over.');
 
 /** Records whose last commit by a shortcut is known. Earlier ones count as committed just now. */
 const MOST_COMMITTED = 5_000;
@@ -176,7 +180,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
       waits.push(clock.sleep(ms, woken.signal).catch(() => undefined));
     }
     await Promise.race(waits);
-    woken.abort();
+    woken.abort(WOKEN);
   }
 
   async #commit(

@@ -3,11 +3,8 @@ import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createShortcutStore } from '../../src/state/commit-shortcut.js';
-import {
-  commitShortcut,
-  type ShortcutOptions,
-  type ShortcutResult,
-} from '../../src/sweep/shortcuts/commit-shortcut.js';
+import { commitShortcut, type ShortcutResult } from '../../src/sweep/shortcuts/commit-shortcut.js';
+import type { ShortcutOptions } from '../../src/sweep/shortcuts/shortcut-page.js';
 import type { ShortcutStore } from '../../src/sweep/shortcuts/store.js';
 import type { FencingToken } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';

@@ -1,30 +1,15 @@
-/** The role `poll`: sweeps each list when it is due. Also the sweeps that a person asks for, which need no role. */
+/** The role `poll`: sweeps each list when it is due, and uses its shortcuts while it waits. */
 import type { WorkspaceConfig } from '../../config/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import { ChangefeedError } from '../../errors.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { createPoller, type PolledList } from '../../sweep/poller.js';
 import type { SweepProgress } from '../../sweep/options.js';
-import { sweepList, type RunOptions, type SweepResult } from '../../sweep/run-sweep.js';
 import { useShortcutsUntil } from '../../sweep/shortcuts/between-sweeps.js';
-import { nextSweepMs, walkLoadOf } from '../../sweep/schedule.js';
-import type { SweepSummary } from '../../sweep/store.js';
-import { emitDueTodos, nextTodoSweepMs } from '../../todos/monitor.js';
+import { firstLoad, nextSweepMs, walkLoadOf } from '../../sweep/schedule.js';
+import { nextTodoSweepMs } from '../../todos/monitor.js';
 import type { AppContext } from '../context.js';
+import { refuseToReport, sweepOnce } from '../sweeps.js';
 import { enabledLists, listIn, type Workspace, type Workspaces } from '../workspaces.js';
-
-export interface SweepCall {
-  /** @defaultValue all enabled lists */
-  lists?: readonly ListName[] | undefined;
-  /** Only this workspace. @defaultValue all */
-  workspace?: string | undefined;
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: SweepProgress) => void) | undefined;
-}
-
-export type ListSweep = { workspace: string; list: ListName } & (
-  { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
-);
 
 export interface PollRole extends Part {
   /** Polls the workspace of this name by these options from now on. Its sweeps under way are aborted; their checkpoints are kept. */
@@ -85,7 +70,11 @@ async function sweepDue(
   try {
     const reader = workspace.shortcuts.get(list);
     const shortcuts = reader === undefined ? undefined : { reader, store: workspace.store };
-    const result = await sweepOnce(context, workspace, { list, signal, onProgress: alive, shortcuts });
+    const onProgress = ({ expected, pages }: SweepProgress): void => {
+      alive();
+      if (expected === null) workspace.budget.weigh(list, firstLoad(pages));
+    };
+    const result = await sweepOnce(context, workspace, { list, signal, onProgress, shortcuts, parent: null });
     if (result.outcome === 'held') {
       log.debug(where, 'list is being swept by another process');
       return result.expiresInMs;
@@ -130,100 +119,4 @@ async function watchList(
   } finally {
     workspace.alive.delete(list);
   }
-}
-
-/** In a state of a newer release, not even a failure is written. */
-function refuseToReport(error: unknown): void {
-  if (error instanceof ChangefeedError && error.code === 'CF_STATE_NEWER') throw error;
-}
-
-/**
- * Sweeps lists now, at the same time.
- * @throws ChangefeedError CF_USAGE when there is no such workspace, or none that is swept has a list of this name
- */
-export async function sweepNow(
-  context: AppContext,
-  workspaces: Workspaces,
-  { workspace, lists, ...options }: SweepCall = {},
-): Promise<ListSweep[]> {
-  const chosen = workspace === undefined ? workspaces.all() : [workspaces.get(workspace)];
-  const sweeps = chosen.flatMap((one) =>
-    listsToSweep(one, lists, chosen).map((list) => sweepOneNow(context, one, { ...options, list })),
-  );
-  return await Promise.all(sweeps);
-}
-
-/** The lists that were asked for, or all that are enabled. A list that only another chosen workspace has is left out. */
-function listsToSweep(
-  workspace: Workspace,
-  wanted: readonly ListName[] | undefined,
-  chosen: readonly Workspace[],
-): ListName[] {
-  if (wanted === undefined) return enabledLists(workspace.config);
-  const isElsewhere = (list: ListName): boolean => chosen.some(({ lists }) => lists.has(list));
-  // `listIn` refuses a list that no chosen workspace has.
-  for (const list of wanted) if (!isElsewhere(list)) listIn(workspace, list);
-  return wanted.filter((list) => workspace.lists.has(list));
-}
-
-type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & Pick<RunOptions, 'list' | 'shortcuts'>;
-
-/**
- * While another process sweeps the list, waits, and then sweeps it: that sweep may have begun before the caller's change. A service that
- * sweeps without a pause may hold the lease whenever it is tried. Then its second complete sweep counts: it began after the call.
- */
-async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<ListSweep> {
-  const { list, signal } = sweep;
-  const where = { workspace: workspace.name, list };
-  try {
-    const sweepsOfOthers = new Set<string>();
-    for (;;) {
-      const result = await sweepOnce(context, workspace, sweep);
-      if (result.outcome === 'complete') return { ...where, ...result };
-      const { lastSweep } = (await workspace.store.load(list)).state;
-      sweepsOfOthers.add(lastSweep?.sweepId ?? '');
-      // The first was there before, or was under way.
-      if (sweepsOfOthers.size > 2 && lastSweep !== null) return { ...where, outcome: 'complete', summary: lastSweep };
-      await context.clock.sleep(Math.min(500, result.expiresInMs + 1), signal);
-    }
-  } catch (error) {
-    if (signal?.aborted === true) throw error;
-    refuseToReport(error);
-    // Not logged: the caller reports it.
-    await workspace.failures.failed(list, { error, pace: listIn(workspace, list), quiet: true });
-    return { ...where, outcome: 'incomplete', error };
-  }
-}
-
-/**
- * A sweep does not start while Redis takes no writes, and it is aborted when Redis begins to evict keys: a record whose key was evicted
- * would be taken for a new one.
- */
-async function sweepOnce(
-  { guard, watch, clock, log }: AppContext,
-  workspace: Workspace,
-  { list, signal, onProgress, shortcuts }: OneSweep,
-): Promise<SweepResult> {
-  const refusal = watch.refusal();
-  if (refusal !== null) throw refusal;
-  const { name, sweepDeps, failures, todos } = workspace;
-  const { rules, baseline, images, removals, creations } = listIn(workspace, list);
-  const { lostAt, id } = await guard.check(name);
-  const result = await sweepList(sweepDeps, {
-    list,
-    rules,
-    images,
-    removals,
-    creations,
-    // After a loss of the state the records are not new: the first sweep is quiet, whatever `baseline` says.
-    ...(lostAt === null ? { baseline } : { baseline: 'quiet', epoch: id }),
-    signal: signal === undefined ? watch.evicting : AbortSignal.any([watch.evicting, signal]),
-    onProgress,
-    shortcuts,
-  });
-  if (result.outcome === 'complete') {
-    await failures.succeeded(list);
-    if (list === 'todo') await emitDueTodos(todos, { clock, log });
-  }
-  return result;
 }

@@ -7,11 +7,12 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Log } from '../../runtime/log.js';
-import { CURSOR_LIFE_MS } from '../start-sweep.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
 import { Aim } from './aim.js';
-import type { DropReason, ShortcutPage, ShortcutResult, ShownPage } from './commit-shortcut.js';
-import { PageIndex } from './page-index.js';
+import type { DropReason, ShortcutResult, ShownPage } from './commit-shortcut.js';
+import { CursorAges } from './cursor-ages.js';
+import { KnownPages } from './known-pages.js';
+import type { ShortcutPage } from './shortcut-page.js';
 import type { AimQueue, ShortcutStore } from './store.js';
 import { Tail, type EndName, type TailPosition } from './tail.js';
 import {
@@ -59,12 +60,8 @@ const QUEUE_MS = 300;
 const TAKEN_AT_ONCE = 64;
 /** Enough pages to fetch for some seconds. The others stay in the queue, where every process finds them. */
 const ENOUGH_PENDING = 128;
-/** Pages added to the index by one call of `next`: one read of Redis, and about 10 ms for full pages of 50 records. */
-const INDEXED_AT_ONCE = 200;
 const MOST_NEWCOMERS = 5_000;
 const SAVE_MS = 5_000;
-/** A server may begin to answer kept cursors in another way. */
-const PROOF_LIFE_MS = 3_600_000;
 /** A change this much older than the last read of its page should have been seen by that read. */
 const MISSED_MS = 60_000;
 
@@ -82,21 +79,15 @@ class ListShortcuts implements Shortcuts {
   #savedTrust: TrustOfList | null = null;
   #savedMs = 0;
   #lastSweep: SweepSummary | null = null;
-  /** The pages of `#indexed`, and those of the index that is being made. */
-  #index: PageIndex | null = null;
-  #indexed: string | null = null;
-  #making: { index: PageIndex; sweepId: string; nextPage: number } | null = null;
+  readonly #index: KnownPages;
   #queueReadMs = -Infinity;
   /** When named records may be due: at once after a page, and later when there was none. */
   #lookMs = -Infinity;
   /** The positions that `next` gave out. */
   readonly #polls = new WeakMap<ShortcutPage, TailPosition>();
+  readonly #ages = new CursorAges();
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
-  /** When an answer named a cursor last. Those that are not here are not older than the last complete sweep. */
-  readonly #namedMs = new Map<string, number>();
-  /** A page that was not old although its cursor had been kept for this long. */
-  #proof: { keptMs: number; atMs: number } | null = null;
   /** Where new records stand, which no complete sweep has seen. */
   readonly #newcomers = new Map<string, Place>();
   /** When a page was read last, and everything on it was settled. */
@@ -104,6 +95,7 @@ class ListShortcuts implements Shortcuts {
 
   constructor(deps: ShortcutsDeps) {
     this.#deps = deps;
+    this.#index = new KnownPages(deps);
   }
 
   async begin({ baselineAt, lastSweep }: ListState, nowMs: number): Promise<void> {
@@ -113,7 +105,7 @@ class ListShortcuts implements Shortcuts {
     this.#lastSweep = sweep;
     if (isSame) return;
     this.#cursors.clear();
-    this.#forgetNames(Date.parse(sweep?.startedAt ?? ''));
+    this.#ages.begin(Date.parse(sweep?.startedAt ?? ''));
     this.#readMs.clear();
     this.#aim.forgetPages();
     if (this.#lastSweep === null) return;
@@ -125,7 +117,7 @@ class ListShortcuts implements Shortcuts {
   async next(kind: ShortcutPage['kind'], nowMs: number): Promise<ShortcutPage | null> {
     if (this.#lastSweep === null) return null;
     const found = kind === 'tail' ? this.#nextPoll(nowMs) : await this.#nextNamed(nowMs);
-    if (found !== null && this.#isDoubtful(found, nowMs)) found.doubtful = true;
+    if (found !== null && this.#ages.isDoubtful(found.cursor, nowMs)) found.doubtful = true;
     return found;
   }
 
@@ -135,7 +127,8 @@ class ListShortcuts implements Shortcuts {
 
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
-    this.#noteCursor(shortcut, result, nowMs);
+    if (result.outcome === 'dropped' && result.why === 'lagging') this.#ages.gaveOld();
+    if (shown?.isLive === true) this.#ages.gaveLive(shortcut.cursor, nowMs);
     if (shown?.nextCursor != null) this.named(shown.nextCursor, nowMs);
     if (shown !== null) this.#remember(shortcut, shown, nowMs);
     if (shown !== null && shown.created.length > 0) this.#foundNew(shortcut.page, nowMs);
@@ -156,8 +149,7 @@ class ListShortcuts implements Shortcuts {
   }
 
   named(cursor: string, askedAtMs: number): void {
-    this.#namedMs.delete(cursor);
-    this.#namedMs.set(cursor, askedAtMs);
+    this.#ages.named(cursor, askedAtMs);
   }
 
   dueMs(nowMs: number): number {
@@ -170,36 +162,6 @@ class ListShortcuts implements Shortcuts {
 
   async end(): Promise<void> {
     await this.#save(this.#savedMs);
-  }
-
-  /** How long ago the server gave out the cursor, at most. */
-  #keptMs({ cursor }: ShortcutPage, nowMs: number): number {
-    if (cursor === null) return 0;
-    return nowMs - (this.#namedMs.get(cursor) ?? Date.parse(this.#lastSweep?.startedAt ?? ''));
-  }
-
-  #isDoubtful(shortcut: ShortcutPage, nowMs: number): boolean {
-    const keptMs = this.#keptMs(shortcut, nowMs);
-    const proof = this.#proof;
-    const isProven = proof !== null && keptMs <= proof.keptMs && nowMs - proof.atMs < PROOF_LIFE_MS;
-    return keptMs > CURSOR_LIFE_MS && !isProven;
-  }
-
-  /** Of cursors that the last complete sweep was not given any more. */
-  #forgetNames(beforeMs: number): void {
-    for (const [cursor, atMs] of this.#namedMs) {
-      if (atMs >= beforeMs) break;
-      this.#namedMs.delete(cursor);
-    }
-  }
-
-  #noteCursor(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): void {
-    const keptMs = this.#keptMs(shortcut, nowMs);
-    if (result.outcome === 'dropped' && result.why === 'lagging') this.#proof = null;
-    if (result.outcome !== 'shown' || !result.isLive || keptMs === 0) return;
-    const before = this.#proof;
-    if (before === null || keptMs >= before.keptMs || nowMs - before.atMs >= PROOF_LIFE_MS)
-      this.#proof = { keptMs, atMs: nowMs };
   }
 
   #isUsed(name: ShortcutName, nowMs: number): boolean {
@@ -225,8 +187,8 @@ class ListShortcuts implements Shortcuts {
 
   async #nextAimed(nowMs: number): Promise<ShortcutPage | null> {
     if (this.#aim.pending === 0 || !this.#isUsed('aimed', nowMs)) return null;
-    await this.#extendIndex();
-    const index = this.#index;
+    await this.#index.extend(this.#lastSweep);
+    const index = this.#index.pages;
     if (index === null) return null;
     const pageOf = (id: string): number | null => index.pagesOf(id)[0] ?? this.#newcomers.get(id)?.page ?? null;
     const { page: aimed, unknown } = this.#aim.next(nowMs, pageOf);
@@ -243,24 +205,6 @@ class ListShortcuts implements Shortcuts {
     if (nowMs - this.#queueReadMs < QUEUE_MS || this.#aim.pending >= ENOUGH_PENDING) return;
     this.#queueReadMs = nowMs;
     this.#aim.add(await this.#deps.queue.take(this.#deps.list, TAKEN_AT_ONCE));
-  }
-
-  /** In steps: a large list would keep the walk waiting. The former index is used meanwhile, and pages without the record cost trust. */
-  async #extendIndex(): Promise<void> {
-    const { sweepId, pages } = this.#lastSweep ?? { sweepId: null, pages: 0 };
-    if (sweepId === null || this.#indexed === sweepId) return;
-    if (this.#making?.sweepId !== sweepId) this.#making = { index: new PageIndex(), sweepId, nextPage: 1 };
-    const { index, nextPage } = this.#making;
-    const numbers = Array.from({ length: Math.min(INDEXED_AT_ONCE, pages - nextPage + 1) }, (_, at) => nextPage + at);
-    const members = await this.#deps.store.membersOf(this.#deps.list, numbers);
-    numbers.forEach((page, at) => {
-      for (const id of members[at] ?? []) index.add(id, page);
-    });
-    this.#making.nextPage += numbers.length;
-    if (this.#making.nextPage <= pages) return;
-    this.#index = index;
-    this.#indexed = sweepId;
-    this.#making = null;
   }
 
   /** The cursor of a page in the last complete sweep; undefined when it is not known. */
@@ -324,7 +268,7 @@ class ListShortcuts implements Shortcuts {
   #wasMissed({ subject, time, data }: ChangeEvent): boolean {
     // By its content only: its time is that of an earlier change, or of the observation.
     if (data.detectedBy === 'content') return false;
-    const pages = this.#index?.pagesOf(subject) ?? [];
+    const pages = this.#index.pages?.pagesOf(subject) ?? [];
     return pages.some((page) => Date.parse(time) < (this.#readMs.get(page) ?? -Infinity) - MISSED_MS);
   }
 
@@ -348,7 +292,8 @@ class ListShortcuts implements Shortcuts {
     const { workspace, list, log } = this.#deps;
     const { used, useful, wrong, pausedUntil } = next;
     const facts = { workspace, list, shortcut: name, used, useful, wrong, pauseMs: pausedUntil - nowMs };
-    log.info(facts, 'shortcut paused: it is mostly wrong');
+    // Not a problem: the walk finds the changes, and the status shows the trust.
+    log.debug(facts, 'shortcut paused: it is mostly wrong');
   }
 
   async #save(nowMs: number): Promise<void> {

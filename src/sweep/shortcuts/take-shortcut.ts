@@ -1,14 +1,9 @@
 /** One shortcut of the loop that holds a list's lease: requests its page, commits what it may, and notes what it was worth. */
 import type { FetchOptions, Page, ReadApi } from '../../api/read-api.js';
 import { messageOf } from '../../errors.js';
-import {
-  commitShortcut,
-  type ShortcutAnswer,
-  type ShortcutDeps,
-  type ShortcutOptions,
-  type ShortcutPage,
-  type ShownPage,
-} from './commit-shortcut.js';
+import { untraced, type SpanOptions, type Tracing } from '../../runtime/tracing.js';
+import { commitShortcut, type ShownPage } from './commit-shortcut.js';
+import type { ShortcutAnswer, ShortcutDeps, ShortcutOptions, ShortcutPage } from './shortcut-page.js';
 import type { Shortcuts } from './shortcuts.js';
 
 export interface TakeDeps extends ShortcutDeps {
@@ -18,6 +13,8 @@ export interface TakeDeps extends ShortcutDeps {
       options: FetchOptions & Pick<ShortcutPage, 'kind'>,
     ) => Promise<Page>;
   };
+  /** @defaultValue nothing is traced */
+  tracing?: Tracing;
 }
 
 export interface TakeOptions extends ShortcutOptions {
@@ -91,12 +88,25 @@ export async function takeDueShortcuts(
   options: TakeOptions,
   { shortcuts: reader, position }: { shortcuts: Shortcuts; position: TakePosition },
 ): Promise<void> {
+  const { tracing = untraced } = deps;
   for (const kind of ['tail', 'aimed'] as const) {
     const shortcut = await reader.next(kind, deps.clock.now());
     if (shortcut === null) continue;
-    const asked = askShortcut(deps, options, shortcut);
-    const answer = await asked.answer;
-    options.signal?.throwIfAborted();
-    await commitAsked(deps, options, { ...position, reader, asked, answer });
+    await tracing.span(shortcutSpan(deps, options), async () => {
+      const asked = askShortcut(deps, options, shortcut);
+      const answer = await asked.answer;
+      options.signal?.throwIfAborted();
+      await commitAsked(deps, options, { ...position, reader, asked, answer });
+    });
   }
+}
+
+/** A trace of its own; its read names the page. During a walk, shortcuts belong to the sweep. */
+function shortcutSpan({ workspace }: TakeDeps, { list, signal }: TakeOptions): SpanOptions {
+  return {
+    name: `shortcut ${list}`,
+    parent: null,
+    attributes: { 'changefeed.workspace': workspace, 'changefeed.list': list },
+    interrupted: () => signal?.aborted === true,
+  };
 }

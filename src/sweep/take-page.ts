@@ -1,0 +1,173 @@
+/**
+ * Reads one page of a walk and classifies its records, or recognises it as unchanged. Commits every part of a page but the last, which the
+ * walk commits together with its checkpoint. This file must not know HTTP or Redis.
+ */
+import { isUnchanged } from '../api/read-api.js';
+import type { VisitedCursors } from '../api/visited-cursors.js';
+import type { ListName } from '../crm/lists/lists.js';
+import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
+import { ChangefeedError } from '../errors.js';
+import { classifyPage, type ClassifiedPage, type PageChanges } from './classify-page.js';
+import { expectCommitted, incompleteSweep } from './errors.js';
+import { guardOf } from './guard-creations.js';
+import { hasOnlyMembers, keyedPage, withKnownKeys, type KeyedPage } from './known-records.js';
+import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
+import type { ReadAhead, ReadPage } from './read-ahead.js';
+import type { SweepMemory } from './start-sweep.js';
+import type { Checkpoint, FencingToken, PageCommit, SweepSummary } from './store.js';
+import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
+import type { WalkShortcuts } from './walk-shortcuts.js';
+
+/** Where a walk stands when it reads its next page. */
+export interface Position {
+  checkpoint: Checkpoint;
+  visited: VisitedCursors;
+  ahead: ReadAhead;
+  token: FencingToken;
+  memory: SweepMemory;
+  lastSweep: SweepSummary | null;
+  shortcuts: WalkShortcuts;
+}
+
+export type TakenPage =
+  | {
+      outcome: 'classified';
+      changes: PageChanges['changes'] & Pick<PageCommit, 'page'>;
+      reached: PageChanges['reached'];
+      nextCursor: string | null;
+    }
+  /** Nothing is written for it. */
+  | { outcome: 'unchanged'; changes: object; reached: Partial<Checkpoint>; nextCursor: string | null }
+  | Extract<ClassifiedPage, { outcome: 'walk again' }>;
+
+/** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
+export async function takePage(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { answer: reading, ...position }: Position & { answer: Promise<ReadPage> },
+): Promise<TakenPage> {
+  const { checkpoint, visited, token, memory } = position;
+  const { list, signal } = options;
+  const { cursor } = checkpoint;
+  const page = checkpoint.pages + 1;
+  try {
+    const { fetched, known, askedAfter } = await reading;
+    if (!isUnchanged(fetched)) {
+      const layout = mayBeSkipped(position) ? known?.layout : undefined;
+      const asked = await withKnownKeys(deps.store, fetched, { page, layout });
+      const ids = asked.records.map(({ id }) => id);
+      const isCurrent = !position.shortcuts.hasOvertaken(ids, askedAfter);
+      const answer = isCurrent ? asked : keyedPage(await deps.api.fetchPage(list, { cursor, page, signal }));
+      return await takeDifferent(deps, options, { ...position, answer });
+    }
+    if (known !== null && mayBeSkipped(position)) {
+      visited.checkKnown(list, known);
+      memory.skipped = true;
+      return {
+        outcome: 'unchanged',
+        changes: {},
+        reached: afterUnchanged(checkpoint, known),
+        nextCursor: known.nextCursor,
+      };
+    }
+    // New records are withheld since it was requested, and this page counts towards the decision.
+    const answer = await deps.api.fetchPage(list, { cursor, page, signal });
+    return await takeDifferent(deps, options, { ...position, answer: keyedPage(answer) });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
+    const restart = mustRestart(cause, checkpoint.cursor);
+    if (restart) expectCommitted(list, await deps.store.abandon(list, token));
+    else await commitSkipped(deps, list, position);
+    throw incompleteSweep({ workspace: deps.workspace, list, page, resumes: !restart, cause });
+  }
+}
+
+/** So that the next sweep resumes at the page that failed. Without it, that sweep reads the skipped pages once more. */
+async function commitSkipped(
+  { store }: SweepDeps,
+  list: ListName,
+  { checkpoint, visited, token }: Position,
+): Promise<void> {
+  const followed = visited.takeFollowed();
+  // Without the next cursor of the page that failed.
+  const cursors = followed.slice(0, followed.indexOf(checkpoint.cursor ?? '') + 1);
+  if (cursors.length === 0) return;
+  // If Redis is the reason that the page failed, this fails too, and the first reason is reported.
+  await store.commitPage(list, { token, checkpoint, summary: null, writes: [], cursors }).catch(() => undefined);
+}
+
+async function takeDifferent(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { answer, ...position }: Position & { answer: KeyedPage },
+): Promise<TakenPage> {
+  const { checkpoint, visited, ahead, memory } = position;
+  const { cursor } = checkpoint;
+  const number = checkpoint.pages + 1;
+  if (answer.page === null)
+    visited.checkKnown(options.list, { cursor, nextCursor: answer.nextCursor, firstPage: null });
+  else visited.check(answer.page, cursor);
+  // A record added during the sweep moves the last ones of the page before to this page.
+  if (memory.skipped && !hasOnlyMembers(answer))
+    for (const key of (await deps.store.members(options.list, number - 1)) ?? []) memory.seen.add(key);
+  memory.skipped = false;
+  const { nextCursor, digest } = answer;
+  if (nextCursor !== null) ahead.expect({ page: number + 1, cursor: nextCursor });
+  const classified = await classify(deps, options, position, answer);
+  if (classified.outcome === 'walk again') return classified;
+  const { changes, reached, settled, keys } = classified;
+  const firstPage = cursor === null ? visited.firstPage : null;
+  const layout = settled ? answer.layout(keys) : null;
+  const seen = { cursor, nextCursor, records: keys.length, firstPage, ...(layout !== null && { layout }) };
+  const stored = settled && digest !== undefined ? { ...seen, digest } : null;
+  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor };
+}
+
+/** A cursor loop, or a cursor that the API no longer accepts, cannot be resumed. */
+function mustRestart(error: unknown, cursor: string | null): boolean {
+  if (!(error instanceof ChangefeedError)) return false;
+  return error.code === 'CF_CURSOR_LOOP' || (error.code === 'CF_REQUEST_REFUSED' && cursor !== null);
+}
+
+/** Commits every part of a page but the last (see page-parts.ts), and returns what the last part changes. */
+async function classify(
+  deps: SweepDeps,
+  options: SweepOptions,
+  position: Position,
+  page: KeyedPage,
+): Promise<ClassifiedPage> {
+  const { store, workspace, log } = deps;
+  const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
+  const { token, memory, lastSweep } = position;
+  let { checkpoint } = position;
+  const { sweepId, mode, quiet } = checkpoint;
+  const parts = classifyPage(store, {
+    records: page.records,
+    recognised: page.recognised,
+    checkpoint,
+    memory,
+    rules,
+    images,
+    baseline: mode !== 'baseline' ? null : quiet === true ? 'quiet' : baseline,
+    past: lastSweep?.drifted ?? [],
+    guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
+    ended: page.nextCursor === null,
+    observation: observationOf(deps, options, { checkpoint, lastSweep }),
+    recordsPerPart,
+  });
+  for (;;) {
+    const { done, value } = await parts.next();
+    if (memory.tracked.justFilled()) log.warn({ workspace, list, tracked: MOST_FIELDS, sweepId }, TOO_MANY_FIELDS);
+    if (done === true) return value;
+    checkpoint = { ...checkpoint, ...value.reached };
+    // Some of its records are stored as it shows them, others are not.
+    const unsettled = { number: checkpoint.pages + 1, stored: null };
+    const commit = { token, checkpoint, summary: null, page: unsettled, ...value.changes };
+    expectCommitted(list, await store.commitPage(list, commit));
+    signal?.throwIfAborted();
+  }
+}
+
+const TOO_MANY_FIELDS =
+  'too many field names: further ones are compared, but left out of "changefeed schema" and of schema changes';
