@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { createLog, parseLogLevel } from '../observability/log.js';
+import { createLog, parseLogLevel, type LogOptions } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
 import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
@@ -15,6 +15,8 @@ export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
   /** Standard error is a terminal: log lines are formatted for reading. */
   interactive: boolean;
+  /** Writes text to it; lines that are too wide are continued between words. @defaultValue standard error, as it is */
+  err?: (text: string) => void;
 }
 
 export interface ServiceWorld extends Terminal {
@@ -92,7 +94,7 @@ export async function openService(
 
 function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean }): Log {
   const { env, interactive } = terminal;
-  const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, colour: hasColour(terminal) });
+  const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
   return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
 }
 
@@ -112,12 +114,16 @@ function withoutSweeps(log: Log): Log {
 export function quietLog(terminal: Terminal): Log {
   const requested = terminal.env['LOG_LEVEL'] ?? '';
   const level = requested === '' ? 'warn' : parseLogLevel(requested);
-  const log = createLog({ level, pretty: true, colour: hasColour(terminal) });
+  const log = createLog({ level, pretty: true, ...lookOf(terminal) });
   return requested === '' ? logOnce(log) : log;
 }
 
-function hasColour({ env, interactive }: Terminal): boolean {
-  return interactive && (env['NO_COLOR'] ?? '') === '';
+function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' | 'destination'> {
+  if (!interactive) return {};
+  return {
+    colour: (env['NO_COLOR'] ?? '') === '',
+    ...(err && { destination: { write: (line) => err(line.trimEnd()) } }),
+  };
 }
 
 export interface RunOptions {

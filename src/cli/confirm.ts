@@ -15,7 +15,7 @@ export interface Question {
 export async function isConfirmed({ command, what, yes }: Question, io: Io): Promise<boolean> {
   if (yes) return true;
   if (io.ask === undefined) throw usage(`${command}: ${what}. Without a terminal, confirm it with --yes.`);
-  const isYes = /^y(es)?$/i.test((await io.ask(`${what}. Continue? [y/N] `)).trim());
+  const isYes = /^y(es)?$/i.test((await io.ask(`${what}.\nContinue? [y/N] `)).trim());
   if (!isYes) io.err('Nothing was changed.');
   return isYes;
 }

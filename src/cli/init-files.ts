@@ -97,11 +97,10 @@ const HANDLER = `import { defineHandler } from 'crm-changefeed';
  */
 export const logChanges = defineHandler({
   name: 'log-changes',
-  // All events of records. For fewer: ['crm.todo.completed', 'crm.person.*']
-  on: ['crm.*'],
+  // For others: ['crm.todo.completed', 'crm.organization.*']. All of them: ['crm.*']
+  on: ['crm.person.updated'],
   handle(event, { log }) {
-    const fields = event.data.changes.map(({ field }) => field);
-    log.info({ type: event.type, record: event.subject, fields }, 'change');
+    log.info({ fields: event.data.changes.map(({ field }) => field) }, 'a person has changed');
     // event.data.before and event.data.after are the record before and after the change.
   },
 });

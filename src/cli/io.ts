@@ -7,11 +7,12 @@ import { messageOf } from '../errors.js';
 import { systemClock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import { onAbort } from '../runtime/on-abort.js';
-import { type Colours, coloursFor } from './text.js';
+import { type Colours, coloursFor, fitted } from './text.js';
 import { liveLines, type LiveLines } from './live-lines.js';
 
 export interface Io {
   out(text: string): void;
+  /** Sentences: on a terminal, lines that are too wide are continued between words. */
   err(text: string): void;
   /** Standard error is a terminal: progress bars are shown. */
   readonly interactive: boolean;
@@ -38,11 +39,11 @@ export function processIo(): Io {
   const { signal, onHangUp } = stopSignal();
   return {
     out: (text) => void stdout.write(`${text}\n`),
-    err: (text) => void stderr.write(`${text}\n`),
+    err: (text) => void stderr.write(`${fitted(text, widthOfTerminal(stderr))}\n`),
     interactive: stderr.isTTY,
     colours: { out: coloursFor({ stream: stdout, env }), err: coloursFor({ stream: stderr, env }) },
     get columns() {
-      return stdout.isTTY ? stdout.columns : undefined;
+      return widthOfTerminal(stdout);
     },
     get rows() {
       return stdout.isTTY ? stdout.rows : undefined;
@@ -54,6 +55,11 @@ export function processIo(): Io {
     signal,
     onHangUp,
   };
+}
+
+/** Undefined where it is no terminal, and where a terminal does not say. */
+function widthOfTerminal({ isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number | undefined {
+  return isTTY && columns > 0 ? columns : undefined;
 }
 
 async function ask(
@@ -73,7 +79,15 @@ async function ask(
   terminal.on('SIGINT', () => interrupted.abort(new Error('Stopped by SIGINT.')));
   terminal.on('close', () => interrupted.abort(new Error('There was no answer.')));
   try {
-    return await terminal.question(question, { signal: AbortSignal.any([signal, interrupted.signal]) });
+    return await terminal.question(fitted(question, widthOfTerminal(process.stderr)), {
+      signal: AbortSignal.any([signal, interrupted.signal]),
+    });
+  } catch (error) {
+    if (!interrupted.signal.aborted && !signal.aborted) throw error;
+    // The line of the question has no end yet.
+    process.stderr.write('\n');
+    const why = messageOf(signal.aborted ? signal.reason : interrupted.signal.reason);
+    throw new Error(`${why} Nothing was changed.`, { cause: error });
   } finally {
     terminal.close();
     if (hidden) process.stderr.write('\n');

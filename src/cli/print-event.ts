@@ -18,6 +18,8 @@ const FITS = [
 ] as const;
 type Fit = (typeof FITS)[number];
 const SMALLEST: Fit = FITS[7];
+/** Titles begin in one column, also behind the longest name of an object: a line of 80 columns has no room for two columns of names. */
+const TYPE_PLACES = 'person_activity created'.length;
 /** A title is not made shorter than this, except by the end of the line. With a name before it, it may be as short as a value. */
 const TITLE_PLACES = 20;
 /** More than any line shows: a text of megabytes is not searched for control characters. */
@@ -51,11 +53,12 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity, abo
   const { dim } = colours;
   const [, object = '', ...rest] = event.type.split('.');
   const verb = rest.join('.');
+  const name = `${printable(object)} `;
   const head = [
     [{ text: clockTime(event.data.observedAt), paint: dim }],
     [
-      { text: `${printable(object).padEnd(15)} ` },
-      { text: printable(verb).padEnd(8), paint: colours[VERB_COLOURS[verb] ?? 'magenta'] },
+      { text: name },
+      { text: printable(verb).padEnd(TYPE_PLACES - name.length), paint: colours[VERB_COLOURS[verb] ?? 'magenta'] },
     ],
   ];
   const line = (fit: Fit): Piece[] =>
@@ -113,9 +116,7 @@ function nameIn(reference: unknown): string | undefined {
 
 function duePieces({ due, late }: ChangeData, { dim }: Colours): Piece[] {
   if (due === undefined) return [];
-  // This locale writes a day as the API does. Local time, like the time at the beginning of the line.
-  const when = `${new Date(due).toLocaleDateString('sv-SE')} ${clockTime(due)}`;
-  return [{ text: 'due:', paint: dim }, { text: ` ${when}${late === true ? ', late' : ''}` }];
+  return [{ text: 'due:', paint: dim }, { text: ` ${localTime(due)}${late === true ? ', late' : ''}` }];
 }
 
 /** What an event says besides a record and its fields. */
@@ -177,7 +178,7 @@ function isTime(value: unknown): value is string {
   return typeof value === 'string' && TIME.test(value);
 }
 
-/** `2026-03-01 21:30`. */
+/** `2026-03-01 21:30`, in local time, like the time at the beginning of the line. This locale writes a day as the API does. */
 function localTime(iso: string): string {
   return new Date(iso).toLocaleString('sv-SE').slice(0, 16);
 }

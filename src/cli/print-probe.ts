@@ -1,14 +1,21 @@
-/** The report of a probe as text of at most 80 columns. */
+/** The report of a probe as text: as wide as the terminal, at most WIDEST columns; 80 where there is none. */
 import type { FailedList, ProbedList, ProbeReport } from '../app/changefeed.js';
-import { count, printable, widthOf, type Colours } from './text.js';
+import { count, printable, wrap, type Colours } from './text.js';
 
 const WIDTH = 80;
+const WIDEST = 120;
 const LABEL = 16;
 /** As in src/probe/order.ts: fewer say nothing. */
 const LEAST_PAIRS = 5;
 
-export function probeText({ requests, lists, failed, limits }: ProbeReport, colours: Colours): string {
-  const blocks = [...lists.map((list) => listText(list, colours)), ...failed.map((list) => failedText(list, colours))];
+export function probeText(
+  { requests, lists, failed, limits }: ProbeReport,
+  colours: Colours,
+  columns: number = WIDTH,
+): string {
+  const row = rowsOf(Math.min(columns, WIDEST));
+  const page = { colours, row };
+  const blocks = [...lists.map((list) => listText(list, page)), ...failed.map((list) => failedText(list, page))];
   const headers = Object.entries(limits.headers).map(([name, value]) => `${name}: ${value}`);
   const limit = [
     row('requests', `${requests} in total, ${limits.refused === 0 ? 'no 429' : `${limits.refused} answered 429`}`),
@@ -18,7 +25,7 @@ export function probeText({ requests, lists, failed, limits }: ProbeReport, colo
   return [...blocks, [colours.bold('limit'), ...limit.flat()].join('\n')].join('\n\n');
 }
 
-function listText(list: ProbedList, colours: Colours): string {
+function listText(list: ProbedList, { colours, row }: Page): string {
   const { validators, latency } = list;
   const lines = [
     row('page size', sizesText(list)),
@@ -28,7 +35,7 @@ function listText(list: ProbedList, colours: Colours): string {
     row('a bad cursor', list.badCursor && outcomeText(list.badCursor)),
     row('order', orderText(list)),
     row('grows', list.growsAt === 'unknown' ? 'unknown' : `at ${list.growsAt} (follows from the order)`),
-    row('timestamps', `created: ${list.created ?? 'none'}; changed: ${list.modified ?? 'none'}`),
+    row('timestamps', `created: ${precisionText(list.created)}; changed: ${precisionText(list.modified)}`),
     row('keys', keysText(list)),
     row('missing keys', list.written === null ? null : list.written.missing.join(', ')),
     row('further keys', list.seenElsewhere.join(', ')),
@@ -42,7 +49,13 @@ function listText(list: ProbedList, colours: Colours): string {
   return [head, ...lines.flat()].join('\n');
 }
 
-function failedText({ list, path, status, words }: FailedList, colours: Colours): string {
+function precisionText(precision: ProbedList['created']): string {
+  return precision === null ? 'none' : `to the ${PRECISION[precision]}`;
+}
+
+const PRECISION = { ms: 'millisecond', seconds: 'second', minutes: 'minute', days: 'day' };
+
+function failedText({ list, path, status, words }: FailedList, { colours, row }: Page): string {
   const answer = status === null ? 'no answer' : `answered ${status}`;
   return [
     `${colours.bold(list)}  ${path}`,
@@ -50,16 +63,18 @@ function failedText({ list, path, status, words }: FailedList, colours: Colours)
   ].join('\n');
 }
 
+interface Page {
+  colours: Colours;
+  row: ReturnType<typeof rowsOf>;
+}
+
 /** A label and its text, wrapped; nothing without a text. */
-function row(label: string, text: string | null): string[] {
-  if (text === null || text === '') return [];
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || LABEL + 2 + widthOf(`${last} ${word}`) > WIDTH) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines.map((line, nth) => `  ${(nth === 0 ? label : '').padEnd(LABEL)}${line}`);
+function rowsOf(columns: number): (label: string, text: string | null) => string[] {
+  return (label, text) => {
+    if (text === null || text === '') return [];
+    const lines = wrap(text, columns - LABEL - 2);
+    return lines.map((line, nth) => `  ${(nth === 0 ? label : '').padEnd(LABEL)}${line}`);
+  };
 }
 
 const END: Readonly<Record<NonNullable<ProbedList['end']>, string>> = {

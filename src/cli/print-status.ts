@@ -10,7 +10,7 @@ import type {
   WorkspaceStatus,
 } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
-import { type Colours, count, hanging, noColours, table, widthOf } from './text.js';
+import { type Colours, count, fitted, fittedTable, hanging } from './text.js';
 
 type HeldCreations = Omit<NonNullable<ListStatus['heldCreations']>, 'since'>;
 
@@ -36,14 +36,6 @@ interface Page {
   nowMs: number;
   colours: Colours;
   columns: number;
-}
-
-/** Cells that must be wrapped have no colours. */
-function fittedTable(head: readonly string[], rowsIn: (colours: Colours) => string[][], page: Page): string {
-  const { colours, columns } = page;
-  const natural = table(head, rowsIn(colours), colours);
-  const width = Math.max(...natural.split('\n').map(widthOf));
-  return width <= columns ? natural : table(head, rowsIn(noColours), colours, columns);
 }
 
 /** The most severe first. */
@@ -103,7 +95,7 @@ const SHORTCUTS = {
 } as const;
 
 /** One line per list whose shortcuts are used. */
-function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yellow } }: Page): string[] {
+function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, columns, colours: { yellow } }: Page): string[] {
   const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong, pausedUntil }]) => {
     if (used === 0 && wrong === 0) return [];
     const paused =
@@ -112,7 +104,7 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, colours: { yell
     const reads = count(used, one, several);
     return [`${reads}, ${useful} useful, ${wrong} wrong${paused}`];
   });
-  return parts.length === 0 ? [] : [`  shortcuts of ${list}: ${parts.join('; ')}`];
+  return parts.length === 0 ? [] : [fitted(`  shortcuts of ${list}: ${parts.join('; ')}`, columns)];
 }
 
 /** How often, and when next. */
@@ -217,24 +209,35 @@ export function countsText({ counts, muted }: Pick<NonNullable<ListStatus['lastS
 function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: Page): string {
   const { colours } = page;
   if (subscriptions.length === 0) return colours.yellow('no subscriptions: events go to the log only');
-  const rowsIn = ({ yellow, red, ...rest }: Colours): string[][] =>
+  const rowsIn = (colours: Colours): string[][] =>
     subscriptions.map((one) => [
-      nameText(one, { yellow, red, ...rest }),
+      nameText(one, colours),
       one.handler,
       one.on.join(' '),
-      one.lagEvents === 0
-        ? 'none'
-        : yellow(`${count(one.lagEvents, 'event')}, ${formatDuration(one.lagSeconds * 1_000)}`),
-      String(one.waiting),
-      String(one.active),
-      String(one.delayed),
-      one.dead === 0 ? '0' : red(String(one.dead)),
+      ...(one.unreadable === null ? numbersOf(one, colours) : ['unknown']),
     ]);
   const heads = ['subscription', 'handler', 'on', 'lag', 'waiting', 'active', 'delayed', 'dead'];
   return [fittedTable(heads, rowsIn, page), ...troubleLines(subscriptions, page)].join('\n');
 }
 
-function nameText({ name, paused, disabled, failingSince }: SubscriptionStatus, { red, yellow }: Colours): string {
+function numbersOf(
+  { lagEvents, lagSeconds, waiting, active, delayed, dead }: SubscriptionStatus,
+  { yellow, red }: Colours,
+): string[] {
+  return [
+    lagEvents === 0 ? 'none' : yellow(`${count(lagEvents, 'event')}, ${formatDuration(lagSeconds * 1_000)}`),
+    String(waiting),
+    String(active),
+    String(delayed),
+    dead === 0 ? '0' : red(String(dead)),
+  ];
+}
+
+function nameText(
+  { name, paused, disabled, failingSince, unreadable }: SubscriptionStatus,
+  { red, yellow }: Colours,
+): string {
+  if (unreadable !== null) return `${name} ${red('(UNREADABLE)')}`;
   if (disabled !== null) return `${name} ${red('(DISABLED)')}`;
   if (paused) return `${name} ${yellow('(paused)')}`;
   return failingSince === null ? name : `${name} ${yellow('(failing)')}`;
@@ -243,13 +246,14 @@ function nameText({ name, paused, disabled, failingSince }: SubscriptionStatus, 
 /** Subscriptions that deliver nothing, with the reason; below the table because reasons are long. */
 function troubleLines(
   subscriptions: readonly SubscriptionStatus[],
-  { nowMs, colours: { red, yellow } }: Page,
+  { nowMs, columns, colours: { red, yellow } }: Page,
 ): string[] {
   return subscriptions.flatMap(({ name, disabled, failingSince }) => {
     if (disabled !== null) {
       const { at, reason, missing } = disabled;
       const lost = missing ? ', it misses events that log.retention dropped' : '';
-      return [red(`${name}: disabled since ${at}${lost} (changefeed enable ${name} continues it): ${reason}`)];
+      const text = `${name}: disabled since ${at}${lost} (changefeed enable ${name} continues it): ${reason}`;
+      return fitted(text, columns).split('\n').map(red);
     }
     if (failingSince === null) return [];
     return [yellow(`${name}: every attempt has failed for ${formatDuration(nowMs - Date.parse(failingSince))}`)];

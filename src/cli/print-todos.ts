@@ -1,25 +1,33 @@
 /** The todo report as a page for a terminal. */
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
 import { formatDuration } from '../runtime/duration.js';
-import { type Colours, printable, table } from './text.js';
+import { type Colours, fitted, fittedTable, printable } from './text.js';
 
-const COLUMNS = ['open', 'due today', 'overdue', 'completed', 'rate', 'median'];
+const COLUMNS = ['open', 'due today', 'overdue', 'completed', 'rate', 'median time'];
 
-export function todosText(report: TodosReport, colours: Colours): string {
-  return report.workspaces.map((workspace) => workspaceText(workspace, report, colours)).join('\n\n');
+/** @param columns width of the terminal; wider tables are wrapped */
+export function todosText(report: TodosReport, colours: Colours, columns = Infinity): string {
+  const page = { colours, columns };
+  return report.workspaces.map((workspace) => workspaceText(workspace, report, page)).join('\n\n');
 }
 
-function workspaceText(todos: WorkspaceTodos, { since, at }: TodosReport, colours: Colours): string {
+interface Page {
+  colours: Colours;
+  columns: number;
+}
+
+function workspaceText(todos: WorkspaceTodos, { since, at }: TodosReport, page: Page): string {
   const { workspace, timeZone, asOf, total, people, teams } = todos;
+  const { colours, columns } = page;
   const { bold, dim, yellow } = colours;
   if (asOf === null) return `${bold(`workspace ${workspace}`)}  ${yellow('no complete sweep of the todos yet')}`;
   const days = `${dayIn(timeZone, since)} to ${dayIn(timeZone, at)} (${timeZone})`;
   const age = formatDuration(Math.max(0, Date.parse(at) - Date.parse(asOf)));
   return [
-    `${bold(`workspace ${workspace}`)}  completed ${days}  ${dim(`as of ${age} ago`)}`,
-    table(['', ...COLUMNS], [['all todos', ...cells(total, colours)]], colours),
-    ...groupTable({ title: 'in charge', none: 'no person' }, people, colours),
-    ...groupTable({ title: 'team', none: 'no team' }, teams, colours),
+    fitted(`${bold(`workspace ${workspace}`)}  completed ${days}  ${dim(`as of ${age} ago`)}`, columns),
+    fittedTable(['', ...COLUMNS], (painted) => [['all todos', ...cells(total, painted)]], page),
+    ...groupTable({ title: 'in charge', none: 'no person' }, people, page),
+    ...groupTable({ title: 'team', none: 'no team' }, teams, page),
   ].join('\n\n');
 }
 
@@ -27,11 +35,12 @@ function workspaceText(todos: WorkspaceTodos, { since, at }: TodosReport, colour
 function groupTable(
   { title, none }: { title: string; none: string },
   groups: readonly TodoGroup[],
-  colours: Colours,
+  page: Page,
 ): string[] {
   if (groups.length === 0 || (groups.length === 1 && groups[0]?.id === null)) return [];
-  const rows = groups.map((group) => [nameOf(group) ?? colours.dim(none), ...cells(group, colours)]);
-  return [table([title, ...COLUMNS], rows, colours)];
+  const rowsIn = (painted: Colours): string[][] =>
+    groups.map((group) => [nameOf(group) ?? painted.dim(none), ...cells(group, painted)]);
+  return [fittedTable([title, ...COLUMNS], rowsIn, page)];
 }
 
 function nameOf({ id, name }: TodoGroup): string | null {

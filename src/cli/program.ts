@@ -14,18 +14,32 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   let code = 0;
   const program = buildProgram(io, (result) => (code = result));
   try {
-    await program.parseAsync(withoutHelpCommand(args), { from: 'user' });
+    const words = withoutHelpCommand(args);
+    refuseUnknownCommand(program, words);
+    await program.parseAsync(words, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       // Without a command, the help has been shown already.
-      if (error.code !== 'commander.help') io.err(usageText(error));
+      if (error.code !== 'commander.help') io.err(usageText(error, commandOf(args)));
       return 2;
     }
     io.err(errorText(error, io));
     return exitCodeOf(error);
   }
+}
+
+/** The command of a command line, if it has one. */
+function commandOf(args: readonly string[]): string | undefined {
+  const names = new Set(Object.values(COMMANDS).flatMap((entries) => entries.map(({ name }) => name)));
+  return args.find((one) => names.has(one));
+}
+
+/** With `--help` after an unknown command, commander would show the help of the program as if all were well. */
+function refuseUnknownCommand(program: Command, [first = '']: readonly string[]): void {
+  if (first.startsWith('-') || first === '' || commandOf([first]) !== undefined) return;
+  program.parse([first], { from: 'user' });
 }
 
 /** `help sweep` is `sweep --help`: commander's own `help` would show a command that is not loaded. */
@@ -44,6 +58,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       'configuration file (default: changefeed.config.{ts,js,mjs,json}, or the environment)',
     )
     .helpCommand(false)
+    .addHelpText('after', '\nchangefeed <command> --help shows the arguments and options of a command.')
     .configureHelp({
       helpWidth: Math.min(io.columns ?? MOST_HELP_COLUMNS, MOST_HELP_COLUMNS),
       // Arguments and options of a command are known when it is loaded.
@@ -82,8 +97,9 @@ function errorText(error: unknown, { env }: Pick<Io, 'env'>): string {
 }
 
 /** Commander's message (`error: unknown command 'swep'`, then a line `(Did you mean sweep?)`) in the form of all others. */
-function usageText({ message }: CommanderError): string {
+function usageText({ message }: CommanderError, command: string | undefined): string {
   const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
   const hints = more.map((hint) => hint.trim().replace(/^\(Did/, '(did')).filter((hint) => hint !== '');
-  return `changefeed: ${[first.replace(/\.$/, ''), ...hints].join(' ')}. See "changefeed --help". [CF_USAGE]`;
+  const help = ['changefeed', ...(command === undefined ? [] : [command]), '--help'].join(' ');
+  return `changefeed: ${[first.replace(/\.$/, ''), ...hints].join(' ')}. See "${help}". [CF_USAGE]`;
 }

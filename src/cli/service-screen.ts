@@ -7,7 +7,7 @@ import { systemClock } from '../runtime/clock.js';
 import { printEvent } from './event-printer.js';
 import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';
-import { progressView } from './progress.js';
+import { progressView, type ProgressView } from './progress.js';
 
 export interface ServiceScreen {
   /** Subscriptions that write JSON to standard output show readable lines instead. */
@@ -73,7 +73,7 @@ async function followEvents(feed: Changefeed, { print, from, signal }: Following
 }
 
 async function showBaseline(feed: Changefeed, { io, signal }: { io: Io; signal: AbortSignal }): Promise<void> {
-  const progress = progressView(io);
+  let progress: ProgressView | undefined;
   const first = new Set<string>();
   try {
     while (!signal.aborted) {
@@ -82,19 +82,20 @@ async function showBaseline(feed: Changefeed, { io, signal }: { io: Io; signal: 
         const lists = polledLists(status);
         const missing = lists.filter(({ baselineAt }) => baselineAt === null);
         if (missing.length === 0) {
-          progress.stop();
+          progress?.stop();
           const isNew = first.size > 0;
           io.err(`${baselineText(lists, { isNew })} ${nextSweepText(lists, Date.parse(status.at))}`.trim());
           return;
         }
         if (first.size === 0) io.err('Baseline: every list is read once and stored; no events yet.');
         for (const { key } of missing) first.add(key);
+        progress ??= progressView(io, status.workspaces);
         for (const list of lists) if (first.has(list.key)) progress.show(progressOf(list));
       }
       await pause(STATUS_INTERVAL_MS, signal);
     }
   } finally {
-    progress.stop();
+    progress?.stop();
   }
 }
 

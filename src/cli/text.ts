@@ -38,7 +38,7 @@ export function printable(text: string): string {
 
 const GAP = '  ';
 /** A column is not made narrower than this. */
-const NARROWEST = 12;
+const NARROWEST = 10;
 
 /**
  * Each column is as wide as its widest cell. A table that is then wider than the terminal is made as narrow by wrapping the cells of its
@@ -67,6 +67,17 @@ export function table(
   return [...lines(head).map(dim), ...rows.flatMap(lines)].join('\n');
 }
 
+/** The table in colours where it fits, otherwise wrapped and without: cells that are wrapped must have none. */
+export function fittedTable(
+  head: readonly string[],
+  rowsIn: (colours: Colours) => string[][],
+  { colours, columns }: { colours: Colours; columns: number },
+): string {
+  const natural = table(head, rowsIn(colours), colours);
+  const width = Math.max(...natural.split('\n').map(widthOf));
+  return width <= columns ? natural : table(head, rowsIn(noColours), colours, columns);
+}
+
 /** Takes what is too much from the widest column, step by step. */
 function fitting(natural: readonly number[], columns: number): number[] {
   const widths = [...natural];
@@ -92,8 +103,26 @@ export function hanging(text: string, columns: number, indent = '    '): string 
   return [lead + first, ...wrap(rest, columns - indent.length).map((line) => indent + line)].join('\n');
 }
 
+/** A line of a code frame: wrapped, its marker would point at nothing. */
+const FRAME = /^\s*(> )?\d*\s*\|/;
+
+/**
+ * Sentences for a terminal: each line that is wider is continued on the next ones, a little further to the right. A colour may go on over
+ * the end of a line. For text that people read, never for JSON or code, which they copy.
+ */
+export function fitted(text: string, columns = Infinity): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      if (widthOf(line) <= columns || FRAME.test(line)) return line;
+      const lead = /^ */.exec(line)?.[0] ?? '';
+      return hanging(line, columns, `${lead}  `);
+    })
+    .join('\n');
+}
+
 /** Between words; a word that is wider than a line is continued on the next one, so that an id can still be copied. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';

@@ -62,7 +62,7 @@ function shape(check: string, { status, words, page, path }: ListAnswer): Findin
     404: `Check baseUrl: it is what stands before /${path}. If this account has no such list, set enabled: false for it.`,
     429: 'Other clients use up the quota. Lower budget, or ask again later.',
   }[status ?? 'none'];
-  const answered = status === null ? `no answer: ${words}` : `answer ${status}: ${words}`;
+  const answered = status === null ? `no answer${words === '' ? '' : `: ${words}`}` : `answer ${status}: ${words}`;
   return error(check, answered, todo ?? 'Ask the operator of the API, or run "changefeed probe" for more.');
 }
 

@@ -24,6 +24,7 @@ export function judgeEndpoint({ subscription, place, ms, problem }: Reached): Fi
 export function judgeFeed(feed: {
   /** How many run roles. */
   processes: number;
+  /** `subject`: such as `list:people`. */
   problems: readonly { severity: 'error' | 'warning'; kind: string; subject: string; message: string }[];
   dead: readonly { subscription: string; count: number }[];
 }): Finding[] {
@@ -31,8 +32,8 @@ export function judgeFeed(feed: {
   const off = warning('feed', 'no process is running: nothing is polled or delivered', 'Run "changefeed start".');
   const problems = feed.problems
     .filter(({ kind }) => !(isOff && kind === 'role.missing'))
-    .map(({ severity, kind, subject, message }): Finding => {
-      return { result: severity, check: `problem ${kind} of ${subject}`, seen: message, todo: null };
+    .map(({ severity, subject, message }): Finding => {
+      return { result: severity, check: subject.replace(':', ' '), seen: message, todo: null };
     });
   const letters = feed.dead
     .filter(({ count }) => count > 0)

@@ -6,8 +6,11 @@ import { didYouMean } from './did-you-mean.js';
 
 export const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
-/** ` (did you mean "people"?)`, or nothing. */
-export function meantList(text: string, { all } = builtInLists): string {
+/** ` (did you mean "people"?)`, or nothing. Events are named after the object of a list, so `person` is meant as `people`. */
+export function meantList(text: string, lists = builtInLists): string {
+  const { all } = lists;
+  const named = lists.byObject(text);
+  if (named !== undefined) return ` (did you mean "${named.name}"?)`;
   return didYouMean(text, [...all.map(({ name }) => name), ...all.map(({ path }) => path.slice('v2/'.length))]);
 }
 

@@ -81,7 +81,7 @@ describe('dead letters and replay: the command line', () => {
     async () => {
       const { run, letters, folder, env } = await afterThreeDeaths();
       expect((await run('list', '--reason', 'LEDGER', '--type', 'crm.person.*')).stdout.split('\n')).toHaveLength(8);
-      expect((await run('list', '--reason', 'quota')).stdout).toBe('no dead letters\n');
+      expect((await run('list', '--reason', 'quota')).stdout).toBe('no such dead letters\n');
       expect((await run('retry', '--type', 'crm.todo.*')).stdout).toBe('0 dead letters to be handled again\n');
 
       const dry = await run('drop', '--reason', 'ledger', '--subscription', 'mail', '--dry-run');

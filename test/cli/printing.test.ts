@@ -36,7 +36,7 @@ describe('event line', () => {
       메모: [null, ''],
     });
     expect(lineOf(event)).toBe(
-      'person          updated   가상인 2  담당자: 김 → 이 · 팀: — → 1팀, 2팀 · 완료: false → true · 메모: — → ""',
+      'person updated           가상인 2  담당자: 김 → 이 · 팀: — → 1팀, 2팀 · 완료: false → true · 메모: — → ""',
     );
   });
 
@@ -62,9 +62,9 @@ describe('event line', () => {
     const [first, sameDay, later] = ['2026-03-01 21:30', '2026-03-01 22:00', '2026-03-09 09:00'];
     const iso = (local: string): string => new Date(local).toISOString();
     expect(times(iso(first), iso(sameDay), 120)).toBe('2026-03-01 21:30 → 22:00');
-    expect(times(iso(first), iso(sameDay), 66)).toBe('21:30 → 22:00');
+    expect(times(iso(first), iso(sameDay), 65)).toBe('21:30 → 22:00');
     expect(times(iso(first), iso(later), 120)).toBe('2026-03-01 21:30 → 2026-03-09 09:00');
-    expect(times(iso(first), iso(later), 80)).toBe('2026-03-01 → 2026-03-09');
+    expect(times(iso(first), iso(later), 79)).toBe('2026-03-01 → 2026-03-09');
   });
 
   it('event line: a character of two code units is not split where texts differ', () => {
@@ -93,8 +93,8 @@ describe('event line', () => {
   it('event line: the title keeps its length when the changes are cut', () => {
     const event = edited({ 완료: [false, true], '완료 날짜': [null, '2026-03-01T09:30:00.000Z'] });
     const after = { id: 't-1', 내용: '데모 일정 잡기 (5차)' };
-    expect(lineOf({ ...event, type: 'crm.todo.updated', data: { ...event.data, after } }, 80)).toBe(
-      'todo            updated   데모 일정 잡기 (5차)  완료: false → true +1',
+    expect(lineOf({ ...event, type: 'crm.todo.updated', data: { ...event.data, after } }, 79)).toBe(
+      'todo updated             데모 일정 잡기 (5차)  완료: false → true +1',
     );
   });
 
@@ -120,14 +120,14 @@ describe('event line', () => {
       return eventLine(row, { colours: noColours, about }).slice('12:00:00  '.length);
     };
     expect(created('crm.person_activity.created', { type: 'emailOpen', peopleId: 'p-1' }, '김가상')).toBe(
-      'person_activity created   김가상  emailOpen',
+      'person_activity created  김가상  emailOpen',
     );
     expect(created('crm.person_activity.created', { type: 'emailOpen', peopleId: 'p-1' })).toBe(
-      'person_activity created   emailOpen',
+      'person_activity created  emailOpen',
     );
     const history = { type: 'editField', fieldName: '담당자', fieldValue: { _id: 'u', name: '이가상' } };
     expect(created('crm.deal_history.created', { ...history, source: { type: 'user', name: '박가상' } })).toBe(
-      'deal_history    created   담당자: 이가상  by 박가상',
+      'deal_history created     담당자: 이가상  by 박가상',
     );
   });
 
@@ -148,8 +148,8 @@ describe('event line', () => {
       }),
     ];
     expect(lines).toEqual([
-      'token           refused   The token is refused.',
-      'person          schema_changed  등급 changed: string → number',
+      'token refused            The token is refused.',
+      'person schema_changed    등급 changed: string → number',
     ]);
   });
 });

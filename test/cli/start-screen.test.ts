@@ -21,7 +21,7 @@ const CONFIG = `
     http: { enabled: false },
     subscriptions: process.env.JSON_LINES === '1' ? [ndjson({ name: 'out' })] : [log],
   };`;
-const EVENT = /^\d\d:\d\d:\d\d {2}person {10}(created|updated|deleted) /;
+const EVENT = /^\d\d:\d\d:\d\d {2}person (created|updated|deleted) /;
 
 describe('start: what a person sees', () => {
   const cli = useCli();
@@ -47,7 +47,7 @@ describe('start: what a person sees', () => {
     const sandbox = createSandbox({ people: 30 });
     const { folder, env } = await folderOf(sandbox, jsonLines);
     const service = folder.start(['start'], env, { columns: 80 });
-    await service.waitForLine(/Baseline complete: 30 records in 1 list are known now\. From here on, changes become/);
+    await service.waitForLine(/Baseline complete: 30 records in 1 list are known now\./);
     sandbox.rate = 20;
     await eventually(() => expect(linesOf(service).filter((line) => EVENT.test(line)).length).toBeGreaterThan(3));
     if (!jsonLines) await service.waitForLine(/seen by a handler/);

@@ -42,13 +42,31 @@ describe('usage errors: one sentence and exit code 2', () => {
   it('usage errors: on the command line', async () => {
     await runAll({
       'an unknown command': { args: ['sweeep'], says: /unknown command 'sweeep' \(did you mean sweep\?\)/ },
-      'an unknown option': { args: ['sweep', '--jsn'], says: /unknown option '--jsn' \(did you mean --json\?\)/ },
+      'an unknown command with --help': { args: ['sweeep', '--help'], says: /unknown command 'sweeep'/ },
+      'help for an unknown command': { args: ['help', 'sweeep'], says: /unknown command 'sweeep'/ },
+      'a file that does not exist': {
+        args: ['verify', '--journal', 'none.ndjson', '--events', 'none.ndjson'],
+        says: /--journal: none\.ndjson: there is no such file\./,
+      },
+      'an unknown profile': {
+        args: ['sandbox', '--profile', 'wld'],
+        says: /profile "wld"\. "changefeed sandbox --profile list"/,
+      },
+      'an unknown option': {
+        args: ['sweep', '--jsn'],
+        says: /unknown option '--jsn' \(did you mean --json\?\)\. See "changefeed sweep --help"/,
+      },
       'an argument too many': { args: ['status', 'now'], says: /too many arguments/ },
       'an option without its value': { args: ['tail', '--from'], says: /argument missing/ },
       'an unknown list': {
         args: ['sweep', 'peoples'],
         env: world,
         says: /no list "peoples" \(did you mean "people"\?\).*people, org/,
+      },
+      'the object of a list instead of its name': {
+        args: ['explain', 'person', 'p-1'],
+        env: world,
+        says: /no list "person" \(did you mean "people"\?\)/,
       },
       'an unknown role': {
         args: ['start', '--only', 'poll,nonsense'],

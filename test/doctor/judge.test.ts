@@ -81,12 +81,10 @@ describe('doctor: disk and feed', () => {
     const dead = [{ subscription: 'ops', count: 2 }];
     expect(wrong(judgeFeed({ processes: 0, problems: [missing, late], dead }))).toEqual([
       expect.stringMatching(/^warning feed: no process is running/),
-      'error problem list.late of list:people: late',
+      'error list people: late',
       'warning dead letters of ops: 2 events were given up',
     ]);
-    expect(wrong(judgeFeed({ processes: 1, problems: [missing], dead: [] }))).toEqual([
-      'error problem role.missing of role:poll: none',
-    ]);
+    expect(wrong(judgeFeed({ processes: 1, problems: [missing], dead: [] }))).toEqual(['error role poll: none']);
     expect(judgeFeed({ processes: 1, problems: [], dead: [] })).toMatchObject([{ result: 'ok' }]);
   });
 });

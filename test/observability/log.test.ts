@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { quietLog } from '../../src/app/process.js';
 import { createLog, parseLogLevel } from '../../src/observability/log.js';
 
 function sink(): { destination: Writable; text: () => string } {
@@ -67,4 +68,11 @@ describe('log', () => {
     expect([parseLogLevel(undefined), parseLogLevel(''), parseLogLevel('DEBUG')]).toEqual(['info', 'info', 'debug']);
     expect(() => parseLogLevel('loud')).toThrow('LOG_LEVEL: found "loud"; allowed: debug, info, warn, error, silent.');
   });
+});
+
+it('log: a terminal gets its lines through the function that fits them', () => {
+  const lines: string[] = [];
+  const log = quietLog({ env: { NO_COLOR: '1' }, interactive: true, err: (text) => lines.push(text) });
+  log.warn({ list: 'people' }, 'a warning');
+  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d WARN {2}a warning list=people$/)]);
 });

@@ -2,6 +2,7 @@
 import type { Inspector } from '../../app/changefeed.js';
 import { listArgument, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, type DefineCommand } from '../command.js';
+import { fitted } from '../text.js';
 
 interface AcceptSpec {
   what: 'removals' | 'creations';
@@ -15,7 +16,8 @@ function acceptCommand({ what, accept, next }: AcceptSpec): DefineCommand {
     input: { list: listArgument('the list'), workspace: workspaceOption('the workspace, if there are several') },
     async run({ list, workspace }, { feed }, io) {
       const accepted = await accept(feed.lists, list, workspace);
-      io.out(`List "${list}": ${accepted === 0 ? `no ${what} are held.` : `${accepted} ${what} accepted; ${next}.`}`);
+      const outcome = accepted === 0 ? `no ${what} are held.` : `${accepted} ${what} accepted; ${next}.`;
+      io.out(fitted(`List "${list}": ${outcome}`, io.columns));
     },
   });
 }

@@ -3,7 +3,7 @@ import { separated, usage, wholeNumber, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
-import { count, cut, printable, table, widthOf, type Colours } from '../text.js';
+import { count, cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
 const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 
@@ -59,8 +59,10 @@ async function act(letters: DeadLetters, call: Call, io: Io): Promise<number> {
   if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
   const found = await letters.list({ ...filter, ...(action === 'list' && limit !== undefined && { limit }) });
   if (json) for (const letter of found) io.out(JSON.stringify(letter));
-  else if (action === 'show') io.out(found.map((letter) => letterText(letter, io.colours.out)).join('\n\n'));
-  else io.out(found.length === 0 ? 'no dead letters' : listText(found, io));
+  else if (action === 'show')
+    io.out(found.map((letter) => letterText(letter, io.colours.out, io.columns)).join('\n\n'));
+  else if (found.length > 0) io.out(listText(found, io));
+  else io.out(Object.keys(filter).length === 0 ? 'no dead letters' : 'no such dead letters');
   return 0;
 }
 
@@ -77,7 +79,10 @@ async function change(
       if (json) io.out(JSON.stringify({ [isDropped ? 'dropped' : 'retried']: found.length, dryRun }));
       else
         io.out(
-          `${number} would be ${isDropped ? 'dropped' : 'handled again'}${perSubscription(found)}. Nothing was changed.`,
+          fitted(
+            `${number} would be ${isDropped ? 'dropped' : 'handled again'}${perSubscription(found)}. Nothing was changed.`,
+            io.columns,
+          ),
         );
       return 0;
     }
@@ -125,23 +130,23 @@ function blockText(
   return [
     `${colours.bold(id)}  ${subscription}`,
     `  ${cut(`${event.type}  ${event.subject}`, columns - 2)}`,
-    `  ${colours.dim(cut(died, columns - 2))}`,
+    ...fitted(`  ${died}`, columns).split('\n').map(colours.dim),
   ].join('\n');
 }
 
-function letterText(letter: DeadLetter, { bold, dim }: Colours): string {
+function letterText(letter: DeadLetter, { bold, dim }: Colours, columns: number | undefined): string {
   const { id, subscription, workspace, logId, diedAt, reason, attempts, event } = letter;
   const lines = attempts.map(({ attempt, at, error, code, message, frames }) => {
     const where = frames[0] === undefined ? '' : dim(`\n    ${frames[0].replace(/^at /, 'in ')}`);
     return `  attempt ${attempt}  ${at}  ${code ?? error}: ${oneLine(message)}${where}`;
   });
-  return [
+  const about = [
     `${bold(id)}  ${event.type}  ${event.subject}`,
     `subscription ${subscription}  workspace ${workspace}  log id ${logId}`,
     `died ${diedAt}: ${oneLine(reason)}`,
     ...lines,
-    JSON.stringify(event, null, 2),
-  ].join('\n');
+  ];
+  return [fitted(about.join('\n'), columns), JSON.stringify(event, null, 2)].join('\n');
 }
 
 /** Reasons quote what handlers and endpoints said. */

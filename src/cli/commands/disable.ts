@@ -1,4 +1,5 @@
 import { argument, asText, defineFeedCommand, flag, option } from '../command.js';
+import { fitted } from '../text.js';
 
 export const disable = defineFeedCommand({
   input: {
@@ -11,6 +12,6 @@ export const disable = defineFeedCommand({
     const text = disabled
       ? `"${name}" is disabled: its events wait until it is enabled`
       : `"${name}" was already disabled`;
-    io.out(json ? JSON.stringify({ subscription: name, disabled }) : text);
+    io.out(json ? JSON.stringify({ subscription: name, disabled }) : fitted(text, io.columns));
   },
 });

@@ -1,7 +1,7 @@
 import type { RecordStory } from '../../app/changefeed.js';
 import { listArgument, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
-import { count, printable } from '../text.js';
+import { count, fitted, printable } from '../text.js';
 
 export const explain = defineFeedCommand({
   input: {
@@ -12,7 +12,7 @@ export const explain = defineFeedCommand({
   },
   async run({ list, id, workspace, json = false }, { feed }, io) {
     const story = await feed.lists.explain(list, id, workspace);
-    io.out(json ? JSON.stringify(story) : storyText(story));
+    io.out(json ? JSON.stringify(story) : fitted(storyText(story), io.columns));
     return story.known ? 0 : 1;
   },
 });

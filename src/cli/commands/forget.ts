@@ -2,7 +2,7 @@ import type { Forgotten } from '../../app/changefeed.js';
 import { usage } from '../arguments.js';
 import { argument, asText, defineCommand, flag, withFeed } from '../command.js';
 import type { Io } from '../io.js';
-import { count } from '../text.js';
+import { count, fitted } from '../text.js';
 
 /** Cannot be undone, so a person confirms it by typing the name of the workspace. */
 export const forget = defineCommand({
@@ -17,7 +17,7 @@ export const forget = defineCommand({
       return 1;
     }
     const forgotten = await withFeed(io, config, ({ feed }) => feed.forget(workspace));
-    io.out(json ? JSON.stringify(forgotten) : forgottenText(forgotten));
+    io.out(json ? JSON.stringify(forgotten) : fitted(forgottenText(forgotten), io.columns));
     return 0;
   },
 });

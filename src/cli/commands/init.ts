@@ -7,6 +7,7 @@ import { usage, word } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
 import { FORMATS, projectFiles, TOKEN_VARIABLE, withLines, type Answers } from '../init-files.js';
 import type { Io } from '../io.js';
+import { fitted } from '../text.js';
 
 const SALESMAP = 'https://salesmap.kr/api';
 
@@ -33,7 +34,7 @@ export const init = defineCommand({
     }
     const answers = texts as unknown as Answers;
     const written = writeAll(answers, io.cwd);
-    io.out(nextSteps(answers, written, io));
+    io.out(fitted(nextSteps(answers, written, io), io.columns));
   },
 });
 
@@ -114,7 +115,8 @@ function writeAll(answers: Answers, cwd: string): Written[] {
 
 function nextSteps({ token, format }: Answers, written: readonly Written[], { cwd, colours: { out } }: Io): string {
   const isInstalled = existsSync(join(cwd, 'node_modules', 'crm-changefeed'));
-  const handled = format === 'json' ? 'prints each change as a line of JSON' : 'runs your handler for each change';
+  const handled =
+    format === 'json' ? 'prints each change as a line of JSON' : 'runs your handler for each change of a person';
   const steps = [
     ...(isInstalled ? [] : ['npm install crm-changefeed']),
     ...(token === '' ? [`write the API token into .env: ${TOKEN_VARIABLE}=…`] : []),

@@ -11,7 +11,7 @@ export const probe = defineFeedCommand({
   },
   async run({ lists, requests, workspace, json = false }, { feed }, io) {
     const report = await feed.lists.probe({ lists, requests, workspace, signal: io.signal });
-    io.out(json ? JSON.stringify(report) : probeText(report, io.colours.out));
+    io.out(json ? JSON.stringify(report) : probeText(report, io.colours.out, io.columns));
     return report.lists.length > 0 ? 0 : 1;
   },
 });

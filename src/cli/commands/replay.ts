@@ -3,7 +3,7 @@ import { isoTime, systemClock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
 import { usage, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, requiredOption, type Read } from '../command.js';
-import { count } from '../text.js';
+import { count, fitted } from '../text.js';
 
 /** A duration as the time that long ago; any other text as it is. */
 const since: Read<string> = (text) => {
@@ -32,9 +32,10 @@ export const replay = defineFeedCommand({
       throw usage('replay: give either --from or --since; --from beginning sends the whole log.');
     const result = await feed.replay({ ...call, from: first, dryRun, signal: io.signal });
     if (json) io.out(JSON.stringify(dryRun ? { ...result, dryRun } : result));
-    else if (dryRun)
-      io.out(`${count(result.events, 'event')} would be sent to "${call.subscription}" again. Nothing was sent.`);
-    else io.out(`${count(result.events, 'event')} sent to "${call.subscription}" again${endText(result)}`);
+    else {
+      const [what, end] = dryRun ? ['would be sent', '. Nothing was sent.'] : ['sent', endText(result)];
+      io.out(fitted(`${count(result.events, 'event')} ${what} to "${call.subscription}" again${end}`, io.columns));
+    }
     return result.interrupted ? 1 : 0;
   },
 });

@@ -2,6 +2,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { listArguments, listsNamed, workspaceOption } from '../arguments.js';
 import { atLeastOne, defineFeedCommand, flag, type Known } from '../command.js';
 import { isConfirmed } from '../confirm.js';
+import { fitted } from '../text.js';
 
 /** Changes since the last sweep become no events, which cannot be undone: so a person confirms it. */
 export const resync = defineFeedCommand({
@@ -19,13 +20,14 @@ export const resync = defineFeedCommand({
     const names = lists.includes('all') ? feed.lists.names(workspace) : lists;
     const what = `drops the baseline of ${names.join(', ')}: changes since the last sweep will make no events`;
     if (dryRun) {
-      io.out(`This ${what}. Nothing was changed.`);
+      io.out(fitted(`This ${what}. Nothing was changed.`, io.columns));
       return 0;
     }
     if (!(await isConfirmed({ command: 'resync', what: `This ${what}`, yes }, io))) return 1;
     for (const list of names) {
       await feed.lists.resync(list, workspace);
-      io.out(`List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`);
+      const done = `List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`;
+      io.out(fitted(done, io.columns));
     }
     return 0;
   },

@@ -3,7 +3,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { listArgument, separated, word, workspaceOption } from '../arguments.js';
 import { argument, defineFeedCommand, flag, option } from '../command.js';
 import type { Io } from '../io.js';
-import { printable, table } from '../text.js';
+import { fitted, printable, table, widthOf } from '../text.js';
 
 export const rules = defineFeedCommand({
   input: {
@@ -21,7 +21,11 @@ export const rules = defineFeedCommand({
   },
 });
 
-function previewText(list: ListName, { looked, counts, events }: RulesPreview, { colours, columns }: Io): string {
+function previewText(
+  list: ListName,
+  { looked, counts, events }: RulesPreview,
+  { colours, columns = Infinity }: Io,
+): string {
   const rows = events.map(({ type, subject, outcome, before, after, rule }) => [
     type,
     printable(subject),
@@ -29,8 +33,17 @@ function previewText(list: ListName, { looked, counts, events }: RulesPreview, {
     printable(`${before.join(', ')} → ${after.join(', ') || 'nothing'}`),
     rule ?? '',
   ]);
-  const head = `List "${list}": of ${looked} events in the log, ${counts.same} would be the same, ${counts.different} different, ${counts.muted} muted.`;
-  return rows.length === 0
-    ? head
-    : `${head}\n${table(['type', 'record', 'outcome', 'fields', 'rule'], rows, colours.out, columns)}`;
+  const head = fitted(
+    `List "${list}": of ${looked} events in the log, ${counts.same} would be the same, ${counts.different} different, ${counts.muted} muted.`,
+    columns,
+  );
+  if (rows.length === 0) return head;
+  const wide = table(['type', 'record', 'outcome', 'fields', 'rule'], rows, colours.out);
+  if (wide.split('\n').every((line) => widthOf(line) <= columns)) return `${head}\n${wide}`;
+  return [head, ...rows.map((row) => blockText(row, columns))].join('\n');
+}
+
+/** Two lines or more for a narrow terminal. The id stays whole, so that it can be copied. */
+function blockText([type, record, outcome, fields, rule]: readonly string[], columns: number): string {
+  return fitted([`${type}  ${record}`, `  ${outcome}: ${fields} (${rule})`].join('\n'), columns);
 }

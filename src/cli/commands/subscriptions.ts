@@ -3,7 +3,7 @@ import { usage, word } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag, restArguments } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
-import { count, table } from '../text.js';
+import { count, fitted, table } from '../text.js';
 
 export const subscriptions = defineFeedCommand({
   input: {
@@ -52,7 +52,7 @@ async function forget(
   const found = await feed.forgetSubscription(name, { dryRun: true });
   const what = `removes everything of the subscription "${name}" (${count(found.waiting, 'waiting event')}, ${count(found.dead, 'dead letter')})`;
   if (dryRun) {
-    io.out(json ? JSON.stringify({ ...found, dryRun }) : `This ${what}. Nothing was changed.`);
+    io.out(json ? JSON.stringify({ ...found, dryRun }) : fitted(`This ${what}. Nothing was changed.`, io.columns));
     return 0;
   }
   const question = { command: 'subscriptions forget', what: `This ${what}, which cannot be undone`, yes };
@@ -61,7 +61,7 @@ async function forget(
   io.out(
     json
       ? JSON.stringify(forgotten)
-      : `The subscription "${name}" is forgotten: ${count(forgotten.keys, 'key')} removed.`,
+      : fitted(`The subscription "${name}" is forgotten: ${count(forgotten.keys, 'key')} removed.`, io.columns),
   );
   return 0;
 }

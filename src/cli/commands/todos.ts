@@ -11,6 +11,6 @@ export const todos = defineFeedCommand({
   },
   async run({ json = false, workspace, since }, { feed }, io) {
     const report = await feed.todos({ workspace, since });
-    io.out(json ? JSON.stringify(report) : todosText(report, io.colours.out));
+    io.out(json ? JSON.stringify(report) : todosText(report, io.colours.out, io.columns));
   },
 });

@@ -4,7 +4,7 @@ import { parseEvents, parseJournal } from '../../sandbox/verify/read.js';
 import { scoreEvents, type Score } from '../../sandbox/verify/score.js';
 import { usage } from '../arguments.js';
 import { asText, defineCommand, flag, requiredOption } from '../command.js';
-import { table, type Colours } from '../text.js';
+import { fitted, table, type Colours } from '../text.js';
 
 /** Exits with 1 when the score is not perfect. */
 export const verify = defineCommand({
@@ -14,9 +14,9 @@ export const verify = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ journal, events, json = false }, io) {
-    const [truth, received] = await Promise.all([read(journal, '--journal'), read(events, '--events')]);
+    const [truth, received] = [await read(journal, '--journal'), await read(events, '--events')] as const;
     const score = scoreEvents({ journal: parseJournal(truth), events: parseEvents(received) });
-    io.out(json ? JSON.stringify(score) : scoreText(score, io.colours.out));
+    io.out(json ? JSON.stringify(score) : scoreText(score, io.colours.out, io.columns));
     const { recall, falseEvents, orderViolations, sequenceGaps } = score;
     return recall === 1 && falseEvents + orderViolations + sequenceGaps === 0 ? 0 : 1;
   },
@@ -26,11 +26,16 @@ async function read(path: string, option: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw usage(`${option}: ${messageOf(cause)}.`, cause);
+    throw usage(`${option}: ${reasonOf(cause, path)}`, cause);
   }
 }
 
-function scoreText(score: Score, colours: Colours): string {
+function reasonOf(cause: unknown, path: string): string {
+  const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+  return isAbsent ? `${path}: there is no such file.` : `${messageOf(cause)}.`;
+}
+
+export function scoreText(score: Score, colours: Colours, columns = Infinity): string {
   const seconds = (ms: number | null): string => (ms === null ? '—' : `${(ms / 1_000).toFixed(1)} s`);
   const { p50, p99, max } = score.delay;
   const rows = [
@@ -44,5 +49,6 @@ function scoreText(score: Score, colours: Colours): string {
     ({ list, id, verb, visibleAt }) => `missed: ${list} ${id} ${verb}, visible ${visibleAt}`,
   );
   const invented = score.inventions.map(({ type, subject, reason }) => `false: ${type} ${subject}: ${reason}`);
-  return [table(['score', '', ''], rows, colours), ...missed, ...invented].join('\n');
+  const lines = [...missed, ...invented].map((line) => fitted(line, columns));
+  return [table(['score', '', ''], rows, colours, columns), ...lines].join('\n');
 }
