@@ -2,12 +2,16 @@
 import type { TestProcess } from '../support/spawned.js';
 import { startProcess } from '../support/spawned.js';
 import { systemClock } from '../../src/runtime/clock.js';
+import { withinLimit } from './limit.js';
 import { LOCK_MS, selfFaultOf, type Fault, type Role } from './plan.js';
 import { appendEntry } from './journal.js';
 import type { StormTask } from './storm-child.js';
 
 const child = new URL('./storm-child.ts', import.meta.url);
 const CHECK_INTERVAL_MS = 40;
+/** A process that is asked to stop ends within some seconds. */
+const END_LIMIT_MS = 30_000;
+const LOG_LINES = 15;
 
 interface Slot {
   role: Role;
@@ -21,7 +25,7 @@ type ProcessFault = Extract<Fault, { role: Role }>;
 export class StormProcesses {
   readonly #task: Omit<StormTask, 'role' | 'selfFault'>;
   readonly #slots: Slot[] = [];
-  readonly #all = new Set<TestProcess>();
+  readonly #all = new Map<TestProcess, Role>();
   /** Processes that stopped themselves and that are or will be continued. */
   readonly #continued = new Set<number>();
   readonly #watching = new AbortController();
@@ -29,6 +33,7 @@ export class StormProcesses {
   #watch: Promise<void> = Promise.resolve();
   #generation = 0;
   #calm = false;
+  #isStopping = false;
 
   constructor(task: Omit<StormTask, 'role' | 'selfFault'>) {
     this.#task = task;
@@ -67,7 +72,7 @@ export class StormProcesses {
   }
 
   pids(): ReadonlySet<number> {
-    return new Set([...this.#all].map(({ pid }) => pid));
+    return new Set([...this.#all.keys()].map(({ pid }) => pid));
   }
 
   /** Processes that are launched from now on do not kill or stop themselves. */
@@ -77,24 +82,32 @@ export class StormProcesses {
 
   /** Ends every process as a deployment would. Returns what went wrong. */
   async stop(): Promise<string[]> {
-    this.#watching.abort();
-    await this.#watch;
-    const ends = [...this.#all].map(async (process) => {
+    this.#isStopping = true;
+    const ends = [...this.#all.keys()].map(async (process) => {
       const { code } = await this.#end(process);
       return code === 0 ? [] : [`a process ended with ${String(code)}: ${process.stderr}`];
     });
-    return (await Promise.all(ends)).flat();
+    // Until then, one that stops itself while it ends is continued.
+    const unclean = (await Promise.all(ends)).flat();
+    this.#watching.abort();
+    await this.#watch;
+    return unclean;
+  }
+
+  /** The last lines of each process, for the message of a wait that took too long. */
+  state(): string {
+    return [...this.#all.keys()].map((process) => this.#stateOf(process)).join('\n');
   }
 
   async abandon(): Promise<void> {
     this.#watching.abort();
-    await Promise.all([...this.#all].map((process) => process.kill('SIGKILL')));
+    await Promise.all([...this.#all.keys()].map((process) => process.kill('SIGKILL')));
   }
 
   #launch(role: Role): TestProcess {
     const selfFault = this.#calm ? null : selfFaultOf(this.#task.seed, role, this.#generation++);
     const process = startProcess(child, { env: { STORM_TASK: JSON.stringify({ ...this.#task, role, selfFault }) } });
-    this.#all.add(process);
+    this.#all.set(process, role);
     void process.exited.then(() => this.#all.delete(process));
     return process;
   }
@@ -127,7 +140,14 @@ export class StormProcesses {
   /** SIGTERM. A process that stopped itself meanwhile is continued first. */
   #end(process: TestProcess): Promise<{ code: number | null }> {
     if (process.stdout.includes('stopped')) this.#signal(process, 'SIGCONT');
-    return process.kill('SIGTERM');
+    const state = (): string => this.#stateOf(process);
+    return withinLimit('a process to end after SIGTERM', process.kill('SIGTERM'), { ms: END_LIMIT_MS, state });
+  }
+
+  #stateOf(process: TestProcess): string {
+    const { pid, stdout, stderr } = process;
+    const lines = `${stdout}${stderr}`.trimEnd().split('\n').slice(-LOG_LINES);
+    return [`process ${pid} (${this.#all.get(process) ?? 'ended'}):`, ...lines].join('\n  ');
   }
 
   /** Replaces processes that killed themselves, and continues those that stopped themselves. */
@@ -135,12 +155,13 @@ export class StormProcesses {
     const { signal } = this.#watching;
     while (!signal.aborted) {
       await systemClock.sleep(CHECK_INTERVAL_MS, signal).catch(() => undefined);
-      for (const process of this.#all) {
+      for (const process of this.#all.keys()) {
         if (this.#continued.has(process.pid) || !process.stdout.includes('stopped')) continue;
         this.#continued.add(process.pid);
         this.#count('stopped itself');
         void systemClock.sleep(LOCK_MS * 1.6).then(() => this.#signal(process, 'SIGCONT'));
       }
+      if (this.#isStopping) continue;
       for (const slot of this.#slots.filter(({ busy, process }) => !busy && !this.#all.has(process))) {
         this.#count('killed itself');
         slot.process = this.#launch(slot.role);

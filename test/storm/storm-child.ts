@@ -3,14 +3,15 @@
  * If the plan has a fault for it, the process kills or stops itself at the planned point.
  */
 import { writeSync } from 'node:fs';
-import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 import type { Handle } from '../../src/handlers/handler.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { isoTime, systemClock } from '../../src/runtime/clock.js';
+import { silentLog, type Log } from '../../src/runtime/log.js';
+import { openConnections } from '../../src/runtime/redis-connections.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, openGate, wrapGate } from '../support/fan-out.js';
 import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
@@ -29,8 +30,8 @@ export interface StormTask {
 
 const task = JSON.parse(process.env['STORM_TASK'] ?? '{}') as StormTask;
 const { pid } = process;
-// The storm restarts Redis: lost connections are expected.
-const connect = (): Redis => new Redis(task.url, { maxRetriesPerRequest: null }).on('error', () => undefined);
+// Connections as in the product: they can be closed at any time, and the storm restarts Redis.
+const { patient: connect } = openConnections({ url: task.url });
 const redis = connect();
 const keys = new Keys(task.prefix);
 
@@ -116,6 +117,13 @@ async function watchStarvation(): Promise<never> {
   }
 }
 
+/** Shown if this process does not end. */
+const say =
+  (level: string) =>
+  (facts: object, message: string): void =>
+    void process.stderr.write(`${isoTime(Date.now())} ${level} ${message} ${JSON.stringify(facts)}\n`);
+const logger: Log = { ...silentLog, info: say('info'), warn: say('warn'), error: say('error'), child: () => logger };
+
 const deps = fanOutDeps({ redis, keys, connect });
 const subscriptions = SUBSCRIPTIONS.map(({ name, ...rest }) =>
   aSubscription(name, handle, {
@@ -127,9 +135,11 @@ const subscriptions = SUBSCRIPTIONS.map(({ name, ...rest }) =>
 );
 const options = {
   ...deps,
+  logger,
   gate: gateWithPoints(task.ungated ? openGate : deps.gate),
   subscriptions,
   highWater: 400,
+  lostJobsMs: LOCK_MS,
   stopGraceMs: 300,
   timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
@@ -137,6 +147,7 @@ const log = { event: (...args: Parameters<typeof deps.log.event>) => withPoints(
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });
 void watchStarvation();
 process.once('SIGTERM', () => {
+  logger.info({}, 'stopping');
   part.stop().then(
     () => process.exit(0),
     (error: unknown) => {

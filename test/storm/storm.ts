@@ -13,6 +13,7 @@ import { WORKSPACE, aSubscription, changeEvent, fanOutDeps } from '../support/fa
 import type { PrivateRedis } from '../support/private-redis.js';
 import { StormProcesses } from './processes.js';
 import { checkStorm, type CheckResult } from './checker.js';
+import { withinLimit } from './limit.js';
 import { LOCK_MS, SUBSCRIPTIONS, type Fault, type StormPlan } from './plan.js';
 import { appendEntry, readJournal, type StormEvent } from './journal.js';
 
@@ -36,6 +37,8 @@ export interface StormResult extends CheckResult {
 
 /** When the journal has not grown for this time, events that are not handled count as lost. */
 const IDLE_MS = 20_000;
+/** On a loaded machine the journal grows also when nothing is handled: processes report that they got no CPU time. */
+const FINISH_LIMIT_MS = 120_000;
 const CHECK_INTERVAL_MS = 250;
 /** After this many retries, a dead letter stays one, or is dropped if other events wait for it. */
 const MOST_RETRIES = 2;
@@ -55,7 +58,8 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
     if (result.violations.length === 0 || options.ungated === true) await rm(dir, { recursive: true });
     return { ...result, faults: storm.counts, unclean, file, tookMs: systemClock.now() - startedAt };
   } finally {
-    await storm.close();
+    // After a storm that failed, Redis may be away: then its failure counts, and not that of the end.
+    await storm.close().catch(() => undefined);
   }
 }
 
@@ -78,6 +82,8 @@ class Storm {
   readonly #counts: Record<string, number> = {};
   readonly #startedAtMs = systemClock.now();
   #appended = 0;
+  /** What `finish` waits for. */
+  #doing = 'in the storm';
   #restarting: Promise<void> = Promise.resolve();
   readonly #retries = new Map<string, number>();
   readonly #expected: StormEvent[] = [];
@@ -117,12 +123,17 @@ class Storm {
       this.#appendRest(at),
       ...faults.map(async ({ atMs, fault }) => {
         await at(atMs);
-        await this.#apply(fault);
+        await this.#within(`the fault ${JSON.stringify(fault)}`, this.#apply(fault));
       }),
     ]);
     this.processes.calm();
-    await this.#finish();
+    await this.#within('all events to be handled', this.#finish(), FINISH_LIMIT_MS);
     return this.#expected;
+  }
+
+  #within<T>(what: string, work: Promise<T>, ms?: number): Promise<T> {
+    const state = (): string => `At that time: ${this.#doing}.\n${this.processes.state()}`;
+    return withinLimit(what, work, { ...(ms !== undefined && { ms }), state });
   }
 
   async #appendRest(at: (ms: number) => Promise<void>): Promise<void> {
@@ -221,6 +232,7 @@ class Storm {
     let grewAt = systemClock.now();
     while (!(await this.#isFinished())) {
       for (const { name, whenDead } of SUBSCRIPTIONS) {
+        this.#doing += `, then dead letters of ${name}`;
         await this.#retryAll(name);
         if (whenDead === 'hold') await this.#dropExhausted(name);
       }
@@ -241,17 +253,28 @@ class Storm {
   }
 
   async #isFinished(): Promise<boolean> {
+    this.#doing = 'asking what is left';
+    const left = await this.#left();
+    this.#doing = `left: ${left ?? 'nothing'}`;
+    return left === null;
+  }
+
+  /** What must still happen; null when all is done. */
+  async #left(): Promise<string | null> {
     const tail = await this.#deps.log.tail(WORKSPACE);
     for (const { name, whenDead } of SUBSCRIPTIONS) {
-      if ((await this.#deps.offsets.get(WORKSPACE, name)) !== tail) return false;
-      if ((await this.#deps.gate.pending(name, WORKSPACE)).events > 0) return false;
+      const offset = await this.#deps.offsets.get(WORKSPACE, name);
+      if (offset !== tail) return `${name} has read the log up to ${String(offset)} of ${tail}`;
+      const { events, oldest } = await this.#deps.gate.pending(name, WORKSPACE);
       const counts = await this.#queues.of(name).getJobCounts('waiting', 'active', 'delayed', 'prioritized');
-      if (Object.values(counts).some((count) => count > 0)) return false;
+      if (events > 0 || Object.values(counts).some((count) => count > 0))
+        return `${name} has ${events} pending events, the oldest ${String(oldest)}, and the jobs ${JSON.stringify(counts)}`;
       const letters = await this.deadLetters(name);
-      if (whenDead === 'hold' && letters.length > 0) return false;
-      if (letters.some(({ letter }) => (this.#retries.get(`${name} ${letter.id}`) ?? 0) < MOST_RETRIES)) return false;
+      if (whenDead === 'hold' && letters.length > 0) return `${name} holds ${letters.length} dead letters`;
+      if (letters.some(({ letter }) => (this.#retries.get(`${name} ${letter.id}`) ?? 0) < MOST_RETRIES))
+        return `${name} has dead letters to retry`;
     }
-    return true;
+    return null;
   }
 
   async deadLetters(subscription?: string): Promise<Letter[]> {
@@ -266,11 +289,16 @@ class Storm {
 
   async close(): Promise<void> {
     await this.processes.abandon();
-    await this.#queues.close();
-    await this.#deps.log.close();
+    await this.#within('Redis to delete the keys of the storm', this.#deleteKeys()).finally(() =>
+      this.#redis.disconnect(),
+    );
+  }
+
+  async #deleteKeys(): Promise<void> {
     for await (const found of this.#redis.scanStream({ match: `${this.#keys.prefix}:*`, count: 1_000 })) {
       if ((found as string[]).length > 0) await this.#redis.unlink(...(found as string[]));
     }
-    this.#redis.disconnect();
+    await this.#queues.close();
+    await this.#deps.log.close();
   }
 }
