@@ -1,5 +1,6 @@
 // Runs a program for each new or changed person.
 // Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… npx changefeed start --config examples/exec.config.ts
+import { fileURLToPath } from 'node:url';
 import { defineConfig, exec } from 'crm-changefeed';
 
 export default defineConfig({
@@ -9,7 +10,7 @@ export default defineConfig({
       name: 'script',
       on: ['crm.person.created', 'crm.person.updated'],
       command: 'node',
-      args: ['examples/exec-program.mjs'],
+      args: [fileURLToPath(new URL('exec-program.mjs', import.meta.url))],
       timeout: '1m',
     }),
   ],

@@ -15,12 +15,14 @@ const server = createServer(async (request, response) => {
     response.writeHead(401).end('the signature does not fit, or its time is more than five minutes away');
     return;
   }
-  response.writeHead(204).end();
   const event = eventOf(request.headers, body);
   // Delivery is at least once: an id that was seen before is the same event.
-  if (seen.has(event.id)) return;
-  seen.add(event.id);
-  process.stdout.write(`${JSON.stringify(event)}\n`);
+  if (!seen.has(event.id)) {
+    process.stdout.write(`${JSON.stringify(event)}\n`);
+    seen.add(event.id);
+  }
+  // Answer last: a 2xx says that you have the event, and it is not sent again.
+  response.writeHead(204).end();
 });
 
 function accepts(verifier, body, headers) {

@@ -1,5 +1,5 @@
 """A receiver of webhooks, with the standard library alone: WEBHOOK_SECRET="whsec_…" python3 examples/receiver.py
-(several secrets, separated by spaces, while one takes over from another).
+(several secrets, separated by spaces, while one replaces another).
 Written after the Standard Webhooks specification; Python has an official package of that name too."""
 
 import base64
@@ -43,12 +43,13 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         if not is_genuine(self.headers, body):
             return self.answer(401, b"the signature does not fit, or its time is more than five minutes away")
-        self.answer(204, b"")
         event = event_of(self.headers, body)
         # Delivery is at least once: an id that was seen before is the same event.
         if event["id"] not in seen:
-            seen.add(event["id"])
             print(json.dumps(event, ensure_ascii=False), flush=True)
+            seen.add(event["id"])
+        # Answer last: a 2xx says that you have the event, and it is not sent again.
+        self.answer(204, b"")
 
     def answer(self, status, body):
         self.send_response(status)

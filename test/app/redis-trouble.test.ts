@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
@@ -60,7 +61,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     redis: PrivateRedis,
     { handle = '', options = {}, logLevel = 'info', interval = '1s' } = {},
   ) {
-    const lists = Object.fromEntries(['people', 'todo', 'memo'].map((list) => [list, { interval }]));
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval }]));
     const workspace = { name: 'acme', baseUrl: crm.url, token: crm.token, lists };
     const folder = await cli({
       'changefeed.config.mjs': `

@@ -210,11 +210,15 @@ describe('probe report', () => {
     expect([...values].filter((value) => shown.includes(value))).toEqual([]);
   });
 
-  test('is at most 80 columns wide', async () => {
+  test('is as wide as the terminal, and 80 columns without one', async () => {
     const { report } = await probed({ profile: 'wild' }, { lists: LIST_NAMES, requests: 40 });
     const lines = probeText(report, noColours).split('\n');
     expect(lines.length).toBeGreaterThan(80);
     expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+    const widest = (columns: number): number =>
+      Math.max(...probeText(report, noColours, columns).split('\n').map(widthOf));
+    expect(widest(60)).toBeLessThanOrEqual(60);
+    expect(widest(140)).toBeGreaterThan(80);
   });
 });
 

@@ -91,7 +91,7 @@ test('sandbox control: an invalid request is refused with its reason and changes
     await pull('POST', '/step', { count: -1 }),
   ];
   expect(wrong.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
-  expect(JSON.stringify(wrong[0]?.body)).toContain('calm, wild');
+  expect(JSON.stringify(wrong[0]?.body)).toContain('no-such');
   expect(JSON.stringify(wrong[2]?.body)).toContain('pageSize');
   expect(sandbox.behaviour).toBe(before);
 });

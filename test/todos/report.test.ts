@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { noColours } from '../../src/cli/text.js';
+import { noColours, widthOf } from '../../src/cli/text.js';
 import { todosText } from '../../src/cli/print-todos.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
@@ -135,6 +135,8 @@ describe('todos report', () => {
       expect(text).toMatch(/all todos {2}6 {5}3 {10}2 {8}2 {10}50 % {2}3 days/);
       expect(text).toMatch(/no person {2}1 {5}0 {10}0 {8}0 {10}— {5}—/);
       expect(text).toMatch(/no team {3}3/);
+      const narrow = todosText(counted, noColours, 70).split('\n');
+      expect(narrow.filter((line) => widthOf(line) > 70)).toEqual([]);
     });
 
     it.each([
