@@ -95,6 +95,8 @@ interface Run extends GivenRun {
   delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
+  /** The streaks of failures that had ended when the run began. */
+  endedStreaks: number;
 }
 
 export async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
@@ -117,7 +119,10 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) return skip({ job, claim }, context);
-  const run: Run = { ...given, claim, delivery, attempt: job.attemptsMade + 1 };
+  const run: Run = {
+    ...{ ...given, claim, delivery },
+    ...{ attempt: job.attemptsMade + 1, endedStreaks: context.streak.ended },
+  };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
 }
 
@@ -268,7 +273,7 @@ async function fail(run: Run, context: RunContext, { failure, decision }: Decide
     return bury(run, context, failure);
   }
   const retried = { ...facts, retryInMs: decision.waitMs };
-  streak.failed(retried, 'handler failed, the event will be retried');
+  streak.failed(retried, 'handler failed, the event will be retried', run.endedStreaks);
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 
