@@ -96,11 +96,14 @@ export async function sweepOnce(context: AppContext, workspace: Workspace, sweep
   const { watch, tracing } = context;
   const refusal = watch.refusal();
   if (refusal !== null) throw refusal;
-  return await tracing.span(sweepSpan(workspace, sweep), async (span) => {
-    const result = await sweepUsable(context, workspace, sweep);
-    span.set(resultAttributes(result));
-    return result;
-  });
+  return await tracing.span(
+    () => sweepSpan(workspace, sweep),
+    async (span) => {
+      const result = await sweepUsable(context, workspace, sweep);
+      span.set(resultAttributes(result));
+      return result;
+    },
+  );
 }
 
 function sweepSpan({ name }: Workspace, { list, signal, parent }: OneSweep): SpanOptions {

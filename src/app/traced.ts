@@ -27,8 +27,16 @@ export function tracedApi(api: ReadApi, { tracing, workspace }: Traced): ReadApi
   });
   return {
     ...api,
-    fetchPage: (list, options) => tracing.span(reading(list, options), () => api.fetchPage(list, options)),
-    fetchIfChanged: (list, options) => tracing.span(reading(list, options), () => api.fetchIfChanged(list, options)),
+    fetchPage: (list, options) =>
+      tracing.span(
+        () => reading(list, options),
+        () => api.fetchPage(list, options),
+      ),
+    fetchIfChanged: (list, options) =>
+      tracing.span(
+        () => reading(list, options),
+        () => api.fetchIfChanged(list, options),
+      ),
   };
 }
 
@@ -44,8 +52,9 @@ export function tracedStore<Store extends SweepStore & ShortcutStore>(
   ): Promise<Result> => {
     const events = eventsOf(commit);
     if (events.length === 0) return run(commit);
-    return tracing.span(publishSpan(events, { workspace, list }), ({ traceparent }: Span) =>
-      run(traceparent === undefined ? commit : { ...commit, traceparent }),
+    return tracing.span(
+      () => publishSpan(events, { workspace, list }),
+      ({ traceparent }: Span) => run(traceparent === undefined ? commit : { ...commit, traceparent }),
     );
   };
   return {
@@ -63,8 +72,9 @@ export function tracedTodos(store: TodoStore, { tracing, workspace }: Traced): T
     fire: (timer, todo, event) =>
       event === null
         ? store.fire(timer, todo, event)
-        : tracing.span(publishSpan([event], { workspace, list: 'todo' }), ({ traceparent }) =>
-            store.fire(timer, todo, event, traceparent),
+        : tracing.span(
+            () => publishSpan([event], { workspace, list: 'todo' }),
+            ({ traceparent }) => store.fire(timer, todo, event, traceparent),
           ),
   };
 }
@@ -74,7 +84,10 @@ type Append = (call: DerivedCall, events: readonly ChangeEvent[]) => Promise<unk
 export function tracedAppend(append: Append, tracing: Tracing): Append {
   if (tracing === untraced) return append;
   return (call, events) =>
-    tracing.span(publishSpan(events, call), ({ traceparent }) => append({ ...call, traceparent }, events));
+    tracing.span(
+      () => publishSpan(events, call),
+      ({ traceparent }) => append({ ...call, traceparent }, events),
+    );
 }
 
 /** By the conventions of OpenTelemetry for messages; a single event is named. */

@@ -37,13 +37,16 @@ export interface BatchOptions {
 /** Never throws: an error of the handler is the failure of every group. */
 export function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
   const { subscription, tracing } = options;
-  const deliveries = groups.flat().map(({ delivery }) => delivery);
-  return tracing.span(batchSpan(deliveries, subscription), async (span) => {
-    const outcomes = await attemptGroups(groups, { ...options, traceparent: span.traceparent });
-    const failed = outcomes.find((one) => one.outcome === 'failed');
-    if (failed !== undefined && !isInterrupted(options.interrupt)) span.fail(failed.error);
-    return outcomes;
-  });
+  const deliveriesOf = () => groups.flat().map(({ delivery }) => delivery);
+  return tracing.span(
+    () => batchSpan(deliveriesOf(), subscription),
+    async (span) => {
+      const outcomes = await attemptGroups(groups, { ...options, traceparent: span.traceparent });
+      const failed = outcomes.find((one) => one.outcome === 'failed');
+      if (failed !== undefined && !isInterrupted(options.interrupt)) span.fail(failed.error);
+      return outcomes;
+    },
+  );
 }
 
 type TracedOptions = BatchOptions & { traceparent: string | undefined };

@@ -100,7 +100,7 @@ interface Run extends GivenRun {
 }
 
 export async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
-  const { job, token } = given;
+  const { job, token, interrupt } = given;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
   const claim: Claim = { workspace, group, id, token };
@@ -119,10 +119,8 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) return skip({ job, claim }, context);
-  const run: Run = {
-    ...{ ...given, claim, delivery },
-    ...{ attempt: job.attemptsMade + 1, endedStreaks: context.streak.ended },
-  };
+  const attempt = job.attemptsMade + 1;
+  const run: Run = { job, token, interrupt, claim, delivery, attempt, endedStreaks: context.streak.ended };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
 }
 
@@ -186,8 +184,9 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
     const attempted = { subscription, delivery, attempt, interrupt, logger, clock, once };
-    const returned = await tracing.span(attemptSpan(attempted), ({ traceparent }) =>
-      attemptDelivery({ ...attempted, traceparent }),
+    const returned = await tracing.span(
+      () => attemptSpan(attempted),
+      ({ traceparent }) => attemptDelivery({ ...attempted, traceparent }),
     );
     if (returned !== undefined) context.onReturned(returned);
   } catch (error) {

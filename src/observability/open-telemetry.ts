@@ -44,7 +44,8 @@ export function hasSdk(): boolean {
 export function createOpenTelemetry({ version }: { version: string }): Tracing {
   const tracer = trace.getTracer(SCOPE, version);
   return {
-    async span({ interrupted = () => false, ...options }, run) {
+    async span(describe, run) {
+      const { interrupted = () => false, ...options } = describe();
       const parent = parentOf(options);
       const { name, kind = 'internal', attributes } = options;
       const span = tracer.startSpan(name, { kind: KINDS[kind], attributes, links: linksOf(options) }, parent);

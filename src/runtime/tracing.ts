@@ -24,8 +24,11 @@ export interface Span {
 }
 
 export interface Tracing {
-  /** Runs something as a span, which is the active one meanwhile. `run` is called at once. An error fails the span and is thrown on. */
-  span<T>(options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T>;
+  /**
+   * Runs something as a span, which is the active one meanwhile. `run` is called at once. An error fails the span and is thrown on.
+   * @param options called only where telemetry is on: for a short handler, describing the attempt costs as much as the handler
+   */
+  span<T>(options: () => SpanOptions, run: (span: Span) => Promise<T>): Promise<T>;
   /** Hands over the spans that are not exported yet: a process that ends would lose them. Never rejects. */
   flush(): Promise<void>;
 }

@@ -92,7 +92,7 @@ export async function takeDueShortcuts(
   for (const kind of ['tail', 'aimed'] as const) {
     const shortcut = await reader.next(kind, deps.clock.now());
     if (shortcut === null) continue;
-    await tracing.span(shortcutSpan(deps, options), async () => {
+    await tracing.span(() => shortcutSpan(deps, options), async () => {
       const asked = askShortcut(deps, options, shortcut);
       const answer = await asked.answer;
       options.signal?.throwIfAborted();
