@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 const clockRule = 'Time comes from runtime/clock.ts, so that it can be an argument and a test can hold it.';
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'reports', 'node_modules', '.changefeed'] },
+  { ignores: ['dist', 'dist-bench', 'coverage', 'reports', 'node_modules', '.changefeed'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

@@ -1,22 +1,9 @@
-// Compiles to dist/ and copies the files that the compiler ignores (Lua scripts, templates) next to the code that reads them.
-import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+// Builds the package in dist/.
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.mjs';
+import { compile } from './compile.mjs';
 import { keepPublicTypes } from './public-types.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-rmSync(`${root}dist`, { recursive: true, force: true });
-execFileSync(
-  process.execPath,
-  [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`, '--noCheck'],
-  {
-    stdio: 'inherit',
-  },
-);
-keepPublicTypes(`${root}dist`, 'src/index.d.ts');
-cpSync(`${root}src`, `${root}dist/src`, {
-  recursive: true,
-  filter: (path) => !/\.[cm]?tsx?$/.test(path),
-});
+compile('tsconfig.build.json', 'dist');
+keepPublicTypes(fileURLToPath(new URL('../dist', import.meta.url)), 'src/index.d.ts');
 await buildPage();

@@ -1,7 +1,7 @@
 /**
  * What detection costs when every record of every page changed: no server, no Redis, CPU time only, so that a busy machine
  * affects it less. Prints JSON: microseconds of CPU per record, median and minimum of the rounds.
- *   npx tsx bench/detect.ts [records] [rounds]
+ *   npm run bench -- detect [records] [rounds]
  */
 import { compileRules } from '../src/detect/rules.js';
 import { TrackedFields, schemaFrom } from '../src/detect/schema-drift/schema.js';

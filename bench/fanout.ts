@@ -9,7 +9,7 @@
  *   --batch           a handler of single events, then of 500 at once: one that does nothing, one with a
  *                     request of 20 ms per call, and with POSTGRES_URL the postgres handler
  *
- * Usage: REDIS_URL=redis://… node --import tsx bench/fanout.ts [events] [rounds] [records]
+ * Usage: REDIS_URL=redis://… npm run bench -- fanout [events] [rounds] [records]
  */
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';

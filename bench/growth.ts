@@ -1,19 +1,13 @@
 /** Whether the cost of a sweep per record, and its memory, stay the same as the list grows. Nothing changes. */
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { atMost, type Bench, type Flags } from './support/bench.js';
 import { ours } from './support/ours.js';
 import { withPages, withRedis } from './support/stage.js';
+import type { ChildReport } from './support/sweep-child.js';
 import { median, rounded } from './support/turns.js';
-
-/** What sweep-child.mjs sends. */
-interface ChildReport {
-  /** Of each sweep. */
-  ms: number[];
-  /** The most that was resident, including Node. */
-  peakRssMb: number;
-}
 
 interface Size {
   records: number;
@@ -26,7 +20,6 @@ export const growth: Bench = {
   does: 'unchanged lists of several sizes: time per record and resident memory',
   records: [10_000, 100_000, 1_000_000],
   run: async (flags) => {
-    execFileSync(process.execPath, [pathOf('../.ci/build.mjs')]);
     const sizes: Size[] = [];
     for (const records of flags.records) sizes.push(await measure(records, flags));
     const times = sizes.map(({ usPerRecord }) => usPerRecord);
@@ -57,14 +50,10 @@ async function measure(records: number, { turns, warmUp }: Flags): Promise<Size>
         const first = ours({ url, redis });
         await first.sweep();
         await first.close();
-        const sweeps = [url, redisUrl, String(turns), String(warmUp)];
-        const child = fork(pathOf('./support/sweep-child.mjs'), sweeps, { execArgv: [] });
+        const script = fileURLToPath(new URL(`./support/sweep-child${extname(import.meta.url)}`, import.meta.url));
+        const child = fork(script, [url, redisUrl, String(turns), String(warmUp)]);
         const [{ ms, peakRssMb }] = (await once(child, 'message')) as [ChildReport];
         return { records, usPerRecord: rounded((median(ms) * 1_000) / records), peakRssMb };
       }),
   );
-}
-
-function pathOf(file: string): string {
-  return fileURLToPath(new URL(file, import.meta.url));
 }

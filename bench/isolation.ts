@@ -8,9 +8,10 @@
  *   dispatching commands the dispatcher sends per event, for all its subscriptions
  *   readings    of the log, per event, for all subscriptions
  *
- * Usage: node --import tsx bench/isolation.ts [events per second] [seconds per phase] [rounds]
+ * Usage: npm run bench -- isolation [events per second] [seconds per phase] [rounds]
  */
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { queueOptions } from '../src/dispatch/queues.js';
@@ -29,7 +30,7 @@ type Way = (typeof WAYS)[number];
 const server = await launchRedis({ settings: ['appendonly no'] });
 const redis = new Redis(server.url, { maxRetriesPerRequest: null });
 const keys = new Keys('bench');
-const child = new URL('./support/isolation-child.ts', import.meta.url);
+const child = new URL(`./support/isolation-child${extname(import.meta.url)}`, import.meta.url);
 const nine = Array.from({ length: 9 }, (_, n) => `sub${n + 1}`);
 
 async function launch(task: Pick<IsolationTask, 'role' | 'subscriptions'>): Promise<TestProcess> {

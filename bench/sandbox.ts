@@ -1,7 +1,7 @@
 /**
  * Does the sandbox cost more than sending bytes? Pages of a still list, from the sandbox and from a bare `node:http`
  * server that sends the same bytes, each in a process of its own, asked by the same client; and the memory of a world
- * of a million records. Prints JSON. `npm exec tsx bench/sandbox.ts`
+ * of a million records. Prints JSON. `npm run bench -- sandbox`
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

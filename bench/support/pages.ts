@@ -1,6 +1,7 @@
 /** Starts the page server and gives it commands. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface ChangeCommand {
@@ -45,7 +46,9 @@ export interface PageServer {
 }
 
 export async function startPages(records: number): Promise<PageServer> {
-  const child = fork(fileURLToPath(new URL('./page-server.ts', import.meta.url)), [String(records)]);
+  const child = fork(fileURLToPath(new URL(`./page-server${extname(import.meta.url)}`, import.meta.url)), [
+    String(records),
+  ]);
   const started = (await once(child, 'message')) as [Pick<PageServer, 'url' | 'paths' | 'bytes'>];
   const ask = async <T>(command: PageServerCommand): Promise<T> => {
     const replied = once(child, 'message') as Promise<[T]>;
