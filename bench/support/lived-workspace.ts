@@ -45,8 +45,11 @@ export interface Delays {
 export interface Freshness {
   /** People and organizations that a new or changed activity, memo, todo or history row names. */
   named: Delays;
+  /** Those of them that a new row names. A changed row is mostly found by a walk, and only then does it name anything. */
+  namedByNew: Delays;
   /** New rows of activity, history, memo and todo. */
   created: Delays;
+  createdOf: Readonly<Record<string, Delays>>;
   all: Delays;
   /** Changes that were not noticed until the end, of those that were older than one and a half plain walks. */
   unnoticed: number;
@@ -200,13 +203,18 @@ function freshnessOf(
   mustBeNoticedBefore: number,
 ): Omit<Freshness, 'requestsPerMinute'> {
   const lines = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
-  const naming = new Set(lines.filter(({ list }) => GROWING.has(list)).map(({ mutation }) => mutation));
+  const rows = lines.filter(({ list }) => GROWING.has(list));
+  const naming = textsOf(rows);
+  const namingNew = textsOf(rows.filter(({ before }) => before === null));
   const times = new Map<string, Noticed[]>();
   for (const one of noticed) {
     const key = `${one.list} ${one.id}`;
     times.set(key, [...(times.get(key) ?? []), one]);
   }
-  const delays = { named: [] as number[], created: [] as number[], all: [] as number[] };
+  const delays: Record<'named' | 'namedByNew' | 'created' | 'all', number[]> = {
+    ...{ named: [], namedByNew: [], created: [], all: [] },
+  };
+  const createdOf = new Map([...GROWING].map((list) => [list, [] as number[]]));
   let unnoticed = 0;
   for (const line of lines) {
     // Removals need two complete sweeps, which is another question.
@@ -219,10 +227,30 @@ function freshnessOf(
     }
     const seconds = (seen.at - at) / 1_000;
     delays.all.push(seconds);
-    if (line.before === null && GROWING.has(line.list)) delays.created.push(seconds);
-    if (!GROWING.has(line.list) && naming.has(line.mutation)) delays.named.push(seconds);
+    if (GROWING.has(line.list)) {
+      if (line.before !== null) continue;
+      delays.created.push(seconds);
+      createdOf.get(line.list)?.push(seconds);
+    } else {
+      if (naming.get(line.mutation)?.includes(line.id) === true) delays.named.push(seconds);
+      if (namingNew.get(line.mutation)?.includes(line.id) === true) delays.namedByNew.push(seconds);
+    }
   }
-  return { named: delaysOf(delays.named), created: delaysOf(delays.created), all: delaysOf(delays.all), unnoticed };
+  return {
+    named: delaysOf(delays.named),
+    namedByNew: delaysOf(delays.namedByNew),
+    created: delaysOf(delays.created),
+    createdOf: Object.fromEntries([...createdOf].map(([list, seconds]) => [list, delaysOf(seconds)])),
+    all: delaysOf(delays.all),
+    unnoticed,
+  };
+}
+
+/** What each mutation wrote into these rows. */
+function textsOf(rows: readonly MutationLine[]): ReadonlyMap<MutationLine['mutation'], string> {
+  const texts = new Map<MutationLine['mutation'], string>();
+  for (const { mutation, after } of rows) texts.set(mutation, `${texts.get(mutation) ?? ''} ${JSON.stringify(after)}`);
+  return texts;
 }
 
 function delaysOf(seconds: readonly number[]): Delays {

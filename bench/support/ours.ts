@@ -22,6 +22,8 @@ export interface OursOptions {
 
 export interface Ours extends Contestant {
   readonly close: () => Promise<void>;
+  /** The requests that were in flight at the same time, at most. */
+  readonly inFlight: () => number;
   readonly sweepResult: () => Promise<SweepResult>;
 }
 
@@ -29,8 +31,13 @@ export const unlimited: Budget = { take: () => Promise.resolve(), pause: () => P
 
 export function ours({ url, redis, images = true, workspace = 'bench' }: OursOptions): Ours {
   const api: ReadApi = createReadApi({ workspace, baseUrl: url, token: 'bench', budget: unlimited });
+  let [inFlight, most] = [0, 0];
+  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (...request) => {
+    most = Math.max(most, ++inFlight);
+    return await api.fetchIfChanged(...request).finally(() => (inFlight -= 1));
+  };
   const store = createSweepStore(redis, new Keys('bench'), workspace);
-  const deps = { workspace, api, store, clock: systemClock, log: silentLog };
+  const deps = { workspace, api: { ...api, fetchIfChanged }, store, clock: systemClock, log: silentLog };
   const rules = compileRules('people');
   const sweepResult = (): Promise<SweepResult> => sweepList(deps, { list: 'people', rules, baseline: 'quiet', images });
   return {
@@ -41,5 +48,6 @@ export function ours({ url, redis, images = true, workspace = 'bench' }: OursOpt
       return result.outcome === 'complete' ? result.summary.counts.seen : 0;
     },
     close: () => api.close(),
+    inFlight: () => most,
   };
 }

@@ -48,25 +48,16 @@ export async function onStage<T>(records: number, use: (stage: Stage) => Promise
     async (redis) =>
       await withPages(records, async (pages) => {
         const changefeed = ours({ url: pages.url, redis });
-        let inFlight = 1;
-        const measuring: Contestant = {
-          name: 'ours',
-          sweep: async () => {
-            await pages.reset();
-            const seen = await changefeed.sweep();
-            inFlight = Math.max(inFlight, (await pages.stats()).peak);
-            return seen;
-          },
-        };
+        const inFlight = (): number => Math.max(1, changefeed.inFlight());
         const { url, paths } = pages;
         const contestants = [
-          measuring,
-          download({ url, paths, records, concurrency: () => inFlight }),
+          changefeed,
+          download({ url, paths, records, concurrency: inFlight }),
           naive({ url, redis }),
           batched({ url, redis }),
         ];
         try {
-          return await use({ pages, redis, contestants, records, inFlight: () => inFlight });
+          return await use({ pages, redis, contestants, records, inFlight });
         } finally {
           await changefeed.close();
         }

@@ -21,26 +21,35 @@ export interface Turns {
   readonly records: number;
   /** Before each turn. @defaultValue nothing */
   readonly before?: (turn: number) => Promise<void>;
+  /**
+   * Each contestant sweeps twice in its turn, and the second sweep is timed, as for a service that sweeps without end: the collection of
+   * garbage before it makes the heap small, and the first sweep makes it grow again. @defaultValue false
+   */
+  readonly twice?: boolean;
 }
 
 /** The first contestant of a turn is another one each time. @throws Error when a contestant did not see all records */
 export async function inTurns(
   contestants: readonly Contestant[],
-  { turns, records, before }: Turns,
+  { turns, records, before, twice = false }: Turns,
 ): Promise<Map<string, Timed[]>> {
   const times = new Map(contestants.map(({ name }) => [name, [] as Timed[]]));
   for (let turn = 0; turn < turns; turn += 1) {
     await before?.(turn);
     for (const contestant of rotated(contestants, turn)) {
-      times.get(contestant.name)?.push(await timed(contestant, records));
+      times.get(contestant.name)?.push(await timed(contestant, { records, twice }));
     }
   }
   return times;
 }
 
-async function timed({ name, prepare, sweep }: Contestant, records: number): Promise<Timed> {
+async function timed(
+  { name, prepare, sweep }: Contestant,
+  { records, twice }: Pick<Turns, 'records' | 'twice'>,
+): Promise<Timed> {
   await prepare?.();
   collectGarbage();
+  if (twice === true) await sweep();
   const [started, cpu] = [performance.now(), process.cpuUsage()];
   const seen = await sweep();
   const { user, system } = process.cpuUsage(cpu);
