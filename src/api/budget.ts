@@ -35,8 +35,8 @@ export interface WalkLoad {
   pages: number;
   /** Changes found by the last sweep, per second. */
   changesPerSecond: number;
-  /** Of them, new records. */
-  createdPerSecond: number;
+  /** Of them, new records; null when no sweep has counted them yet. */
+  createdPerSecond: number | null;
 }
 
 /** The last 429, as all processes of the workspace know it. */

@@ -4,8 +4,8 @@
  * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
  * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
  *   request, and the list that is furthest behind is next. A list that asked for nothing for a while gets no credit for that time.
- * - Of the urgent requests, half are tails and half aimed fetches while both wait. Lists share the aimed fetches equally, and the tails by the
- *   square root of how many records they gain, which makes the mean delay of new records least.
+ * - Of the urgent requests, six of ten are tails and four are aimed fetches while both wait. Lists share both equally, so that a new record is
+ *   found as soon in one list as in another; but lists that gain few records give up to half of their tails.
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
@@ -16,8 +16,12 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
  */
 const URGENT_SHARE = 0.4;
 
-/** The least weight of a list's tail, of that of the list which gains most: any list may begin to grow. */
-const LEAST_TAIL_WEIGHT = 0.4;
+/** The part of the urgent requests that tails get. A tail finds what names the records that are then fetched. */
+const TAIL_PART = 0.6;
+/** A list's tail has its whole weight from this part of the records of the list that gains most, and less below it. */
+const GROWS_FROM = 0.1;
+/** The least weight of a list's tail: any list may begin to grow. */
+const LEAST_TAIL_WEIGHT = 0.5;
 
 /**
  * The weight of a list's walks is the sum of three parts.
@@ -81,18 +85,18 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
   };
 }
 
-/** Both kinds get the same in all, whatever lists wait. */
+/** Each kind gets its part in all, whatever lists wait. */
 function urgentWeights(waiting: readonly string[], loads: ReadonlyMap<ListName, WalkLoad>): (name: string) => number {
-  const most = Math.max(0, ...[...loads.values()].map(({ createdPerSecond }) => createdPerSecond));
+  const most = Math.max(0, ...[...loads.values()].map(({ createdPerSecond }) => createdPerSecond ?? 0));
   const within = (name: string): number => {
-    const load = loads.get(name.slice('tail '.length));
-    if (!name.startsWith('tail ') || load === undefined || most === 0) return 1;
-    return Math.max(LEAST_TAIL_WEIGHT, Math.sqrt(load.createdPerSecond / most));
+    const created = loads.get(name.slice('tail '.length))?.createdPerSecond ?? null;
+    if (!name.startsWith('tail ') || created === null || most === 0) return 1;
+    return Math.min(1, Math.max(LEAST_TAIL_WEIGHT, created / (GROWS_FROM * most)));
   };
   const isTail = (name: string): boolean => name.startsWith('tail ');
   const ofTails = sum(waiting.filter(isTail).map(within));
   const ofAimed = sum(waiting.filter((name) => !isTail(name)).map(within));
-  return (name) => within(name) / (isTail(name) ? ofTails : ofAimed);
+  return (name) => within(name) * (isTail(name) ? TAIL_PART / ofTails : (1 - TAIL_PART) / ofAimed);
 }
 
 function isUrgent(kind: RequestKind): boolean {

@@ -50,6 +50,12 @@ export interface ReadAhead {
   expect(next: PageToRead): void;
   /** A shortcut has written records of the page: it is recognised no longer, and an answer that was requested before is older. */
   forget(page: number): void;
+  /**
+   * The walk waits for this page, and a shortcut has read it: the walk takes that answer, and its own request is dropped. False where the
+   * cursors differ.
+   * @param askedAfter the commits that had been made when the shortcut requested it
+   */
+  supply(wanted: PageToRead, fetched: FetchedPage, askedAfter: number): boolean;
   /** Drops the requests under way. */
   close(): void;
 }
@@ -60,12 +66,13 @@ const CHUNK = 64;
 interface Request {
   cursor: string | null;
   answer: Promise<FetchedPage>;
+  supply: (fetched: FetchedPage, askedAfter: number) => void;
   drop: AbortController;
   askedAfter: number;
 }
 
 export function createReadAhead(options: ReadAheadOptions): ReadAhead {
-  const { fetch, stored, usable, most, commits = () => 0, named = () => undefined, clock } = options;
+  const { stored, usable, most } = options;
   const requests = new Map<number, Request>();
   let chunk: { from: number; pages: (StoredPage | null)[] } = { from: 1, pages: [] };
   let ahead = Math.min(1, most);
@@ -75,15 +82,9 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       chunk = { from: page, pages: await stored(page, CHUNK) };
     return chunk.pages[page - chunk.from] ?? null;
   };
-  const request = ({ page, cursor }: PageToRead, known: StoredPage | null): Request => {
-    const drop = new AbortController();
-    const same = known?.cursor === cursor ? known : null;
-    // The first page is identified by all of its records, so it is parsed as a whole.
-    const layout = cursor === null ? undefined : same?.layout;
-    const answer = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
-    void report(answer, same, { named, askedAtMs: clock.now() });
-    const made = { cursor, answer, drop, askedAfter: commits() };
-    requests.set(page, made);
+  const request = (wanted: PageToRead, known: StoredPage | null): Request => {
+    const made = makeRequest(options, wanted, known);
+    requests.set(wanted.page, made);
     return made;
   };
   const dropAll = (): void => {
@@ -105,13 +106,12 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       const fits = ready?.cursor === cursor;
       if (!fits) dropAll();
       if (most > 0) ahead = fits ? Math.min(most, 2 * ahead) : 1;
-      const found = await storedPage(page);
-      const known = found?.cursor === cursor ? found : null;
-      const { answer, askedAfter } = ready !== undefined && fits ? ready : request({ page, cursor }, known);
+      const known = ifSame(await storedPage(page), cursor);
+      const reading = ready !== undefined && fits ? ready : request({ page, cursor }, known);
       if (known !== null && usable()) await requestAhead(page + 1, known);
-      const fetched = await answer;
+      const fetched = await reading.answer;
       requests.delete(page);
-      return { fetched, known, askedAfter };
+      return { fetched, known, askedAfter: reading.askedAfter };
     },
     expect({ page, cursor }) {
       if (most === 0 || requests.get(page)?.cursor === cursor) return;
@@ -123,8 +123,44 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       requests.delete(page);
       if (chunk.pages[page - chunk.from] !== undefined) chunk.pages[page - chunk.from] = null;
     },
+    supply({ page, cursor }, ...answer) {
+      const waiting = requests.get(page);
+      if (waiting?.cursor !== cursor) return false;
+      waiting.supply(...answer);
+      return true;
+    },
     close: dropAll,
   };
+}
+
+function makeRequest(
+  { fetch, commits = () => 0, named = () => undefined, clock }: ReadAheadOptions,
+  { page, cursor }: PageToRead,
+  known: StoredPage | null,
+): Request {
+  const drop = new AbortController();
+  const same = ifSame(known, cursor);
+  // The first page is identified by all of its records, so it is parsed as a whole.
+  const layout = cursor === null ? undefined : same?.layout;
+  const asked = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
+  let supply: (fetched: FetchedPage) => void = () => undefined;
+  const supplied = new Promise<FetchedPage>((resolve) => (supply = resolve));
+  const answer = Promise.race([asked, supplied]);
+  void report(answer, same, { named, askedAtMs: clock.now() });
+  const made: Request = {
+    ...{ cursor, answer, drop, askedAfter: commits() },
+    supply(fetched, askedAfter) {
+      made.askedAfter = askedAfter;
+      supply(fetched);
+      drop.abort(new Error('A shortcut has read the page.'));
+    },
+  };
+  return made;
+}
+
+/** The last sweep read the page with the same cursor. */
+function ifSame(page: StoredPage | null, cursor: string | null): StoredPage | null {
+  return page?.cursor === cursor ? page : null;
 }
 
 async function report(

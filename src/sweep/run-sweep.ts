@@ -119,8 +119,9 @@ async function walkPages(
   let committedMs = clock.now();
   while (checkpoint.finishing !== true) {
     const page = checkpoint.pages + 1;
-    const answer = walk.ahead.read({ page, cursor: checkpoint.cursor });
-    checkpoint = await shortcuts.during({ page, answer }, { ...walk, checkpoint, stored });
+    const wanted = { page, cursor: checkpoint.cursor };
+    const answer = walk.ahead.read(wanted);
+    checkpoint = await shortcuts.during({ ...wanted, answer }, { ...walk, checkpoint, stored });
     const taken = await takePage(deps, options, { ...walk, checkpoint, answer });
     const { counts } = checkpoint;
     if (taken.outcome === 'walk again') return { ...taken, counts };

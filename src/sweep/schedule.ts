@@ -33,7 +33,7 @@ export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt'>;
 
 export interface ListTimes {
   /** The last complete sweep; null before the first. */
-  lastSweep: (SweepTimes & Pick<SweepSummary, 'pages' | 'counts'>) | null;
+  lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'pages' | 'counts'>) | null;
   /** Null when the last attempt was complete. */
   failure: ListFailure | null;
 }
@@ -104,7 +104,9 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
   const { created, edited, refreshed, deleted } = lastSweep.counts;
   const seconds = usualPeriodMs(pace, lastSweep) / 1_000;
   const changes = created + edited + refreshed + deleted;
-  return { pages: lastSweep.pages, changesPerSecond: changes / seconds, createdPerSecond: created / seconds };
+  // The first sweep reports nothing, so it does not say whether the list grows.
+  const createdPerSecond = lastSweep.mode === 'baseline' ? null : created / seconds;
+  return { pages: lastSweep.pages, changesPerSecond: changes / seconds, createdPerSecond };
 }
 
 /**
@@ -112,7 +114,7 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
  * that are complete would be swept again and again while a large one is read for the first time.
  */
 export function firstLoad(pagesSoFar: number): WalkLoad {
-  return { pages: 2 * pagesSoFar, changesPerSecond: 0, createdPerSecond: 0 };
+  return { pages: 2 * pagesSoFar, changesPerSecond: 0, createdPerSecond: null };
 }
 
 /** The failure of a list after one more failed attempt. */

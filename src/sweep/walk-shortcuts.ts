@@ -26,19 +26,20 @@ export interface WalkPosition {
   token: FencingToken;
   memory: SweepMemory;
   stored: StoredSweep;
-  ahead: Pick<ReadAhead, 'forget'>;
+  ahead: Pick<ReadAhead, 'forget' | 'supply'>;
 }
 
 /** The page that the walk reads. */
 interface Reading {
   page: number;
+  cursor: string | null;
   answer: Promise<unknown>;
 }
 
 export interface WalkShortcuts {
   /**
    * Until the page of the walk is read, requests the pages of shortcuts that are due, and commits those that arrive. The answer for the
-   * page that the walk itself reads waits: it would make the walk's answer the older one.
+   * page that the walk itself waits for becomes the walk's: urgent requests are sent earlier than the walk's own.
    */
   during(reading: Reading, position: WalkPosition): Promise<Checkpoint>;
   /** The dependencies of the walk, so that what it commits is known here: an answer that was requested before is older. */
@@ -97,6 +98,8 @@ interface UnderWay {
   answer: Page | null | undefined;
   /** Keys of records that were committed since it was requested. */
   overtaken: Set<string>;
+  /** The commits of shortcuts that had been made when it was requested. */
+  askedAfter: number;
 }
 
 class ShortcutsBesideWalk implements WalkShortcuts {
@@ -116,17 +119,22 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     this.#shortcuts = shortcuts;
   }
 
-  async during({ page, answer }: Reading, position: WalkPosition): Promise<Checkpoint> {
+  async during(reading: Reading, position: WalkPosition): Promise<Checkpoint> {
+    const { page, answer } = reading;
     let { checkpoint } = position;
     const walk = { isRead: false };
     const read = answer.catch(() => undefined).then(() => (walk.isRead = true));
     for (;;) {
       for (const one of [...this.#underWay]) {
-        if (one.answer === undefined || one.asked.shortcut.page === page) continue;
+        if (one.answer === undefined) continue;
+        if (one.asked.shortcut.page === page) {
+          await this.#passOn(one, position);
+          continue;
+        }
         this.#underWay.delete(one);
         checkpoint = await this.#commit(one, one.answer, { ...position, checkpoint });
       }
-      for (const kind of ['tail', 'aimed'] as const) await this.#askFor(kind);
+      for (const kind of ['tail', 'aimed'] as const) await this.#askFor(kind, reading);
       if (walk.isRead) return checkpoint;
       await this.#untilNext(read);
     }
@@ -183,6 +191,15 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     woken.abort(WOKEN);
   }
 
+  /** With another cursor it waits: committed now, it would make the walk's answer the older one. */
+  async #passOn(one: UnderWay, { ahead }: WalkPosition): Promise<void> {
+    const { asked, answer, askedAfter } = one;
+    const { page, cursor } = asked.shortcut;
+    if (answer == null || !ahead.supply({ page, cursor }, answer, askedAfter)) return;
+    this.#underWay.delete(one);
+    await this.#shortcuts.reader.done(asked.shortcut, { outcome: 'passed on' }, asked.askedAtMs);
+  }
+
   async #commit(
     { asked, overtaken }: UnderWay,
     answer: Page | null,
@@ -198,10 +215,13 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   }
 
   /** One of a kind at a time: more would wait for the budget longer, and records that are named later would wait behind them. */
-  async #askFor(kind: ShortcutPage['kind']): Promise<void> {
+  async #askFor(kind: ShortcutPage['kind'], { page, cursor }: Reading): Promise<void> {
     if ([...this.#underWay].some(({ asked }) => asked.shortcut.kind === kind)) return;
     const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
-    if (shortcut !== null) this.#ask(shortcut);
+    if (shortcut === null) return;
+    // The walk is at the end of the list: its cursor is the newer one, and its page shows what the tail looks for.
+    if (kind === 'tail' && shortcut.page === page) shortcut.cursor = cursor;
+    this.#ask(shortcut);
   }
 
   #ask(shortcut: ShortcutPage): void {
@@ -209,7 +229,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     const { signal: stopped } = this.#options;
     const signal = stopped === undefined ? drop.signal : AbortSignal.any([stopped, drop.signal]);
     const asked = askShortcut(this.#deps, { ...this.#options, signal }, shortcut);
-    const one: UnderWay = { asked, drop, answer: undefined, overtaken: new Set() };
+    const one: UnderWay = { asked, drop, answer: undefined, overtaken: new Set(), askedAfter: this.#commits };
     this.#underWay.add(one);
     void asked.answer.then((answer) => (one.answer = answer));
   }

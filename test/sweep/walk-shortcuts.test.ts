@@ -130,4 +130,37 @@ describe('shortcuts of a walk', () => {
     expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
     expect(results).toEqual(['shown']);
   });
+
+  it.each([
+    ['an aimed fetch', aimedAt(3)],
+    ['a poll of the end, also with an older cursor', { ...aimedAt(3), kind: 'tail', cursor: '5' }],
+  ] as const)('shortcuts of a walk: the page that the walk waits for comes from %s', async (_, given) => {
+    const api = listedApi(people);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    const { reader, results, answer } = asking(api, { ...given });
+    edit(api, 'p4', 'A');
+    let isWaiting = false;
+    const next = reader.next.bind(reader);
+    reader.next = (...call) => (isWaiting ? next(...call) : Promise.resolve(null));
+    reader.dueMs = (nowMs) => nowMs;
+    const fetchPage = api.fetchPage.bind(api);
+    const asked: [string | null, string][] = [];
+    api.fetchPage = async (list, options) => {
+      asked.push([options.cursor, options.kind ?? 'walk']);
+      if (options.cursor !== '4') return await fetchPage(list, options);
+      isWaiting = true;
+      // The walk's own request waits for the budget until it is dropped.
+      if (options.kind === undefined) return await new Promise<Page>(() => undefined);
+      setImmediate(answer);
+      return await fetchPage(list, options);
+    };
+    await sweep({ shortcuts: { reader, store: storeOf() } });
+    expect(await eventLines()).toEqual(['updated p4 1']);
+    expect(results).toEqual(['passed on']);
+    expect(asked.filter(([cursor]) => cursor === '4')).toEqual([
+      ['4', 'walk'],
+      ['4', given.kind],
+    ]);
+  });
 });

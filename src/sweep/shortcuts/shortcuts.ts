@@ -14,7 +14,7 @@ import { CursorAges } from './cursor-ages.js';
 import { KnownPages } from './known-pages.js';
 import type { ShortcutPage } from './shortcut-page.js';
 import type { AimQueue, ShortcutStore } from './store.js';
-import { Tail, type EndName, type TailPosition } from './tail.js';
+import { Tail, type TailPosition } from './tail.js';
 import {
   isTrusted,
   noTrustOfList,
@@ -33,8 +33,8 @@ export interface ShortcutsDeps {
   log: Log;
 }
 
-/** `failed`: the page could not be read. */
-export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' };
+/** `failed`: the page could not be read. `passed on`: the walk waited for the same page and takes the answer. */
+export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' | 'passed on' };
 
 export interface Shortcuts {
   /** To be called when the lease was acquired, and when a walk begins. Keeps its positions while no other sweep was complete. */
@@ -255,14 +255,11 @@ class ListShortcuts implements Shortcuts {
     this.#note(poll.end, isWrong ? 'wrong' : outcome === 'created' ? 'useful' : 'none', nowMs);
   }
 
-  /** New records stand on this page: an end that is in use and elsewhere has missed them. */
+  /** New records stand on this page: an end that is in use and elsewhere has missed them. Removals may have moved the end by a page. */
   #foundNew(page: number, nowMs: number): void {
     const pages = this.#lastSweep?.pages ?? 0;
-    const at: EndName | null = page >= pages ? 'last' : page === 1 ? 'first' : null;
-    for (const end of ['last', 'first'] as const) {
-      if (end === at || (end === 'first' && pages <= 1)) continue;
-      if (this.#isUsed(end, nowMs)) this.#miss(end, nowMs);
-    }
+    if (page < pages - 1 && this.#isUsed('last', nowMs)) this.#miss('last', nowMs);
+    if (page > 1 && pages > 1 && this.#isUsed('first', nowMs)) this.#miss('first', nowMs);
   }
 
   #wasMissed({ subject, time, data }: ChangeEvent): boolean {

@@ -24,6 +24,8 @@ export type TailOutcome = 'created' | 'nothing new' | 'lost';
 /** An end is polled every second while records appear, and less often the longer none has: a fraction of the pause adds little delay. */
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 15_000;
+/** An end where no record has appeared, while they appear at the other one: hardly any list grows at both, and each walk reads both. */
+const OTHER_END_MS = 60_000;
 const SHARE_OF_PAUSE = 1 / 15;
 /** The pause that is assumed at first: a poll every 4 s. */
 const FIRST_PAUSE_MS = 60_000;
@@ -83,7 +85,7 @@ export class Tail {
     end.polledMs = nowMs;
     const hasCreated = answer !== null && answer.created > 0;
     if (hasCreated) this.#prove(name, nowMs);
-    end.dueMs = nowMs + (this.#isOtherProven(name) && !end.isProven ? LONGEST_MS : intervalMs(end, nowMs));
+    end.dueMs = nowMs + (this.#isOtherProven(name) && !end.isProven ? OTHER_END_MS : intervalMs(end, nowMs));
     if (answer === null || name === 'first') return hasCreated ? 'created' : 'nothing new';
     end.followed = hasCreated ? 0 : end.followed;
     const { nextCursor, overlaps, records } = answer;
@@ -102,7 +104,7 @@ export class Tail {
   #prove(proven: EndName, nowMs: number): void {
     for (const [name, end] of this.#ends) {
       if (name === proven) Object.assign(end, { createdMs: nowMs, isProven: true });
-      else if (!end.isProven) end.dueMs = Math.max(end.dueMs, nowMs + LONGEST_MS);
+      else if (!end.isProven) end.dueMs = Math.max(end.dueMs, nowMs + OTHER_END_MS);
     }
   }
 

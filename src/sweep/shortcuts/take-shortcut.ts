@@ -92,12 +92,15 @@ export async function takeDueShortcuts(
   for (const kind of ['tail', 'aimed'] as const) {
     const shortcut = await reader.next(kind, deps.clock.now());
     if (shortcut === null) continue;
-    await tracing.span(() => shortcutSpan(deps, options), async () => {
-      const asked = askShortcut(deps, options, shortcut);
-      const answer = await asked.answer;
-      options.signal?.throwIfAborted();
-      await commitAsked(deps, options, { ...position, reader, asked, answer });
-    });
+    await tracing.span(
+      () => shortcutSpan(deps, options),
+      async () => {
+        const asked = askShortcut(deps, options, shortcut);
+        const answer = await asked.answer;
+        options.signal?.throwIfAborted();
+        await commitAsked(deps, options, { ...position, reader, asked, answer });
+      },
+    );
   }
 }
 

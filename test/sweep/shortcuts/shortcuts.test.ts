@@ -74,6 +74,17 @@ describe('shortcuts: the tail of a list', () => {
     expect(await lines()).toEqual(Array.from({ length: 9 }, (_, n) => `created new${n}`));
   });
 
+  it('has missed nothing where removals have moved the end of the list by a page', async () => {
+    const api = listedApi(people(10), 4);
+    const { walk, pass, store, lines } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    api.records = [...api.records.slice(3), person('new')];
+    await walk();
+    await pass(6_000);
+    expect(await lines()).toEqual(['created new']);
+    expect(await store.trust('people')).toMatchObject({ last: { wrong: 0 } });
+  });
+
   it('keeps what it has learned when another process takes the lease', async () => {
     const api = listedApi(people(10), 4);
     const { walk, pass, restart } = await shortcutLoop(redis, { people: api }, 'people');

@@ -36,17 +36,17 @@ describe('tail: polling the ends of a list', () => {
     expect(due()).toBe(515_000);
   });
 
-  it('polls an end that has shown nothing every fifteen seconds once the other has shown records', () => {
+  it('polls an end that has shown nothing every minute once the other has shown records', () => {
     const tail = anchored();
     const poll = nextOf(tail, 'last', 0);
     if (poll === null) throw new Error('not due');
     tail.done(poll, { ...nothing, created: 1 }, 1_000);
     const firstDue = (): number => tail.dueMs((name) => name === 'first');
-    expect(firstDue()).toBe(16_000);
-    tail.done({ end: 'first', page: 1, cursor: null, follows: false }, nothing, 16_000);
-    expect(firstDue()).toBe(31_000);
-    tail.done({ end: 'first', page: 1, cursor: null, follows: false }, { ...nothing, created: 1 }, 31_000);
-    expect(firstDue()).toBe(32_000);
+    expect(firstDue()).toBe(61_000);
+    tail.done({ end: 'first', page: 1, cursor: null, follows: false }, nothing, 61_000);
+    expect(firstDue()).toBe(121_000);
+    tail.done({ end: 'first', page: 1, cursor: null, follows: false }, { ...nothing, created: 1 }, 121_000);
+    expect(firstDue()).toBe(122_000);
   });
 
   it('follows the end as its page fills, at once', () => {
