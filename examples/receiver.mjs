@@ -12,7 +12,7 @@ const server = createServer(async (request, response) => {
   // The signature covers the received bytes: verify them first, then parse them.
   const body = Buffer.concat(parts).toString('utf8');
   if (!verifiers.some((verifier) => accepts(verifier, body, request.headers))) {
-    response.writeHead(401).end('the signature does not fit, or its time is more than five minutes away');
+    response.writeHead(401).end('the signature is not valid, or its time is more than five minutes away');
     return;
   }
   const event = eventOf(request.headers, body);

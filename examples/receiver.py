@@ -42,7 +42,7 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         if not is_genuine(self.headers, body):
-            return self.answer(401, b"the signature does not fit, or its time is more than five minutes away")
+            return self.answer(401, b"the signature is not valid, or its time is more than five minutes away")
         event = event_of(self.headers, body)
         # Delivery is at least once: an id that was seen before is the same event.
         if event["id"] not in seen:

@@ -1,5 +1,5 @@
 /** Removes what is stored: of a workspace, or of a subscription that is no longer configured. */
-import { forgetWorkspace, type Forgotten } from '../dispatch/forget.js';
+import { forgetWorkspace, isWorkspaceStored, type Forgotten } from '../dispatch/forget.js';
 import {
   forgetSubscription,
   storedSubscriptions,
@@ -20,6 +20,11 @@ export interface Forgetting {
    * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
    */
   forget(workspace: string): Promise<Forgotten>;
+  /**
+   * Whether Redis keeps anything of a workspace that `forget` would remove.
+   * @throws ChangefeedError CF_USAGE
+   */
+  isStored(workspace: string): Promise<boolean>;
   /** Every subscription for which anything is stored, configured or not. */
   storedSubscriptions(): Promise<StoredSubscription[]>;
   /**
@@ -38,14 +43,23 @@ export function forgetting(context: AppContext): Forgetting {
   };
   return {
     async forget(workspace) {
-      if (!NAME.test(workspace))
-        throw new ChangefeedError('CF_USAGE', {
-          message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
-        });
+      checkName(workspace);
       return await forgetWorkspace(workspace, { ...deps, clock, pollers });
+    },
+    async isStored(workspace) {
+      checkName(workspace);
+      return await isWorkspaceStored(workspace, deps);
     },
     storedSubscriptions: () => storedSubscriptions(deps),
     forgetSubscription: (subscription, { dryRun } = {}) =>
       forgetSubscription({ subscription, configured: subscriptions.map(({ name }) => name), dryRun }, deps),
   };
+}
+
+/** A pattern instead of a name would find the keys of others. */
+function checkName(workspace: string): void {
+  if (!NAME.test(workspace))
+    throw new ChangefeedError('CF_USAGE', {
+      message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
+    });
 }

@@ -6,8 +6,9 @@ import type { Config } from '../config/schema.js';
 import { createLog, parseLogLevel, type LogOptions } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
-import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
+import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
+import { screenLog } from './screen-log.js';
 import { stateDirOf } from './state-dir.js';
 
 /** What a log depends on. */
@@ -21,6 +22,8 @@ export interface Terminal {
 
 export interface ServiceWorld extends Terminal {
   cwd: string;
+  /** Width of standard error; undefined when it is not a terminal. */
+  errorColumns?: number | undefined;
 }
 
 export interface OpenedService {
@@ -42,7 +45,7 @@ export interface OpenOptions {
    */
   quiet?: boolean;
   /**
-   * Standard output is a terminal on which events are shown: sweeps that are complete are not logged, unless LOG_LEVEL is set.
+   * Standard output is a terminal on which events are shown: the log leaves out complete sweeps and repetitions, unless LOG_LEVEL is set.
    * @defaultValue false
    */
   showsEvents?: boolean;
@@ -69,9 +72,9 @@ export async function openService(
     check = () => undefined,
   }: OpenOptions = {},
 ): Promise<OpenedService> {
-  const { cwd, env } = world;
+  const { cwd, env, errorColumns: columns } = world;
   const read = async (file: string | undefined): Promise<LoadedConfig> => {
-    const loaded = await loadConfig({ cwd, env, path: file });
+    const loaded = await loadConfig({ cwd, env, path: file, columns });
     return { ...loaded, config: adapt(loaded.config) };
   };
   const { config, files } = await read(path);
@@ -95,19 +98,7 @@ export async function openService(
 function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean }): Log {
   const { env, interactive } = terminal;
   const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
-  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
-}
-
-/** Lines about sweeps would push the events off the screen. */
-function withoutSweeps(log: Log): Log {
-  return {
-    debug: (facts, message) => log.debug(facts, message),
-    info: (facts, message) => (isAboutSweeps(message) ? undefined : log.info(facts, message)),
-    warn: (facts, message) => log.warn(facts, message),
-    error: (facts, message) => log.error(facts, message),
-    // A subscription's own lines are its handler's.
-    child: (facts) => log.child(facts),
-  };
+  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? screenLog(log) : log;
 }
 
 /** The log of a command that a person waits for. */

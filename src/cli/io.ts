@@ -19,7 +19,9 @@ export interface Io {
   readonly colours: { readonly out: Colours; readonly err: Colours };
   /** Width of standard output; undefined when it is not a terminal. */
   readonly columns: number | undefined;
-  /** Its height. */
+  /** Width of standard error; undefined when it is not a terminal. */
+  readonly errorColumns?: number | undefined;
+  /** Height of standard output. */
   readonly rows?: number | undefined;
   /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
   live(): LiveLines;
@@ -44,6 +46,9 @@ export function processIo(): Io {
     colours: { out: coloursFor({ stream: stdout, env }), err: coloursFor({ stream: stderr, env }) },
     get columns() {
       return widthOfTerminal(stdout);
+    },
+    get errorColumns() {
+      return widthOfTerminal(stderr);
     },
     get rows() {
       return stdout.isTTY ? stdout.rows : undefined;

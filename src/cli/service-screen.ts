@@ -64,7 +64,8 @@ async function followEvents(feed: Changefeed, { print, from, signal }: Following
     try {
       for await (const { logId, event } of feed.tail({ from: offset, signal })) {
         offset = logId;
-        await print(event);
+        // The service's own log shows problems of the feed.
+        if (event.data.notice === undefined) await print(event);
       }
     } catch {
       await pause(RETRY_MS, signal);

@@ -21,6 +21,8 @@ export interface LoadOptions {
   path?: string | undefined;
   /** What the import of `crm-changefeed` gives in a configuration in code. @defaultValue this package */
   library?: () => Promise<object>;
+  /** The width of the terminal that shows an error; the lines of the configuration in it are cut to it. @defaultValue 100 columns of each line */
+  columns?: number | undefined;
 }
 
 export interface LoadedConfig {
@@ -48,17 +50,25 @@ export async function loadConfig({
   env = process.env,
   path,
   library = ownLibrary,
+  columns,
 }: LoadOptions = {}): Promise<LoadedConfig> {
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
+  const view = { cwd, columns };
   const read =
-    extname(file) === '.json' ? readJson({ file, source, env, cwd }) : await runCode({ file, source, cwd, library });
+    extname(file) === '.json' ? readJson({ file, source, env, view }) : await runCode({ file, source, view, library });
   const locate = (option: readonly PropertyKey[]): Place | undefined =>
-    placeIn(file, cwd, (syntax) => syntax.optionAt(option));
+    placeIn(file, view, (syntax) => syntax.optionAt(option));
   const { raw, files, collected } = read;
   const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), locate, collected });
   return { config, source, files };
+}
+
+/** How a place in a file is shown: from which directory, and how wide. */
+interface View {
+  cwd: string;
+  columns: number | undefined;
 }
 
 interface Read {
@@ -87,7 +97,7 @@ function nameOf(file: string, cwd: string): string {
   return name.startsWith('..') ? file : name;
 }
 
-function readJson({ file, source, env, cwd }: { file: string; source: string; env: Env; cwd: string }): Read {
+function readJson({ file, source, env, view }: { file: string; source: string; env: Env; view: View }): Read {
   const text = readText(file, source);
   let json: unknown;
   try {
@@ -99,7 +109,7 @@ function readJson({ file, source, env, cwd }: { file: string; source: string; en
   const { value, problems } = replaceVariables(json, env);
   const collected = problems.map((sentence) => ({
     sentence,
-    place: placeIn(file, cwd, (syntax) => syntax.optionAt(pathIn(sentence))),
+    place: placeIn(file, view, (syntax) => syntax.optionAt(pathIn(sentence))),
   }));
   return { raw: value, files: [file], collected };
 }
@@ -113,7 +123,11 @@ function readText(file: string, source: string): string {
 }
 
 /** Where something stands in a file; undefined when the file cannot be read any more, or does not show it. */
-function placeIn(file: string, cwd: string, find: (syntax: Syntax) => Position | undefined): Place | undefined {
+function placeIn(
+  file: string,
+  { cwd, columns }: View,
+  find: (syntax: Syntax) => Position | undefined,
+): Place | undefined {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -123,7 +137,7 @@ function placeIn(file: string, cwd: string, find: (syntax: Syntax) => Position |
   return withSyntax({ text, file }, (parsed) => {
     const at = parsed.outcome === 'parsed' ? find(parsed.syntax) : undefined;
     if (at === undefined || parsed.outcome !== 'parsed') return undefined;
-    return { ...at, file: nameOf(file, cwd), frame: codeFrame(text, at, parsed.syntax.secrets) };
+    return { ...at, file: nameOf(file, cwd), frame: codeFrame(text, at, { secrets: parsed.syntax.secrets, columns }) };
   });
 }
 
@@ -139,11 +153,11 @@ function syntaxError(file: string, source: string, cause?: unknown): ChangefeedE
 interface Code {
   file: string;
   source: string;
-  cwd: string;
+  view: View;
   library: () => Promise<object>;
 }
 
-async function runCode({ file, source, cwd, library }: Code): Promise<Read> {
+async function runCode({ file, source, view, library }: Code): Promise<Read> {
   let evaluated: { value: Evaluated; problems: readonly CollectedProblem[] };
   try {
     const own = await library();
@@ -152,21 +166,21 @@ async function runCode({ file, source, cwd, library }: Code): Promise<Read> {
     const broken = withSyntax({ text: readText(file, source), file }, (found) => found.outcome) === 'invalid';
     if (broken) throw syntaxError(file, source, error);
     const place = siteIn(error instanceof Error ? (error.stack ?? '') : '');
-    const where = place === undefined ? source : `${nameOf(place.file, cwd)}:${place.line}`;
+    const where = place === undefined ? source : `${nameOf(place.file, view.cwd)}:${place.line}`;
     throw unloadable(where, `running it failed: ${firstLine(error)}. Correct the file`, error);
   }
   const { module, files } = evaluated.value;
   if (typeof module === 'object' && module !== null && 'default' in module && module.default !== undefined) {
-    return { raw: module.default, files, collected: evaluated.problems.map((one) => placed(one, cwd)) };
+    return { raw: module.default, files, collected: evaluated.problems.map((one) => placed(one, view)) };
   }
   throw unloadable(source, 'it has no default export. Write: export default defineConfig({ … })');
 }
 
-function placed({ sentence, name, stack }: CollectedProblem, cwd: string): Problem {
+function placed({ sentence, name, stack }: CollectedProblem, view: View): Problem {
   const site = siteIn(stack);
   if (site === undefined) return { sentence };
   const call = { name, line: site.line };
-  return { sentence, place: placeIn(site.file, cwd, (syntax) => syntax.argumentAt(call, pathIn(sentence))) };
+  return { sentence, place: placeIn(site.file, view, (syntax) => syntax.argumentAt(call, pathIn(sentence))) };
 }
 
 /** The first place of a stack that is in a file of the user: neither in this package nor in another one. */

@@ -24,6 +24,10 @@ export interface BreakerContext {
   clock: Clock;
 }
 
+/** Logged by the process whose attempt has disabled it. */
+export const SUBSCRIPTION_DISABLED =
+  'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
+
 /** Notes a failed attempt. `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
 export async function noteFailure(error: unknown, context: BreakerContext): Promise<'failing' | 'disabled'> {
   const { subscription, logger } = context;
@@ -32,9 +36,7 @@ export async function noteFailure(error: unknown, context: BreakerContext): Prom
   if (outcome === 'failing') return 'failing';
   await pauseIfDisabled(subscription.name, context);
   if (outcome === 'disabling') {
-    const message =
-      'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
-    logger.error({ subscription: subscription.name, reason }, message);
+    logger.error({ subscription: subscription.name, reason }, SUBSCRIPTION_DISABLED);
   }
   return 'disabled';
 }

@@ -54,6 +54,25 @@ export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Prom
   }
 }
 
+/** Whether anything is stored of the workspace: also what an interrupted `forgetWorkspace` has left. */
+export async function isWorkspaceStored(
+  workspace: string,
+  { traces, ...options }: Pick<ForgetDeps, 'traces' | 'connect' | 'keys' | 'logger'>,
+): Promise<boolean> {
+  if (await traces.hasWorkspace(workspace)) return true;
+  const subscriptions = await traces.subscriptions();
+  const queues = openQueues({ ...options, subscriptions: subscriptions.map((name) => ({ name })) });
+  try {
+    for (const subscription of subscriptions) {
+      if (await traces.hasTraces(subscription, workspace)) return true;
+      if ((await jobsOf(queues.of(subscription), workspace)).length > 0) return true;
+    }
+    return false;
+  } finally {
+    await queues.close();
+  }
+}
+
 async function refuseWhileSwept(workspace: string, { traces, pollers }: ForgetDeps): Promise<void> {
   const [lists, processes] = await Promise.all([traces.sweeping(workspace), pollers(workspace)]);
   if (lists.length === 0 && processes === 0) return;

@@ -231,10 +231,14 @@ export interface WorkspaceTraces {
 export interface TraceStore {
   /** Lists that are being swept: a process holds their lease. */
   sweeping(workspace: string): Promise<string[]>;
+  /** Whether the workspace has any key of its own, or a mark of `once`. */
+  hasWorkspace(workspace: string): Promise<boolean>;
   /** Removes everything under the workspace's own keys, and the marks of `once`. */
   removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
   /** Every subscription for which anything is stored. */
   subscriptions(): Promise<string[]>;
+  /** Whether there is any ordering state of a workspace's events in a subscription. */
+  hasTraces(subscription: string, workspace: string): Promise<boolean>;
   /** Removes the ordering state of a workspace's events in a subscription. */
   removeTraces(subscription: string, workspace: string): Promise<number>;
   /** Removes everything of a subscription: its queue, and its offsets in every log. Returns the number of keys and offsets. */

@@ -36,6 +36,9 @@ const OVER_MS = 4 * INTERVAL_MS;
  */
 const MUST_LAST: ReadonlySet<Problem['kind']> = new Set(['role.missing', 'list.late']);
 
+/** The message of the log when a problem begins. */
+export const PROBLEM = 'problem';
+
 /** @returns one turn of the sentinel's loop */
 export function createSentinel({
   status,
@@ -80,8 +83,8 @@ export function createSentinel({
 
 function logBegin(log: Log, problem: Problem): void {
   const facts = { ...factsOf(problem), since: problem.since, detail: problem.message };
-  if (isError(problem)) log.error(facts, 'problem');
-  else log.warn(facts, 'problem');
+  if (isError(problem)) log.error(facts, PROBLEM);
+  else log.warn(facts, PROBLEM);
 }
 
 function factsOf({ kind, workspace, subject }: Problem): object {

@@ -17,6 +17,8 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
       const leases = await scanAll(redis, keys.lease(workspace, '*'));
       return leases.map((key) => key.slice(keys.lease(workspace, '').length)).sort();
     },
+    hasWorkspace: async (workspace) =>
+      (await hasAny(redis, keys.everythingOf(workspace))) || (await hasAny(redis, keys.marksOf(workspace))),
     removeWorkspace: (workspace) => removeWorkspace(redis, keys, workspace),
     async subscriptions() {
       const found = await scanAll(redis, keys.everythingOfSubscriptions());
@@ -25,6 +27,7 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
       return [...new Set([...found.flatMap((key) => keys.subscriptionOf(key) ?? []), ...readers.flat()])];
     },
     removeSubscription: (subscription) => removeSubscription(redis, keys, subscription),
+    hasTraces: (subscription, workspace) => hasTraces(redis, keys, subscription, workspace),
     removeTraces: (subscription, workspace) => removeTraces(redis, keys, subscription, workspace),
   };
 }
@@ -59,6 +62,11 @@ async function scanAll(redis: Redis, match: string): Promise<string[]> {
   return [...found];
 }
 
+async function hasAny(redis: Redis, match: string): Promise<boolean> {
+  for await (const found of scan(redis, match)) if (found.length > 0) return true;
+  return false;
+}
+
 async function removeAll(redis: Redis, match: string): Promise<number> {
   let removed = 0;
   for await (const found of scan(redis, match)) removed += await redis.unlink(...found);
@@ -71,20 +79,36 @@ async function* scan(redis: Redis, match: string): AsyncGenerator<string[], void
   }
 }
 
-async function removeTraces(redis: Redis, keys: Keys, subscription: string, workspace: string): Promise<number> {
-  // The name of a backfill's task ends in its workspace.
-  const backfills = keys.backfills(subscription);
-  const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
-  let removed = tasks.length > 0 ? await redis.hdel(backfills, ...tasks) : 0;
-  const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
-  for (let at = 0; at < pending.length; at += CHUNK)
-    removed += await redis.hdel(keys.payloads(subscription), ...pending.slice(at, at + CHUNK));
-  removed += await redis.unlink(
+async function hasTraces(redis: Redis, keys: Keys, subscription: string, workspace: string): Promise<boolean> {
+  return (
+    (await redis.exists(keysOfTraces(keys, subscription, workspace))) > 0 ||
+    (await backfillTasks(redis, keys, subscription, workspace)).length > 0 ||
+    (await hasAny(redis, keys.entered(subscription, `*:${workspace}`))) ||
+    (await hasAny(redis, keys.groupsOf(subscription, workspace)))
+  );
+}
+
+function keysOfTraces(keys: Keys, subscription: string, workspace: string): string[] {
+  return [
     keys.pending(subscription, workspace),
     keys.entered(subscription, workspace),
     keys.staged(subscription, workspace),
     keys.seen(subscription, workspace),
-  );
+  ];
+}
+
+/** The name of a backfill's task ends in its workspace. */
+async function backfillTasks(redis: Redis, keys: Keys, subscription: string, workspace: string): Promise<string[]> {
+  return (await redis.hkeys(keys.backfills(subscription))).filter((name) => name.endsWith(` ${workspace}`));
+}
+
+async function removeTraces(redis: Redis, keys: Keys, subscription: string, workspace: string): Promise<number> {
+  const tasks = await backfillTasks(redis, keys, subscription, workspace);
+  let removed = tasks.length > 0 ? await redis.hdel(keys.backfills(subscription), ...tasks) : 0;
+  const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
+  for (let at = 0; at < pending.length; at += CHUNK)
+    removed += await redis.hdel(keys.payloads(subscription), ...pending.slice(at, at + CHUNK));
+  removed += await redis.unlink(keysOfTraces(keys, subscription, workspace));
   // The sources of replays and snapshots end in their workspace.
   removed += await removeAll(redis, keys.entered(subscription, `*:${workspace}`));
   return removed + (await removeAll(redis, keys.groupsOf(subscription, workspace)));

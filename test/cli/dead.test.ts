@@ -55,6 +55,11 @@ describe('dead letters and replay: the command line', () => {
     expect(list.stdout).toContain(`${first!.id}  books`);
     expect(list.stdout).not.toContain('가상인');
 
+    const cut = await run('list', '--limit', '2', '--subscription', 'books');
+    expect(cut.stdout.trimEnd().split('\n')).toHaveLength(3);
+    expect(cut.stderr).toBe('2 of 3 dead letters shown; --limit 3 shows all.\n');
+    expect(list.stderr).toBe('');
+
     const shown = await run('show', first!.id, '--subscription', 'mail');
     expect(shown.stdout).toMatch(/attempt 1 .* PermanentError: the ledger is closed/);
     expect(JSON.parse(shown.stdout.slice(shown.stdout.indexOf('\n{')))).toEqual(first);

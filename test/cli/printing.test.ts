@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { describe, expect, it } from 'vitest';
+import { fittingLines } from '../../src/cli/commands/status.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { statusText } from '../../src/cli/print-status.js';
 import { progressLine } from '../../src/cli/progress.js';
@@ -17,6 +18,22 @@ function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
 
 const lineOf = (event: ChangeEvent, columns?: number): string =>
   eventLine(event, { colours: noColours, columns }).replace(/^\d\d:\d\d:\d\d {2}/, '');
+
+describe('status --watch', () => {
+  it('status: lines that the terminal has no room for are counted in its last line', () => {
+    const lines = ['a problem', 'x'.repeat(100), 'people', 'todo'];
+    expect(fittingLines(lines, { columns: 80, rows: 5 })).toEqual(lines);
+    expect(fittingLines(lines, { columns: 80, rows: 4 })).toEqual([
+      ...lines.slice(0, 2),
+      '… 2 more lines: make the terminal higher, or run changefeed status',
+    ]);
+    expect(fittingLines(lines, { columns: 80, rows: 3 })).toEqual([
+      'a problem',
+      '… 3 more lines: make the terminal higher, or run changefeed status',
+    ]);
+    expect(fittingLines(lines, { columns: 20, rows: 2 })).toEqual(['a problem', '… 3 more lines: mak…']);
+  });
+});
 
 describe('event line', () => {
   it('event line: shows old and new values, names of references, and a dash for no value', () => {

@@ -6,11 +6,19 @@ import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/errors.js';
 import { defineHandler } from '../../src/handlers/define.js';
+import { widthOf } from '../../src/cli/text.js';
 import { webhook } from '../../src/handlers/webhook/webhook.js';
 import { env as variable } from '../../src/schema-kit/env-variable.js';
 import { pathIn, pathText } from '../../src/schema-kit/explain.js';
 
 const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env: variable, webhook });
+
+/** How many characters of the line are in so many columns. */
+function charactersIn(line: string, columns: number): number {
+  let count = 0;
+  while (widthOf(line.slice(0, count)) < columns) count += 1;
+  return count;
+}
 
 let cwd: string;
 beforeEach(() => {
@@ -92,6 +100,30 @@ export default {
 `);
     // The Korean name takes four columns, and so does the caret below what is behind it.
     expect(report).toContain(`\n      |                                 ^\n`);
+  });
+
+  it('problems of a configuration: a frame is as wide as the terminal, and shows the problem in a long line', async () => {
+    const comment = (length: number): string => '가'.repeat(length);
+    const report = async (columns: number | undefined, before: number): Promise<string[]> => {
+      const text = `/* ${comment(before)} */ export default { workspaces: 1 }; // ${comment(90)}\n`;
+      writeFileSync(join(cwd, 'changefeed.config.mjs'), text);
+      const error = await loadConfig({ cwd, env: {}, library, columns }).catch((thrown: unknown) => thrown);
+      return String((error as ChangefeedError).facts['report'])
+        .split('\n')
+        .slice(-2);
+    };
+    for (const [columns, width] of [
+      [undefined, 108],
+      [60, 60],
+      [81, 81],
+      [150, 150],
+    ] as const)
+      for (const before of [0, 30, 80]) {
+        const [line = '', caret = ''] = await report(columns, before);
+        expect(widthOf(line)).toBeLessThanOrEqual(width);
+        expect(widthOf(line)).toBeGreaterThan(width - 3);
+        expect(line.slice(charactersIn(line, caret.indexOf('^')))).toMatch(/^1 \}|^workspaces/);
+      }
   });
 
   it('problems of a configuration: of JSON too, its variables included', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { forgetWorkspace } from '../../src/dispatch/forget.js';
+import { forgetWorkspace, isWorkspaceStored } from '../../src/dispatch/forget.js';
 import type { TraceStore } from '../../src/dispatch/ports.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
@@ -147,7 +147,9 @@ describe('forget: a workspace', () => {
       await expect(forgetWorkspace('acme', { ...deps, traces: dying })).rejects.toThrow('killed');
     }
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).not.toEqual([]);
+    expect(await isWorkspaceStored('acme', { ...deps, traces })).toBe(true);
     await forgetWorkspace('acme', { ...deps, traces });
+    expect(await isWorkspaceStored('acme', { ...deps, traces })).toBe(false);
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), words)).toEqual([]);
   });
 
@@ -205,6 +207,8 @@ describe('forget: a workspace', () => {
       },
     });
     const env = { REDIS_URL: redis.url };
+    const unknown = 'Nothing is stored of a workspace "never-there".\n';
+    expect(await folder.run(['forget', 'never-there'], env)).toMatchObject({ code: 0, stdout: unknown, stderr: '' });
     const refused = await folder.run(['forget', 'gone-co'], env);
     expect(refused).toMatchObject({
       code: 2,
@@ -218,7 +222,7 @@ describe('forget: a workspace', () => {
     expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
     expect((await folder.run(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
-      'No data is stored of a workspace "gone-co".\n',
+      'Nothing is stored of a workspace "gone-co".\n',
     );
   });
 });

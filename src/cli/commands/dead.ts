@@ -5,6 +5,7 @@ import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
 import { count, cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
+const DEFAULT_LIMIT = 100;
 const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 
 interface Call {
@@ -25,7 +26,11 @@ export const dead = defineCommand({
     subscription: option('name', 'only those of this subscription', asText),
     type: option('patterns', 'only these event types, separated by commas (* allowed)', separated),
     reason: option('text', 'only those whose failure contains this text', asText),
-    limit: option('number', 'list: at most this many, newest first (default: 100)', wholeNumber({ least: 1 })),
+    limit: option(
+      'number',
+      `list: at most this many, newest first (default: ${DEFAULT_LIMIT})`,
+      wholeNumber({ least: 1 }),
+    ),
     dryRun: flag('retry and drop: only say which ones'),
     yes: flag('drop: do not ask'),
     json: flag('list and show: one dead letter per line as JSON; retry and drop: the count'),
@@ -54,16 +59,27 @@ export const dead = defineCommand({
 });
 
 async function act(letters: DeadLetters, call: Call, io: Io): Promise<number> {
-  const { action, filter, limit, json, dryRun } = call;
+  const { action, filter, limit = DEFAULT_LIMIT, json, dryRun } = call;
   if (action === 'retry' || action === 'drop') return await change(letters, { ...call, action }, io);
   if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
-  const found = await letters.list({ ...filter, ...(action === 'list' && limit !== undefined && { limit }) });
+  const found = await letters.list({ ...filter, ...(action === 'list' && { limit }) });
   if (json) for (const letter of found) io.out(JSON.stringify(letter));
   else if (action === 'show')
     io.out(found.map((letter) => letterText(letter, io.colours.out, io.columns)).join('\n\n'));
   else if (found.length > 0) io.out(listText(found, io));
   else io.out(Object.keys(filter).length === 0 ? 'no dead letters' : 'no such dead letters');
+  if (action === 'list' && found.length >= limit) await sayMore(letters, { filter, shown: found.length }, io);
   return 0;
+}
+
+/** On standard error, so that standard output stays a list. */
+async function sayMore(
+  letters: DeadLetters,
+  { filter, shown }: { filter: DeadLetterFilter; shown: number },
+  io: Io,
+): Promise<void> {
+  const all = (await letters.list({ ...filter, limit: Infinity })).length;
+  if (all > shown) io.err(`${shown} of ${count(all, 'dead letter')} shown; --limit ${all} shows all.`);
 }
 
 async function change(

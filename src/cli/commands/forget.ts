@@ -12,15 +12,22 @@ export const forget = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ workspace, yes = false, json = false, config }, io) {
-    if (!yes && !(await isConfirmed(workspace, io))) {
+    const forgotten = await withFeed(io, config, async ({ feed }) => {
+      if (!yes && !(await feed.isStored(workspace))) return nothing(workspace);
+      return yes || (await isConfirmed(workspace, io)) ? await feed.forget(workspace) : null;
+    });
+    if (forgotten === null) {
       io.err('Nothing was deleted.');
       return 1;
     }
-    const forgotten = await withFeed(io, config, ({ feed }) => feed.forget(workspace));
     io.out(json ? JSON.stringify(forgotten) : fitted(forgottenText(forgotten), io.columns));
     return 0;
   },
 });
+
+function nothing(workspace: string): Forgotten {
+  return { workspace, records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
+}
 
 async function isConfirmed(workspace: string, { ask }: Io): Promise<boolean> {
   const what = `This deletes all stored data of workspace "${workspace}" and cannot be undone`;
@@ -30,7 +37,7 @@ async function isConfirmed(workspace: string, { ask }: Io): Promise<boolean> {
 
 function forgottenText({ workspace, records, events, deliveries, keys }: Forgotten): string {
   const { waiting, handled, dead } = deliveries;
-  if (keys + waiting + handled + dead === 0) return `No data is stored of a workspace "${workspace}".`;
+  if (keys + waiting + handled + dead === 0) return `Nothing is stored of a workspace "${workspace}".`;
   const what = [
     count(records, 'record'),
     `${count(events, 'event')} in the log`,

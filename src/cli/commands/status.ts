@@ -6,7 +6,7 @@ import type { Status } from '../../observability/status.js';
 import { defineFeedCommand, flag } from '../command.js';
 import type { Io } from '../io.js';
 import { statusText } from '../print-status.js';
-import { widthOf } from '../text.js';
+import { count, cut, widthOf } from '../text.js';
 
 const REDRAW_MS = 2_000;
 
@@ -40,14 +40,30 @@ async function again(feed: Pick<Changefeed, 'status'>, last: Status, io: Io): Pr
   }
 }
 
-/** From the top left corner of a terminal; only as many lines as it has, because problems are at the top. Elsewhere one after another. */
+/** From the top left corner of a terminal; only as many lines as it has, problems first. Elsewhere one after another. */
 function screen(now: Status, { colours, columns, rows }: Io): string {
   const lines = [now.at, '', ...statusText(now, colours.out, columns).split('\n')];
   if (columns === undefined || rows === undefined) return [...lines, ''].join('\n');
   const HOME = '\u001b[H';
   const TO_THE_END_OF_THE_LINE = '\u001b[K';
   const TO_THE_END = '\u001b[J';
-  let left = rows - 1;
-  const shown = lines.filter((line) => (left -= Math.max(1, Math.ceil(widthOf(line) / columns))) >= 0);
+  const shown = fittingLines(lines, { columns, rows: rows - 1 });
   return `${HOME}${shown.map((line) => `${line}${TO_THE_END_OF_THE_LINE}`).join('\n')}${TO_THE_END}`;
+}
+
+/** The first lines that fit; if not all do, the last line shown says so. */
+export function fittingLines(
+  lines: readonly string[],
+  { columns, rows }: { columns: number; rows: number },
+): readonly string[] {
+  const heights = lines.map((line) => Math.max(1, Math.ceil(widthOf(line) / columns)));
+  const fit = (limit: number): number => {
+    let left = limit;
+    const tooFar = heights.findIndex((height) => (left -= height) < 0);
+    return tooFar === -1 ? lines.length : tooFar;
+  };
+  if (fit(rows) === lines.length) return lines;
+  const shown = fit(rows - 1);
+  const hint = `… ${count(lines.length - shown, 'more line')}: make the terminal higher, or run changefeed status`;
+  return [...lines.slice(0, shown), cut(hint, columns)];
 }
