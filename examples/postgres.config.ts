@@ -8,7 +8,7 @@ export default defineConfig({
     postgres({
       name: 'mirror',
       url: process.env['DATABASE_URL'] ?? '',
-      start: 'beginning',
+      start: 'snapshot',
       columns: {
         people: { 이름: 'text', 이메일: 'text', owner: { field: '담당자.name', type: 'text' } },
         todo: { 제목: 'text', 완료: 'boolean', due: { field: '마지막 날짜', type: 'timestamptz' } },

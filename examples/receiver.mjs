@@ -1,9 +1,10 @@
-// A receiver of webhooks, with the official package: WEBHOOK_SECRET="whsec_…" node examples/receiver.mjs
-// (several secrets, separated by spaces, while one replaces another).
+// A receiver of webhooks, with the official package: HOOK_SECRET="whsec_…" node examples/receiver.mjs
+// (several secrets, separated by spaces, while one replaces another). Needs: npm install standardwebhooks
+// It listens at http://127.0.0.1:8080, or at the port PORT.
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-const verifiers = (process.env.WEBHOOK_SECRET ?? '').split(' ').map((secret) => new Webhook(secret));
+const verifiers = (process.env.HOOK_SECRET ?? '').split(' ').map((secret) => new Webhook(secret));
 const seen = new Set();
 
 const server = createServer(async (request, response) => {

@@ -1,5 +1,5 @@
-"""A receiver of webhooks, with the standard library alone: WEBHOOK_SECRET="whsec_…" python3 examples/receiver.py
-(several secrets, separated by spaces, while one replaces another).
+"""A receiver of webhooks, with the standard library alone: HOOK_SECRET="whsec_…" python3 examples/receiver.py
+(several secrets, separated by spaces, while one replaces another). It listens at http://127.0.0.1:8080, or at the port PORT.
 Written after the Standard Webhooks specification; Python has an official package of that name too."""
 
 import base64
@@ -12,12 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 TOLERANCE_SECONDS = 5 * 60
-KEYS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ.get("WEBHOOK_SECRET", "").split()]
+KEYS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ.get("HOOK_SECRET", "").split()]
 seen = set()
 
 
 def is_genuine(headers, body):
-    """Signed by somebody who knows one of the secrets, and not long ago."""
+    """Signed with one of the secrets, and not long ago."""
     message_id, timestamp, signatures = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not timestamp.isascii() or not timestamp.isdigit() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
         return False
@@ -29,7 +29,7 @@ def is_genuine(headers, body):
 
 
 def event_of(headers, body):
-    """Structured mode: the body is the event. Binary mode: the body is its data, and the rest stands in headers."""
+    """Structured mode: the body is the event. Binary mode: the body is its data, and the other attributes are headers."""
     if headers["content-type"] == "application/cloudevents+json":
         return json.loads(body)
     attributes = {name.lower()[3:]: unquote(value) for name, value in headers.items() if name.lower().startswith("ce-")}

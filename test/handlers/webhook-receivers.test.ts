@@ -28,7 +28,7 @@ const RECEIVERS = [
 describe.each(RECEIVERS)('a receiver in $language', ({ file, program, missing }) => {
   async function startReceiver(...secrets: string[]): Promise<{ url: string; receiver: TestProcess }> {
     const script = new URL(`../../examples/${file}`, import.meta.url);
-    const env = { WEBHOOK_SECRET: secrets.join(' '), PORT: '0' };
+    const env = { HOOK_SECRET: secrets.join(' '), PORT: '0' };
     const receiver = spawn(script, { env, ...(program !== undefined && { program }) });
     const line = await receiver.waitForLine(/^listening on port/);
     return { url: `http://127.0.0.1:${line.split(' ').at(-1)}/hooks`, receiver };
