@@ -1,5 +1,6 @@
 // Runs a program for each new or changed person.
 // Run it: CRM_URL=https://salesmap.kr/api CRM_TOKEN=… npx changefeed start --config examples/exec.config.ts
+// What the program prints is in the log with LOG_LEVEL=debug.
 import { fileURLToPath } from 'node:url';
 import { defineConfig, exec } from 'crm-changefeed';
 

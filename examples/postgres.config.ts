@@ -11,7 +11,7 @@ export default defineConfig({
       start: 'snapshot',
       columns: {
         people: { 이름: 'text', 이메일: 'text', owner: { field: '담당자.name', type: 'text' } },
-        todo: { 제목: 'text', 완료: 'boolean', due: { field: '마지막 날짜', type: 'timestamptz' } },
+        todo: { 내용: 'text', 완료: 'boolean', due: { field: '마지막 날짜', type: 'timestamptz' } },
       },
     }),
   ],

@@ -163,6 +163,15 @@ describe('a template', () => {
     expect(render(DEFAULT_TEMPLATE, gone)).toBe('*전화하기* – todo deleted');
   });
 
+  it.each([
+    ['its title', { 제목: '전화하기', 내용: '통화 내용' }, '전화하기'],
+    ['its content, where it has no title', { 제목: null, 내용: '통화  내용' }, '통화 내용'],
+    ['its content, where the API has no field for a title', { 내용: '통화 내용' }, '통화 내용'],
+  ])('message template: the title of a todo is %s', (_what, fields, title) => {
+    const event = eventWith({ before: null, after: { id: 't', ...fields }, changes: [] }, 'crm.todo.created');
+    expect(render('{{title}}', event)).toBe(title);
+  });
+
   it('message template: limits values, changes and the whole text without cutting a character', () => {
     const changes = Array.from({ length: 12 }, (_, number) => ({
       field: `f${number}`,

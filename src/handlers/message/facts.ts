@@ -24,7 +24,7 @@ export type PlainWord = (typeof PLAIN_WORDS)[number];
 export const RECORD_WORDS = ['before', 'after', 'record'] as const;
 export type RecordWord = (typeof RECORD_WORDS)[number];
 
-const TITLE_FIELDS = ['이름', '제목', 'name', 'title', 'text'];
+const TITLE_FIELDS = ['이름', '제목', '내용', 'name', 'title', 'text'];
 const LONGEST_TITLE = 80;
 const MOST_CHANGES = 10;
 const LONGEST_SIDE = 100;
