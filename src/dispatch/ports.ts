@@ -40,8 +40,8 @@ export interface Entry {
   /** When it was entered, ms. */
   atMs: number;
   /**
-   * `logged`: its event is in the log. `stored`: it is stored with the group. `decided`: stored, and it is not merged with others any
-   * more (debounce).
+   * `logged`: its event is in the log. `stored`: its event is stored with the group. `decided`: stored, and no longer merged with others
+   * (debounce).
    */
   kind: 'logged' | 'stored' | 'decided';
   /** The type of its event, for the name of its job. */
@@ -62,7 +62,7 @@ export interface NewEntry extends Entry {
   group: string | null;
   /** Its number within its source, in the form of a log id. */
   mark: string;
-  /** Of an entry that is not `logged`. */
+  /** Required for an entry that is not `logged`. */
   stored?: StoredEvent;
   /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
   replaces?: string;
@@ -77,7 +77,7 @@ export interface Batch {
 }
 
 export interface Entered {
-  /** For each entry, whether it is the head of its group: its job is to be added. */
+  /** For each entry, whether it is the head of its group, so that its job must be added. */
   heads: readonly boolean[];
   askedAtMs: number;
   /** Pending deliveries of the subscription and workspace. */
@@ -89,7 +89,7 @@ export interface Claim {
   workspace: string;
   group: string | null;
   id: string;
-  /** The token of BullMQ's lock of the job: it shows that this run still has the job. Empty for a dead letter, which nothing runs. */
+  /** The token of BullMQ's lock on the job: it proves that this run still holds the job. Empty for a dead letter, which has no run. */
   token: string;
 }
 
@@ -135,8 +135,8 @@ export interface RecordGate {
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
   pending(subscription: string, workspace: string): Promise<Pending>;
   /**
-   * Every delivery that must have a job. Not read at one moment: one that leaves meanwhile may still be named, as one without an order
-   * too. Searches all keys of Redis.
+   * Every delivery that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without an order, may still
+   * be returned. Searches all keys of Redis.
    */
   heads(subscription: string, workspace: string): Promise<Heads>;
 }
