@@ -25,23 +25,23 @@ const fieldNames = listOf(text('the name of a field'), 'field names');
 export const descriptorOptions = {
   /** Only for a list that is not built in: its path behind `/v2/`, such as `deal`. @defaultValue none */
   path: matching(PATH, A_PATH).optional(),
-  /** Likewise: the key of its array in `data`. @defaultValue the only array in `data` */
+  /** For such a list: the key of its array in `data`. @defaultValue the only array in `data` */
   key: text(A_KEY).optional(),
-  /** Likewise: what a record is called in event types, `crm.<object>.created`. @defaultValue the list's name */
+  /** For such a list: what a record is called in event types, `crm.<object>.created`. @defaultValue the list's name */
   object: matching(OBJECT, AN_OBJECT).optional(),
-  /** Likewise: the name of the list once more, as `defineList` gives it. @defaultValue the key under `lists` */
+  /** For such a list: the name of the list once more, as `defineList` gives it. @defaultValue the key under `lists` */
   name: z.string({ error: A_NAME }).optional(),
-  /** Likewise: `optional` when rows may have no `id`; such a row is identified by its content. @defaultValue 'required' */
+  /** For such a list: `optional` when rows may have no `id`; such a row is identified by its content. @defaultValue 'required' */
   ids: oneOf('required', 'optional').optional(),
-  /** Likewise: records can be merged, and `deleted` names the record they went into. @defaultValue false */
+  /** For such a list: records can be merged, and `deleted` names the record they went into. @defaultValue false */
   merged: yesOrNo.optional(),
-  /** Likewise: rows are only ever added, as in `history`. @defaultValue false */
+  /** For such a list: rows are only ever added, as in `history`. @defaultValue false */
   growsOnly: yesOrNo.optional(),
-  /** Likewise: fields with the time of the last change. @defaultValue `['수정 날짜', 'updatedAt']` */
+  /** For such a list: fields with the time of the last change. @defaultValue `['수정 날짜', 'updatedAt']` */
   modifiedAt: fieldNames.optional(),
-  /** Likewise: fields with the time of creation. @defaultValue `['생성 날짜', 'createdAt', 'date']` */
+  /** For such a list: fields with the time of creation. @defaultValue `['생성 날짜', 'createdAt', 'date']` */
   createdAt: fieldNames.optional(),
-  /** Likewise: fields with two spellings, other spelling → field name. @defaultValue none */
+  /** For such a list: fields with two spellings, other spelling → field name. @defaultValue none */
   spellings: z.record(z.string(), z.string({ error: SPELLINGS }), { error: SPELLINGS }).optional(),
 };
 

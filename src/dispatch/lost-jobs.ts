@@ -115,7 +115,7 @@ export class LostJobs {
     if (added > 0) this.#options.logger.warn({ subscription, workspace, added }, ADDED);
   }
 
-  /** Whoever removed a dead letter that is held has dropped it. */
+  /** A held dead letter that was removed counts as dropped. */
   async #release(held: readonly Lost[], where: Where, queue: Queue<JobData>): Promise<void> {
     const { gate, logger } = this.#options;
     const { subscription, workspace } = where;

@@ -8,7 +8,7 @@ import type { ListFailure } from '../sweep/schedule.js';
 export interface ListStatus {
   list: ListName;
   enabled: boolean;
-  /** `automatic`: swept again as soon as a sweep has ended. `idle`: likewise, but at least `idleMs` apart. `fixed`: every `intervalMs`. */
+  /** `automatic`: swept again as soon as a sweep has ended. `idle`: the same, but at least `idleMs` apart. `fixed`: every `intervalMs`. */
   scheduling: 'automatic' | 'idle' | 'fixed';
   intervalMs: number | null;
   idleMs: number | null;

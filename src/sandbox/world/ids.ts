@@ -6,7 +6,7 @@ import { hash32 } from './random.js';
 
 type Form = 'uuid7' | 'uuid4' | 'hex24';
 
-// Odd, hence invertible modulo 2^32; the second undoes the first.
+// Odd, so invertible modulo 2^32; the second undoes the first.
 const SCRAMBLE = 0x9e3779b1;
 const UNSCRAMBLE = inverseOf(SCRAMBLE);
 

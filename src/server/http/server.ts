@@ -20,7 +20,7 @@ declare module 'fastify' {
     foreign?: boolean;
   }
   interface FastifyRequest {
-    /** Null on public routes for somebody who is not signed in. */
+    /** Null on public routes for a caller who is not signed in. */
     caller: Caller | null;
   }
 }
