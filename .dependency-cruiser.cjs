@@ -86,7 +86,11 @@ const appMayImport = {
   reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
   doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'runtime', 'errors'],
-  process: ['app/changefeed', 'app/state-dir', 'app/watch-config', 'config', 'observability', 'runtime', 'errors'],
+  'screen-log': ['app/changefeed', 'dispatch', 'observability', 'runtime'],
+  process: [
+    ...['app/changefeed', 'app/screen-log', 'app/state-dir', 'app/watch-config'],
+    ...['config', 'observability', 'runtime', 'errors'],
+  ],
 };
 const folder = (name) => `^src/${name}(/|\\.ts$)`;
 
