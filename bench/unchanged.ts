@@ -9,7 +9,7 @@ export const unchanged: Bench = {
   run: async (flags) =>
     await onStage(flags.records[0] ?? 0, async (stage) => {
       await warmUp(stage, flags.warmUp);
-      const comparison = await compare(stage, { turns: flags.turns, twice: true });
+      const comparison = await compare(stage, { turns: flags.turns, settleMs: 2_000 });
       const goals = { download: atMost(1.25), naive: atLeast(60), batched: atLeast(20) };
       return measured(comparison, { goals, stage, flags });
     }),

@@ -22,22 +22,22 @@ export interface Turns {
   /** Before each turn. @defaultValue nothing */
   readonly before?: (turn: number) => Promise<void>;
   /**
-   * Each contestant sweeps twice in its turn, and the second sweep is timed, as for a service that sweeps without end: the collection of
-   * garbage before it makes the heap small, and the first sweep makes it grow again. @defaultValue false
+   * In its turn, each contestant sweeps untimed for so long, at least once: as a service that sweeps without end. After the others and a
+   * collection of garbage, the heap must grow again, and code must be compiled again. Ms. @defaultValue 0: it is timed at once
    */
-  readonly twice?: boolean;
+  readonly settleMs?: number;
 }
 
 /** The first contestant of a turn is another one each time. @throws Error when a contestant did not see all records */
 export async function inTurns(
   contestants: readonly Contestant[],
-  { turns, records, before, twice = false }: Turns,
+  { turns, records, before, settleMs = 0 }: Turns,
 ): Promise<Map<string, Timed[]>> {
   const times = new Map(contestants.map(({ name }) => [name, [] as Timed[]]));
   for (let turn = 0; turn < turns; turn += 1) {
     await before?.(turn);
     for (const contestant of rotated(contestants, turn)) {
-      times.get(contestant.name)?.push(await timed(contestant, { records, twice }));
+      times.get(contestant.name)?.push(await timed(contestant, { records, settleMs }));
     }
   }
   return times;
@@ -45,11 +45,11 @@ export async function inTurns(
 
 async function timed(
   { name, prepare, sweep }: Contestant,
-  { records, twice }: Pick<Turns, 'records' | 'twice'>,
+  { records, settleMs }: { records: number; settleMs: number },
 ): Promise<Timed> {
   await prepare?.();
   collectGarbage();
-  if (twice === true) await sweep();
+  for (const settled = performance.now() + settleMs; performance.now() < settled;) await sweep();
   const [started, cpu] = [performance.now(), process.cpuUsage()];
   const seen = await sweep();
   const { user, system } = process.cpuUsage(cpu);
