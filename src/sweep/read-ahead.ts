@@ -51,11 +51,10 @@ export interface ReadAhead {
   /** A shortcut has written records of the page: it is recognised no longer, and an answer that was requested before is older. */
   forget(page: number): void;
   /**
-   * The walk waits for this page, and a shortcut has read it: the walk takes that answer, and its own request is dropped. False where the
-   * cursors differ.
-   * @param askedAfter the commits that had been made when the shortcut requested it
+   * The walk waits for this page, and a shortcut has read it: the walk takes that answer, and its own request is dropped. The shortcut must
+   * have requested it after the walk read the page before; otherwise the answer may be older than that page.
    */
-  supply(wanted: PageToRead, fetched: FetchedPage, askedAfter: number): boolean;
+  supply(page: number, answer: Answer): void;
   /** Drops the requests under way. */
   close(): void;
 }
@@ -63,12 +62,14 @@ export interface ReadAhead {
 /** Stored pages are read from Redis by this many. */
 const CHUNK = 64;
 
+type Answer = Pick<ReadPage, 'fetched' | 'askedAfter'>;
+
 interface Request {
   cursor: string | null;
-  answer: Promise<FetchedPage>;
-  supply: (fetched: FetchedPage, askedAfter: number) => void;
+  answer: Promise<Answer>;
+  /** Without effect once it has its own answer. */
+  supply: (answer: Answer) => void;
   drop: AbortController;
-  askedAfter: number;
 }
 
 export function createReadAhead(options: ReadAheadOptions): ReadAhead {
@@ -109,9 +110,9 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       const known = ifSame(await storedPage(page), cursor);
       const reading = ready !== undefined && fits ? ready : request({ page, cursor }, known);
       if (known !== null && usable()) await requestAhead(page + 1, known);
-      const fetched = await reading.answer;
+      const answer = await reading.answer;
       requests.delete(page);
-      return { fetched, known, askedAfter: reading.askedAfter };
+      return { ...answer, known };
     },
     expect({ page, cursor }) {
       if (most === 0 || requests.get(page)?.cursor === cursor) return;
@@ -123,12 +124,7 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       requests.delete(page);
       if (chunk.pages[page - chunk.from] !== undefined) chunk.pages[page - chunk.from] = null;
     },
-    supply({ page, cursor }, ...answer) {
-      const waiting = requests.get(page);
-      if (waiting?.cursor !== cursor) return false;
-      waiting.supply(...answer);
-      return true;
-    },
+    supply: (page, answer) => requests.get(page)?.supply(answer),
     close: dropAll,
   };
 }
@@ -143,19 +139,17 @@ function makeRequest(
   // The first page is identified by all of its records, so it is parsed as a whole.
   const layout = cursor === null ? undefined : same?.layout;
   const asked = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
-  let supply: (fetched: FetchedPage) => void = () => undefined;
-  const supplied = new Promise<FetchedPage>((resolve) => (supply = resolve));
-  const answer = Promise.race([asked, supplied]);
-  void report(answer, same, { named, askedAtMs: clock.now() });
-  const made: Request = {
-    ...{ cursor, answer, drop, askedAfter: commits() },
-    supply(fetched, askedAfter) {
-      made.askedAfter = askedAfter;
-      supply(fetched);
-      drop.abort(new Error('A shortcut has read the page.'));
-    },
+  const askedAfter = commits();
+  const askedAtMs = clock.now();
+  let resolve: Request['supply'] = () => undefined;
+  const supplied = new Promise<Answer>((resolved) => (resolve = resolved));
+  const answer = Promise.race([asked.then((fetched) => ({ fetched, askedAfter })), supplied]);
+  void report(answer, same, { named, askedAtMs });
+  const supply: Request['supply'] = (given) => {
+    resolve(given);
+    drop.abort(new Error('A shortcut has read the page.'));
   };
-  return made;
+  return { cursor, answer, supply, drop };
 }
 
 /** The last sweep read the page with the same cursor. */
@@ -164,13 +158,13 @@ function ifSame(page: StoredPage | null, cursor: string | null): StoredPage | nu
 }
 
 async function report(
-  answer: Promise<FetchedPage>,
+  answer: Promise<Answer>,
   known: StoredPage | null,
   { named, askedAtMs }: { named: NonNullable<ReadAheadOptions['named']>; askedAtMs: number },
 ): Promise<void> {
   // A dropped request fails, and nothing waits for it.
-  const fetched = await answer.catch(() => null);
-  const next = fetched === null ? null : cursorNamedBy(fetched, known);
+  const read = await answer.catch(() => null);
+  const next = read === null ? null : cursorNamedBy(read.fetched, known);
   if (next !== null) named(next, askedAtMs);
 }
 

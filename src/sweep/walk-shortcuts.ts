@@ -39,7 +39,8 @@ interface Reading {
 export interface WalkShortcuts {
   /**
    * Until the page of the walk is read, requests the pages of shortcuts that are due, and commits those that arrive. The answer for the
-   * page that the walk itself waits for becomes the walk's: urgent requests are sent earlier than the walk's own.
+   * page that the walk itself waits for becomes the walk's, because urgent requests are sent earlier. If it was requested before the walk
+   * came to the page, it may be older than the page before, so it is requested again.
    */
   during(reading: Reading, position: WalkPosition): Promise<Checkpoint>;
   /** The dependencies of the walk, so that what it commits is known here: an answer that was requested before is older. */
@@ -100,6 +101,8 @@ interface UnderWay {
   overtaken: Set<string>;
   /** The commits of shortcuts that had been made when it was requested. */
   askedAfter: number;
+  /** What the walk read then. */
+  reading: Reading;
 }
 
 class ShortcutsBesideWalk implements WalkShortcuts {
@@ -128,7 +131,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
       for (const one of [...this.#underWay]) {
         if (one.answer === undefined) continue;
         if (one.asked.shortcut.page === page) {
-          await this.#passOn(one, position);
+          await this.#passOn(one, reading, position);
           continue;
         }
         this.#underWay.delete(one);
@@ -192,12 +195,17 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   }
 
   /** With another cursor it waits: committed now, it would make the walk's answer the older one. */
-  async #passOn(one: UnderWay, { ahead }: WalkPosition): Promise<void> {
+  async #passOn(one: UnderWay, reading: Reading, { ahead }: WalkPosition): Promise<void> {
     const { asked, answer, askedAfter } = one;
-    const { page, cursor } = asked.shortcut;
-    if (answer == null || !ahead.supply({ page, cursor }, answer, askedAfter)) return;
+    const { reader } = this.#shortcuts;
+    if (answer == null || asked.shortcut.cursor !== reading.cursor) return;
     this.#underWay.delete(one);
-    await this.#shortcuts.reader.done(asked.shortcut, { outcome: 'passed on' }, asked.askedAtMs);
+    if (one.reading !== reading) {
+      reader.abandon(asked.shortcut, this.#deps.clock.now());
+      return;
+    }
+    ahead.supply(reading.page, { fetched: answer, askedAfter });
+    await reader.done(asked.shortcut, { outcome: 'passed on' }, asked.askedAtMs);
   }
 
   async #commit(
@@ -215,21 +223,21 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   }
 
   /** One of a kind at a time: more would wait for the budget longer, and records that are named later would wait behind them. */
-  async #askFor(kind: ShortcutPage['kind'], { page, cursor }: Reading): Promise<void> {
+  async #askFor(kind: ShortcutPage['kind'], reading: Reading): Promise<void> {
     if ([...this.#underWay].some(({ asked }) => asked.shortcut.kind === kind)) return;
     const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
     if (shortcut === null) return;
     // The walk is at the end of the list: its cursor is the newer one, and its page shows what the tail looks for.
-    if (kind === 'tail' && shortcut.page === page) shortcut.cursor = cursor;
-    this.#ask(shortcut);
+    if (kind === 'tail' && shortcut.page === reading.page) shortcut.cursor = reading.cursor;
+    this.#ask(shortcut, reading);
   }
 
-  #ask(shortcut: ShortcutPage): void {
+  #ask(shortcut: ShortcutPage, reading: Reading): void {
     const drop = new AbortController();
     const { signal: stopped } = this.#options;
     const signal = stopped === undefined ? drop.signal : AbortSignal.any([stopped, drop.signal]);
     const asked = askShortcut(this.#deps, { ...this.#options, signal }, shortcut);
-    const one: UnderWay = { asked, drop, answer: undefined, overtaken: new Set(), askedAfter: this.#commits };
+    const one: UnderWay = { asked, drop, answer: undefined, overtaken: new Set(), askedAfter: this.#commits, reading };
     this.#underWay.add(one);
     void asked.answer.then((answer) => (one.answer = answer));
   }

@@ -122,4 +122,22 @@ describe('read ahead:', () => {
       [2, 'd2'],
     ]);
   });
+
+  it('takes the answer of a shortcut while the walk waits, drops its own request, and ignores one that comes later', async () => {
+    const run = readAhead({ pages: storedPages(3), most: 0 });
+    const page = { list: 'people', records: [], nextCursor: 'c2', bytes: 0 } as const;
+    const reading = run.ahead.read({ page: 1, cursor: null });
+    await expect.poll(() => run.pagesAsked()).toEqual([1]);
+    run.ahead.supply(1, { fetched: page, askedAfter: 7 });
+    expect(await reading).toMatchObject({ fetched: page, askedAfter: 7 });
+    expect(run.asked[0]!.dropped()).toBe(true);
+    expect(run.named).toEqual(['c2']);
+
+    const next = run.ahead.read({ page: 2, cursor: 'c2' });
+    await expect.poll(() => run.pagesAsked()).toEqual([1, 2]);
+    run.answer(2, 'c3');
+    await Promise.resolve();
+    run.ahead.supply(2, { fetched: page, askedAfter: 9 });
+    expect(await next).toMatchObject({ fetched: { nextCursor: 'c3' }, askedAfter: 0 });
+  });
 });
