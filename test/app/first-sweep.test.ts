@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../src/app/changefeed.js';
+import { parseConfig } from '../../src/config/parse.js';
+import { eventually } from '../support/eventually.js';
+import { cursorAt, startOtherCrm, type OtherCrm, type OtherRecord } from '../support/other-crm.js';
+import { useRedis } from '../support/redis.js';
+
+const redis = useRedis();
+
+const PER_PAGE = 7;
+const [LARGE, SMALL] = [150, 20];
+
+/** As many pages of a list as it shall have, with the form of its own records. */
+function grow(crm: OtherCrm, list: keyof OtherCrm['lists'], pages: number): void {
+  const [form] = crm.lists[list] as [OtherRecord];
+  crm.lists[list] = Array.from({ length: pages * PER_PAGE }, (_, n) => ({ ...form, id: `${list}-${n}` }));
+}
+
+it('first sweep: a large list is not held up by the others, which are swept again meanwhile', async () => {
+  const crm = await startOtherCrm();
+  grow(crm, 'people', LARGE);
+  const others = ['organization', 'memo', 'todo', 'history', 'activity'] as const;
+  for (const list of others) grow(crm, list, SMALL);
+  const budget = { requests: 100, perSeconds: 1 };
+  const workspace = { name: 'acme', baseUrl: crm.url, token: crm.token, budget };
+  const raw = { workspaces: [workspace], redis: { prefix: redis.keys.prefix } };
+  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
+  onTestFinished(() => feed.stop());
+  await feed.start(['poll']);
+  const last = cursorAt((LARGE - 1) * PER_PAGE);
+  const requests = await eventually(() => {
+    const at = crm.asked.findIndex(({ list, cursor }) => list === 'people' && cursor === last);
+    expect(at).not.toBe(-1);
+    return at;
+  });
+  // With an equal part for each of the six lists, it takes up to six times the pages of the large one.
+  expect(requests).toBeLessThan(2 * (LARGE + others.length * SMALL));
+});
