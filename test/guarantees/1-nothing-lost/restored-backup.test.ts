@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
+import type { Status } from '../../../src/observability/status.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { startOtherCrm } from '../../support/other-crm.js';
@@ -59,6 +60,11 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       await service.waitForLine(/"list":"people".*"sweep complete"/);
       edit(1, 'before the backup');
       await untilDelivered(1);
+      // A delivery that is under way in the backup is rightly repeated.
+      await eventually(async () => {
+        const status = JSON.parse((await folder.run(['status', '--json'], { REDIS_URL: redis.url })).stdout) as Status;
+        expect(status.subscriptions).toMatchObject([{ lagEvents: 0, waiting: 0, active: 0 }]);
+      });
 
       const admin = new Redis(redis.url);
       await admin.save();
