@@ -9,10 +9,10 @@ import { recordDigest } from '../detect/digest.js';
 import { modifiedAtOf } from '../detect/fields.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
-import { noDrift } from '../detect/schema-drift/drift.js';
+import { fieldsThatStay, noDrift, type DriftTally } from '../detect/schema-drift/drift.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
-import { storedModifiedAt } from '../detect/stored-record.js';
-import { classifyRecord, parseStored, type ClassifyOptions, type SeenRecord } from './classify-record.js';
+import { storedModifiedAt, valueTypesOf } from '../detect/stored-record.js';
+import { classifyRecord, parseStored, unusualMoves, type ClassifyOptions, type SeenRecord } from './classify-record.js';
 import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
 import { guardCreations } from './guard-creations.js';
 import { inParts, pageOfPart } from './page-parts.js';
@@ -62,7 +62,7 @@ export async function* classifyPage(
   const parts = inParts(seen, options.recordsPerPart);
   // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
   const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
-  const context = { ...options, storedDigests, lagging, withholds: guarded.withholds };
+  const context = { ...options, storedDigests, lagging, withholds: guarded.withholds, inParts: parts.length > 1 };
   const shown: string[] = [];
   // A record that an earlier page has shown too must count once, so such a page is compared in every sweep.
   let settled = pageKeys.every((key) => !memory.seen.has(key) || memory.partly.has(key));
@@ -131,18 +131,41 @@ const RECOGNISED = 'recognised';
 /** Record key → stored digest; null for a record that has none. */
 type StoredDigests = ReadonlyMap<string, string | null>;
 
+interface PartOptions extends ClassifyOptions {
+  storedDigests: StoredDigests;
+  lagging: boolean;
+  withholds: boolean;
+  /** The page has other parts. */
+  inParts: boolean;
+}
+
 async function tallyPart(
   store: Pick<ClassifyStore, 'records'>,
   part: readonly SeenRecord[],
-  options: ClassifyOptions & { storedDigests: StoredDigests; lagging: boolean; withholds: boolean },
+  options: PartOptions,
 ): Promise<PageTally> {
   const { differing, states } = await differences(store, part, options);
   const lagging =
     options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null, options.rules));
-  const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
+  const drift = driftOnPage(differing, states, options);
+  const tally = new PageTally({ ...options, drift, observation: { ...options.observation, lagging } });
   for (const { key, digest } of part) if (options.storedDigests.get(key) === digest) tally.unchanged(key);
   differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
   return tally;
+}
+
+/** With the fields ordinary that stayed on nearly all rows of this page. A part does not show how many rows of its page moved. */
+function driftOnPage(
+  differing: readonly SeenRecord[],
+  states: readonly (RecordWrite['state'] | null)[],
+  { inParts, checkpoint, records, recognised, ...options }: PartOptions,
+): DriftTally {
+  const { drift = noDrift() } = checkpoint;
+  if (inParts) return drift;
+  const moved = differing.map((record, index) => unusualMoves(record, states[index] ?? null, { ...options, drift }));
+  if (moved.every((moves) => moves.length === 0)) return drift;
+  const all = recognised?.whole() ?? records;
+  return fieldsThatStay(drift, { moved, shown: all.map((record) => valueTypesOf(record, options.rules)) });
 }
 
 interface Differences {
@@ -176,6 +199,8 @@ async function isLagging(
 /** Adds up what the records of one part change. */
 class PageTally {
   readonly #options: ClassifyOptions & { withholds: boolean };
+  /** Not only for this page. */
+  readonly #ordinary: DriftTally['ordinary'];
   readonly #writes: RecordWrite[] = [];
   readonly #quarantine: [key: string, json: string][] = [];
   readonly #release: string[] = [];
@@ -184,14 +209,15 @@ class PageTally {
   settled = true;
   #counts: Checkpoint['counts'];
   #muted: Readonly<Record<string, number>>;
-  #drift;
+  #drift: DriftTally;
 
-  constructor(options: ClassifyOptions & { withholds: boolean }) {
+  constructor({ drift, ...options }: ClassifyOptions & { drift: DriftTally; withholds: boolean }) {
     this.#options = options;
-    const { counts, muted = {}, drift = noDrift() } = options.checkpoint;
+    const { counts, muted = {}, drift: before = noDrift() } = options.checkpoint;
     this.#counts = counts;
     this.#muted = muted;
     this.#drift = drift;
+    this.#ordinary = before.ordinary;
   }
 
   unchanged(key: string): void {
@@ -238,7 +264,7 @@ class PageTally {
       reached: {
         counts: this.#counts,
         muted: this.#muted,
-        drift: this.#drift,
+        drift: { ...this.#drift, ordinary: this.#ordinary },
         changedPages: changedPages + (isComplete && members !== null ? 1 : 0),
         parts,
       },

@@ -21,6 +21,7 @@ import { isEmptyValueType } from '../detect/schema-drift/value-type.js';
 import { storedModifiedAt, storedValueTypes, valueTypesOf, type StoredRecord } from '../detect/stored-record.js';
 import { watchTodo } from '../detect/watch-todo.js';
 import type { CountedKind } from './counts.js';
+import type { RecognisedRecords } from './known-records.js';
 import type { SweepMemory } from './start-sweep.js';
 import type { Checkpoint, RecordWrite, SerialisedRecord } from './store.js';
 
@@ -34,11 +35,8 @@ export interface SeenRecord {
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions {
   records: readonly UncheckedRecord[];
-  /**
-   * Keys of further records of the page, which are known to be as they are stored, and the members of the page in the last complete
-   * sweep. @defaultValue none
-   */
-  recognised?: { readonly keys: readonly string[]; readonly members: readonly string[] } | undefined;
+  /** Further records of the page, which are known to be as they are stored. @defaultValue none */
+  recognised?: RecognisedRecords | undefined;
   checkpoint: Checkpoint;
   memory: SweepMemory;
   rules: Rules;
@@ -76,19 +74,13 @@ export function classifyRecord(
   serialised: SerialisedRecord | null,
   options: ClassifyRecordOptions,
 ): ClassifiedRecord {
-  const { rules, again, memory, baseline } = options;
+  const { rules, again, memory } = options;
   const stored = parseStored(serialised);
-  const moved =
-    stored === null || stored.gone !== undefined || baseline !== null ? [] : movedFields(stored, seen, rules);
-  const silent = fieldsFollowingDrift(moved, options.past);
+  const { silent, unusual } = movesOf(seen, stored, options);
   const input = detectInput(seen, stored, options);
   const detection = detect({ ...input, rules: withoutFields(rules, silent) });
   if (options.withholds && detection.kind === 'created')
     return { kind: 'withheld', drift: options.drift, write: certainDoubt(seen.key, serialised) };
-  // How many rows have an untracked field is not known, so its moves cannot be called unusual.
-  const unusual = moved.filter(
-    (one) => !silent.has(one.field) && memory.tracked.admits(one.field) && isUnusual(one, memory.schema, options.drift),
-  );
   // When a schema change is undone, all rows show earlier contents. The end of the sweep decides about them.
   const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canQuarantine(unusual, options));
   if (isDoubted) return { kind: 'stale', drift: options.drift, write: recordWrite(seen, serialised, input, detection) };
@@ -99,6 +91,28 @@ export function classifyRecord(
   addToDelta(options.schemaDelta, talliedValueTypes(stored, rules), valueTypesOf(seen.record, rules), memory.tracked);
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
   return { kind: detection.kind, drift, write: recordWrite(seen, serialised, input, detection), mutedBy };
+}
+
+/** The fields of a record that took another value type in a way that may be a change of the schema. */
+export function unusualMoves(
+  seen: SeenRecord,
+  serialised: SerialisedRecord | null,
+  options: Pick<ClassifyRecordOptions, 'rules' | 'baseline' | 'memory' | 'past' | 'drift'>,
+): readonly Transition[] {
+  return movesOf(seen, parseStored(serialised), options).unusual;
+}
+
+function movesOf(
+  seen: SeenRecord,
+  stored: StoredRecord | null,
+  { rules, baseline, memory, past, drift }: Parameters<typeof unusualMoves>[2],
+): { silent: ReadonlySet<string>; unusual: readonly Transition[] } {
+  if (stored === null || stored.gone !== undefined || baseline !== null) return { silent: new Set(), unusual: [] };
+  const moved = movedFields(stored, seen, rules);
+  const silent = fieldsFollowingDrift(moved, past);
+  // How many rows have an untracked field is not known, so its moves cannot be called unusual.
+  const isCounted = ({ field }: Transition): boolean => !silent.has(field) && memory.tracked.admits(field);
+  return { silent, unusual: moved.filter((one) => isCounted(one) && isUnusual(one, memory.schema, drift)) };
 }
 
 /** A withheld record that reappeared and is confirmed. Without this mark, every sweep that withholds would doubt it again. */

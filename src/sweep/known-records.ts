@@ -19,10 +19,18 @@ export function hasOnlyMembers({ records, recognised }: KeyedPage): boolean {
   return records.every(({ id }) => members.has(id));
 }
 
-/** A page, and the keys of its records that were recognised. */
+export interface RecognisedRecords {
+  keys: readonly string[];
+  /** The members of the page in the last complete sweep. */
+  members: readonly string[];
+  /** All records of the page. They are parsed when it is called. */
+  whole: () => readonly UncheckedRecord[];
+}
+
+/** A page, and those of its records that were recognised. */
 export interface KeyedPage {
   records: readonly UncheckedRecord[];
-  recognised: { keys: readonly string[]; members: readonly string[] } | undefined;
+  recognised: RecognisedRecords | undefined;
   nextCursor: string | null;
   digest: string | undefined;
   /** The page as a whole; null when some of its records were recognised. */
@@ -49,7 +57,7 @@ export async function withKnownKeys(
   if (keys === null || members === null) return keyedPage(fetched.whole());
   const records = fetched.entries.filter((entry) => typeof entry !== 'number');
   const known = keys.filter((_key, index) => typeof fetched.entries[index] === 'number');
-  const recognised = { keys: known, members };
+  const recognised = { keys: known, members, whole: () => fetched.whole().records };
   const { nextCursor, digest } = fetched;
   return { records, recognised, nextCursor, digest, page: null, layout: () => orderedLayout(fetched.layout, keys) };
 }

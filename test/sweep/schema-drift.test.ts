@@ -199,6 +199,37 @@ describe('schema drift: a field that moves on some rows', () => {
     expect(await eventLines()).toEqual(['updated p001 1']);
   });
 
+  it.each([
+    { perPage: 20, events: ['updated p005 1'], why: 'at once when nearly all other rows of its page stayed' },
+    { perPage: 10, events: [], why: 'not before the end when its page has too few rows to tell' },
+  ])('is reported $why', async ({ perPage, events }) => {
+    const api = listedApi(people(200), perPage);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(200, (n) => (n === 5 ? { 출처: 'web' } : {}));
+    api.before = (_cursor, page) => {
+      if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+    };
+    await expect(sweep()).rejects.toThrow();
+    expect(await eventLines()).toEqual(events);
+    api.before = () => undefined;
+    await sweep();
+    expect(await eventLines()).toEqual(['updated p005 1']);
+  });
+
+  it('is one event when it moves from some page on, although a person filled it on an earlier page', async () => {
+    const api = listedApi(people(60), 20);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    const grown = (from: number) => (n: number) => (n === 3 || n >= from ? { 출처: 'web' } : {});
+    api.records = people(60, grown(20));
+    expect((await sweep()).counts).toMatchObject({ edited: 1, quarantined: 40 });
+    api.records = people(60, grown(0));
+    await sweep();
+    await sweep();
+    expect(await eventLines()).toEqual(['updated p003 1', 'schema_changed schema:출처 1']);
+  });
+
   it('is one event although another field became ordinary earlier in the same sweep', async () => {
     const api = listedApi(people(60));
     const { sweep, eventLines } = sweptList(redis, api);

@@ -8,8 +8,9 @@
  *
  * - usual: no row moved in an unusual way. The first unusual move of a known row (`isUnusual`) makes the field *moving*.
  * - moving (`DriftTally.fields`): moves are counted, and the rows that moved are in quarantine. In mid-sweep it becomes
- *   *ordinary* when so many rows have stayed that drift is impossible (`noFieldCanDrift`). At the end of the sweep
- *   (`decideDrift`) it becomes
+ *   *ordinary* when so many rows have stayed that drift is impossible (`noFieldCanDrift`). A page on which hardly any of the rows
+ *   moved that could have (`fieldsThatStay`) shows that the schema had not changed when it was read: moves on this page are neither
+ *   counted nor put into quarantine. At the end of the sweep (`decideDrift`) it becomes
  *   - *drifted* when at least ten rows moved and they are 90 % of the rows that could;
  *   - *carried* when instead nearly all rows after the first that moved did so: the schema may have changed in mid-sweep;
  *   - *begun* in the same case with fewer than ten rows;
@@ -214,20 +215,17 @@ export function noFieldCanDrift({ rows, fields, carried, ordinary }: DriftTally,
 }
 
 /**
- * The tally for one page that is read outside the order of a sweep, with the fields made ordinary that did not drift by the evidence of the
- * page: enough of its rows could have moved, and hardly any did. A field that is moving or carried already is left to the sweep.
- * @param page.moved the tally with each row of the page that differs, and `page.shown` the value types of all its rows
+ * The tally for one page, with the fields made ordinary that did not drift by the evidence of the page: at least ten of its rows could have
+ * moved and stayed, and hardly any moved. A server changes its schema for all rows of an answer.
+ * @param page.moved the unusual moves of each row of the page, and `page.shown` the value types of all its rows
  */
 export function fieldsThatStay(
   drift: DriftTally,
-  { moved, shown }: { moved: readonly DriftTally[]; shown: readonly ReadonlyMap<string, string>[] },
+  { moved, shown }: { moved: readonly (readonly Transition[])[]; shown: readonly ReadonlyMap<string, string>[] },
 ): DriftTally {
-  const open = new Set([...drift.carried, ...Object.keys(drift.fields)]);
-  const movesOf = new Map<string, string[]>();
-  for (const { fields } of moved)
-    for (const [field, { moves }] of Object.entries(fields))
-      if (!open.has(field)) movesOf.set(field, [...(movesOf.get(field) ?? []), ...Object.keys(moves)]);
-  const staying = [...movesOf].flatMap(([field, from]) => {
+  const typesBefore = new Map<string, string[]>();
+  for (const { field, from } of moved.flat()) typesBefore.set(field, [...(typesBefore.get(field) ?? []), from]);
+  const staying = [...typesBefore].flatMap(([field, from]) => {
     const stayed = shown.filter((types) => isLike(types.get(field) ?? ABSENT, from)).length;
     return stayed >= FEWEST_ROWS && from.length <= HARDLY_ANY * (stayed + from.length) ? [field] : [];
   });

@@ -8,6 +8,7 @@ import { TrackedFields, type SchemaDelta } from '../../detect/schema-drift/schem
 import { valueTypesOf } from '../../detect/stored-record.js';
 import {
   classifyRecord,
+  unusualMoves,
   type ClassifiedRecord,
   type ClassifyRecordOptions,
   type SeenRecord,
@@ -57,7 +58,7 @@ export async function decide(
     return { ...classifyRecord(one, one.stored, { ...context, drift, schemaDelta: schema }), schema };
   };
   const drift = fieldsThatStay(context.drift, {
-    moved: page.differing.map((one) => classify(one, context.drift).drift),
+    moved: page.differing.map((one) => unusualMoves(one, one.stored, context)),
     shown: seen.map(({ record }) => valueTypesOf(record, options.rules)),
   });
   for (const one of page.differing) {
