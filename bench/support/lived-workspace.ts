@@ -5,6 +5,7 @@
  * Sizes are scaled, budget and latency are not: a list takes proportionally less time, and so does the plain walk (W) that delays are
  * compared with. Pauses of seconds, such as the interval of a tail, are not scaled, so the comparison is strict.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -218,7 +219,7 @@ function freshnessOf(
   let unnoticed = 0;
   for (const line of lines) {
     // Removals need two complete sweeps, which is another question.
-    if (line.after === null) continue;
+    if (line.after === null || isTouched(line)) continue;
     const at = Date.parse(line.at);
     const seen = times.get(`${line.list} ${line.id}`)?.find((one) => one.at >= at);
     if (seen === undefined) {
@@ -245,6 +246,13 @@ function freshnessOf(
     unnoticed,
   };
 }
+
+/** Nothing changed but the time of the change: no reader has to report it. */
+function isTouched({ before, after }: MutationLine): boolean {
+  return before !== null && after !== null && isDeepStrictEqual({ ...before, ...MOVED }, { ...after, ...MOVED });
+}
+
+const MOVED = { '수정 날짜': null, updatedAt: null };
 
 /** What each mutation wrote into these rows. */
 function textsOf(rows: readonly MutationLine[]): ReadonlyMap<MutationLine['mutation'], string> {
