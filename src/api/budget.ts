@@ -16,6 +16,8 @@ export type RequestKind = 'walk' | 'tail' | 'aimed' | 'probe';
 export interface BudgetRequest {
   list: ListName;
   kind: RequestKind;
+  /** Of a tail or an aimed fetch: what it is worth among others of its kind, above 0 and at most 1. @defaultValue 1 */
+  weight?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -35,8 +37,6 @@ export interface WalkLoad {
   pages: number;
   /** Changes found by the last sweep, per second. */
   changesPerSecond: number;
-  /** Of them, new records; null when no sweep has counted them yet. */
-  createdPerSecond: number | null;
 }
 
 /** The last 429, as all processes of the workspace know it. */

@@ -71,10 +71,10 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
   const fetchPage = createStack(options, { address, token, pool });
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
     list,
-    { cursor, page, kind = 'walk', signal, knownDigest, knownLayout },
+    { cursor, page, kind = 'walk', weight, signal, knownDigest, knownLayout },
   ) => {
     signal?.throwIfAborted();
-    return await fetchPage({ list, cursor, kind, page, attempt: 1, signal, knownDigest, knownLayout });
+    return await fetchPage({ list, cursor, kind, weight, page, attempt: 1, signal, knownDigest, knownLayout });
   };
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),

@@ -4,8 +4,8 @@
  * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
  * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
  *   request, and the list that is furthest behind is next. A list that asked for nothing for a while gets no credit for that time.
- * - Of the urgent requests, six of ten are tails and four are aimed fetches while both wait. Lists share both equally, so that a new record is
- *   found as soon in one list as in another; but lists that gain few records give up to half of their tails.
+ * - Of the urgent requests, six of ten are tails and four are aimed fetches while both wait. Lists share both by the weights of their
+ *   requests.
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
@@ -18,29 +18,25 @@ const URGENT_SHARE = 0.4;
 
 /** The part of the urgent requests that tails get. A tail finds what names the records that are then fetched. */
 const TAIL_PART = 0.6;
-/** A list's tail has its whole weight from this part of the records of the list that gains most, and less below it. */
-const GROWS_FROM = 0.1;
-/** The least weight of a list's tail: any list may begin to grow. */
-const LEAST_TAIL_WEIGHT = 0.5;
 
 /**
  * The weight of a list's walks is the sum of three parts.
  * - By pages: every list is then swept in the same time. This bounds the longest delay.
  * - By the square root of pages × rate of change: minimises the mean delay of all changes.
  * - Equal: a small list is swept often, and at little cost, even before anything has changed in it.
- * The first part is the largest, because a change must not be found later than by a walk of all lists in turn: with 0.85, a sweep takes at
- * most 1.18 times as long.
+ * The first part is the largest, because a change must not be found later than by a walk of all lists in turn: with 0.92, a sweep takes at
+ * most 1.09 times as long.
  */
-const BY_PAGES = 0.85;
-const BY_CHANGE = 0.1;
-const EQUALLY = 0.05;
+const BY_PAGES = 0.92;
+const BY_CHANGE = 0.05;
+const EQUALLY = 0.03;
 
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
 const WHOLE = 1 - 1e-9;
 
 export interface FairQueue<Waiting> {
   readonly size: number;
-  add(request: Pick<BudgetRequest, 'list' | 'kind'>, waiting: Waiting): void;
+  add(request: Pick<BudgetRequest, 'list' | 'kind' | 'weight'>, waiting: Waiting): void;
   /** Removes one that no longer waits. */
   remove(waiting: Waiting): void;
   /** Takes the one whose turn it is; undefined when none waits. */
@@ -53,6 +49,9 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
   const walks = createTurns<Waiting>();
   const urgent = createTurns<Waiting>();
   const loads = new Map<ListName, WalkLoad>();
+  /** Of the last request of a kind and list. */
+  const urgentWeights = new Map<string, number>();
+  const nextUrgent = (): Waiting | undefined => urgent.next(sharedByKind(urgent.waiting(), urgentWeights));
   let weights: ReadonlyMap<ListName, number> = new Map();
   // Urgent requests that walks have earned them. Less than two, so that a pause of the urgent ones is followed by no burst.
   const earned = urgentShare / (1 - urgentShare);
@@ -61,19 +60,24 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
     get size() {
       return walks.size + urgent.size;
     },
-    add({ list, kind }, waiting) {
-      if (isUrgent(kind)) urgent.add(`${kind} ${list}`, waiting);
-      else walks.add(list, waiting);
+    add({ list, kind, weight = 1 }, waiting) {
+      if (!isUrgent(kind)) {
+        walks.add(list, waiting);
+        return;
+      }
+      const name = `${kind} ${list}`;
+      urgentWeights.set(name, weight);
+      urgent.add(name, waiting);
     },
     remove(waiting) {
       walks.remove(waiting);
       urgent.remove(waiting);
     },
     next() {
-      if (walks.size === 0) return urgent.next(urgentWeights(urgent.waiting(), loads));
+      if (walks.size === 0) return nextUrgent();
       if (urgent.size > 0 && credit >= WHOLE) {
         credit -= 1;
-        return urgent.next(urgentWeights(urgent.waiting(), loads));
+        return nextUrgent();
       }
       credit = Math.min(1, credit) + earned;
       return walks.next((list) => weights.get(list) ?? 1);
@@ -86,17 +90,12 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
 }
 
 /** Each kind gets its part in all, whatever lists wait. */
-function urgentWeights(waiting: readonly string[], loads: ReadonlyMap<ListName, WalkLoad>): (name: string) => number {
-  const most = Math.max(0, ...[...loads.values()].map(({ createdPerSecond }) => createdPerSecond ?? 0));
-  const within = (name: string): number => {
-    const created = loads.get(name.slice('tail '.length))?.createdPerSecond ?? null;
-    if (!name.startsWith('tail ') || created === null || most === 0) return 1;
-    return Math.min(1, Math.max(LEAST_TAIL_WEIGHT, created / (GROWS_FROM * most)));
-  };
+function sharedByKind(waiting: readonly string[], weights: ReadonlyMap<string, number>): (name: string) => number {
   const isTail = (name: string): boolean => name.startsWith('tail ');
-  const ofTails = sum(waiting.filter(isTail).map(within));
-  const ofAimed = sum(waiting.filter((name) => !isTail(name)).map(within));
-  return (name) => within(name) * (isTail(name) ? TAIL_PART / ofTails : (1 - TAIL_PART) / ofAimed);
+  const weightOf = (name: string): number => weights.get(name) ?? 1;
+  const ofTails = sum(waiting.filter(isTail).map(weightOf));
+  const ofAimed = sum(waiting.filter((name) => !isTail(name)).map(weightOf));
+  return (name) => weightOf(name) * (isTail(name) ? TAIL_PART / ofTails : (1 - TAIL_PART) / ofAimed);
 }
 
 function isUrgent(kind: RequestKind): boolean {

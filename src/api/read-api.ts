@@ -78,6 +78,8 @@ export interface FetchOptions {
   page: number;
   /** What the request is for: decides when the budget grants it. @defaultValue 'walk' */
   kind?: RequestKind;
+  /** See `BudgetRequest.weight`. @defaultValue 1 */
+  weight?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 

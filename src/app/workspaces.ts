@@ -26,7 +26,7 @@ import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { withAiming } from '../sweep/shortcuts/aim-commits.js';
-import { createShortcuts, type Shortcuts } from '../sweep/shortcuts/shortcuts.js';
+import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
 import type { CommitResult, RecordWrite, SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
@@ -177,9 +177,7 @@ function openWorkspace(
     budget,
     store,
     aims,
-    shortcuts: new Map(
-      enabledLists(config).map((list) => [list, createShortcuts({ workspace: name, list, store, queue: aims, log })]),
-    ),
+    shortcuts: shortcutsOf(config, { store, queue: aims, log }),
     sweepDeps: {
       ...{ workspace: name, source: normaliseBaseUrl(baseUrl), store, clock, log, tracing },
       api: tracedApi(api, traced),
@@ -192,6 +190,17 @@ function openWorkspace(
     lists: new Map(Object.values(lists).map(withRules)),
     todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
   };
+}
+
+function shortcutsOf(
+  config: WorkspaceConfig,
+  deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log'>,
+): Workspace['shortcuts'] {
+  const { name: workspace, budget } = config;
+  const requestsPerSecond = budget.requests / budget.perSeconds;
+  return new Map(
+    enabledLists(config).map((list) => [list, createShortcuts({ ...deps, workspace, list, requestsPerSecond })]),
+  );
 }
 
 function openStore(

@@ -104,9 +104,7 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
   const { created, edited, refreshed, deleted } = lastSweep.counts;
   const seconds = usualPeriodMs(pace, lastSweep) / 1_000;
   const changes = created + edited + refreshed + deleted;
-  // The first sweep reports nothing, so it does not say whether the list grows.
-  const createdPerSecond = lastSweep.mode === 'baseline' ? null : created / seconds;
-  return { pages: lastSweep.pages, changesPerSecond: changes / seconds, createdPerSecond };
+  return { pages: lastSweep.pages, changesPerSecond: changes / seconds };
 }
 
 /**
@@ -114,7 +112,7 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
  * that are complete would be swept again and again while a large one is read for the first time.
  */
 export function firstLoad(pagesSoFar: number): WalkLoad {
-  return { pages: 2 * pagesSoFar, changesPerSecond: 0, createdPerSecond: null };
+  return { pages: 2 * pagesSoFar, changesPerSecond: 0 };
 }
 
 /** The failure of a list after one more failed attempt. */

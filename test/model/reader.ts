@@ -27,5 +27,8 @@ export function newReader(list: ListName, workspace: string, { store, queue }: C
     saveTrust: (...args) => connection.store.saveTrust(...args),
   };
   const taken: Pick<AimQueue, 'take'> = { take: (...args) => connection.queue.take(...args) };
-  return { shortcuts: createShortcuts({ workspace, list, store: current, queue: taken, log: silentLog }), connection };
+  return {
+    shortcuts: createShortcuts({ workspace, list, store: current, queue: taken, requestsPerSecond: 8, log: silentLog }),
+    connection,
+  };
 }

@@ -55,7 +55,7 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
       source,
       ...more
     }) {
-      const shortcut = { kind: 'tail', page, cursor, ids: [], ...(follows && { follows }) } as const;
+      const shortcut = { kind: 'tail', page, cursor, ids: [], weight: 1, ...(follows && { follows }) } as const;
       const askedAtMs = clock.now() - askedMsAgo;
       const answer = await api.fetchPage(list, { cursor, page });
       const { token, ...options } = more;

@@ -49,7 +49,7 @@ export async function shortcutLoop(
   };
   const aiming = { workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog };
   const store = withAiming(stored, aiming);
-  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue };
+  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue, requestsPerSecond: 4 };
   const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
   let shortcuts = createShortcuts(deps);
 

@@ -56,7 +56,7 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
 }
 
 const aimedAt = (page: number): ShortcutPage => ({
-  ...{ kind: 'aimed', page, cursor: String((page - 1) * 2), ids: [`p${(page - 1) * 2}`] },
+  ...{ kind: 'aimed', page, cursor: String((page - 1) * 2), ids: [`p${(page - 1) * 2}`], weight: 1 },
 });
 
 describe('shortcuts of a walk', () => {

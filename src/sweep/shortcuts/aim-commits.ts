@@ -23,7 +23,8 @@ export interface AimOptions {
 /** Records of a list that an event names. */
 export interface Named {
   list: ListName;
-  by: ChangeEvent['type'];
+  /** What named them (`reasonOf`). */
+  by: string;
   /** When the change happened that the event reports, ms since the epoch. */
   atMs: number;
   ids: readonly string[];
@@ -34,9 +35,21 @@ export function namedIn(events: readonly ChangeEvent[], lists: Lists): Named[] {
   return events.flatMap((event) => {
     const ids = new Map<ListName, Set<string>>();
     for (const { list, id } of referencesOf(event, lists)) ids.set(list, (ids.get(list) ?? new Set()).add(id));
-    const named = { by: event.type, atMs: Date.parse(event.time) };
+    const named = { by: reasonOf(event), atMs: Date.parse(event.time) };
     return [...ids].map(([list, all]) => ({ ...named, list, ids: [...all] }));
   });
+}
+
+const LONGEST_REASON = 100;
+
+/**
+ * Events with the same reason are alike in whether the named records have changed too: of new rows those of the same `type`, of changed
+ * ones those with the same changed fields. A memo that was written changes the person, and a mail that was opened does not.
+ */
+function reasonOf({ type, data: { before, after, changes } }: ChangeEvent): string {
+  const kind = after?.['type'];
+  const facts = before === null ? (typeof kind === 'string' ? [kind] : []) : changes.map(({ field }) => field);
+  return [type, ...facts].join(',').replaceAll(/\s/gu, '_').slice(0, LONGEST_REASON);
 }
 
 const VERBS = new Set(['created', 'updated', 'deleted']);

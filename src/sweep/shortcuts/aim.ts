@@ -1,6 +1,6 @@
 /**
- * Which pages hold the records that were named: first those that have probably changed (likelihood.ts), most recently named first. Records
- * on one page are fetched together, and no page more than once a second. Holds no I/O.
+ * Which pages hold the records that were named: first those that have most probably changed (likelihood.ts), most recently named first.
+ * Records on one page are fetched together, and no page more than once a second. Holds no I/O.
  */
 import { Likelihood } from './likelihood.js';
 import type { Aimed } from './store.js';
@@ -11,7 +11,9 @@ const PAGE_REST_MS = 1_000;
 const RECORD_REST_MS = 2_000;
 const MOST_PENDING = 1_000;
 const MOST_SERVED = 4_096;
-/** A record that has probably not changed is looked up no more often, so that this is found out when it is no longer true. */
+/** Of records whose probability differs by less, the one that was named last comes first. */
+const STEP = 0.25;
+/** A record below the first step is looked up no more often, so that this is found out when it is no longer true. */
 const UNLIKELY_REST_MS = 5_000;
 /** The time of a change may be cut to the second. */
 const TIME_CUT_MS = 1_000;
@@ -19,6 +21,8 @@ const TIME_CUT_MS = 1_000;
 export interface AimedPage {
   page: number;
   ids: readonly string[];
+  /** How probably one of these records has changed, at most 1. */
+  likelihood: number;
 }
 
 interface Pending {
@@ -38,6 +42,8 @@ export class Aim {
   /** When a record was looked up last, and a page requested last. The oldest first. */
   readonly #served = new Map<string, number>();
   readonly #fetched = new Map<number, number>();
+  /** When a page was requested whose answer came and was used. */
+  readonly #shown = new Map<number, number>();
 
   get pending(): number {
     return this.#pending.size;
@@ -52,6 +58,7 @@ export class Aim {
   /** The pages were counted by another sweep. */
   forgetPages(): void {
     this.#fetched.clear();
+    this.#shown.clear();
   }
 
   /**
@@ -65,21 +72,25 @@ export class Aim {
     for (const [id, { atMs }] of this.#inOrder(nowMs)) {
       if (nowMs - (this.#served.get(id) ?? -Infinity) < RECORD_REST_MS) continue;
       const page = pageOf(id);
-      const fetchedMs = page === null ? -Infinity : (this.#fetched.get(page) ?? -Infinity);
-      // A record whose page was requested after the change that names it has been looked up.
-      if (page === null || fetchedMs >= atMs + TIME_CUT_MS) this.#pending.delete(id);
       if (page === null) unknown.push(id);
-      if (page === null || fetchedMs >= atMs + TIME_CUT_MS) continue;
+      // A record whose page was requested after the change that names it has been looked up.
+      if (page === null || (this.#shown.get(page) ?? -Infinity) >= atMs + TIME_CUT_MS) {
+        this.#pending.delete(id);
+        continue;
+      }
+      const fetchedMs = this.#fetched.get(page) ?? -Infinity;
       byPage.set(page, [...(byPage.get(page) ?? []), id]);
       if (nowMs - fetchedMs >= PAGE_REST_MS) chosen ??= page;
     }
     this.#rest(unknown, nowMs);
-    return { page: chosen === null ? null : { page: chosen, ids: byPage.get(chosen) ?? [] }, unknown };
+    if (chosen === null) return { page: null, unknown };
+    const ids = byPage.get(chosen) ?? [];
+    return { page: { page: chosen, ids, likelihood: Math.max(...ids.map((id) => this.#likelihoodOf(id))) }, unknown };
   }
 
   /** The page is requested now. */
-  taken({ page, ids }: AimedPage, nowMs: number): void {
-    if (!ids.some((id) => this.#isLikely(id))) this.#unlikelyMs = nowMs;
+  taken({ page, ids, likelihood }: AimedPage, nowMs: number): void {
+    if (likelihood < STEP) this.#unlikelyMs = nowMs;
     this.fetched(page, nowMs);
     for (const id of ids) {
       this.#asked.set(id, this.#pending.get(id)?.by ?? new Set());
@@ -90,7 +101,7 @@ export class Aim {
   }
 
   /** The page was requested, and its answer will not be read. */
-  again({ page, ids }: AimedPage, nowMs: number): void {
+  again({ page, ids }: Pick<AimedPage, 'page' | 'ids'>, nowMs: number): void {
     this.#fetched.delete(page);
     for (const id of ids) this.#add(id, { atMs: nowMs, by: this.#asked.get(id) ?? new Set() });
     dropOldest(this.#pending, MOST_PENDING);
@@ -104,11 +115,14 @@ export class Aim {
     }
   }
 
-  /** The page is requested for another reason. */
+  /** The page is requested, for whatever reason. */
   fetched(page: number, nowMs: number): void {
-    this.#fetched.delete(page);
-    this.#fetched.set(page, nowMs);
-    dropOldest(this.#fetched, MOST_SERVED);
+    setLast(this.#fetched, page, nowMs);
+  }
+
+  /** The page was requested then, and has shown its records. */
+  shown(page: number, askedAtMs: number): void {
+    setLast(this.#shown, page, askedAtMs);
   }
 
   #add(id: string, { atMs, by }: Pending): void {
@@ -120,16 +134,18 @@ export class Aim {
     });
   }
 
-  /** The last named first. Of those that have probably not changed, one is first from time to time, and the others wait. */
+  /** Of those that have probably not changed, one is first from time to time, and the others wait. */
   #inOrder(nowMs: number): [string, Pending][] {
     const lastFirst = [...this.#pending].reverse();
-    const likely = lastFirst.filter(([id]) => this.#isLikely(id));
-    const unlikely = nowMs - this.#unlikelyMs < UNLIKELY_REST_MS ? [] : lastFirst.filter(([id]) => !this.#isLikely(id));
+    const steps = new Map(lastFirst.map(([id]) => [id, Math.floor(this.#likelihoodOf(id) / STEP)]));
+    const stepOf = ([id]: [string, Pending]): number => steps.get(id) ?? 0;
+    const likely = lastFirst.filter((one) => stepOf(one) > 0).sort((one, other) => stepOf(other) - stepOf(one));
+    const unlikely = nowMs - this.#unlikelyMs < UNLIKELY_REST_MS ? [] : lastFirst.filter((one) => stepOf(one) === 0);
     return [...unlikely, ...likely];
   }
 
-  #isLikely(id: string): boolean {
-    return [...(this.#pending.get(id)?.by ?? [])].some((by) => this.#likelihood.isLikely(by));
+  #likelihoodOf(id: string): number {
+    return Math.max(0, ...[...(this.#pending.get(id)?.by ?? [])].map((by) => this.#likelihood.of(by)));
   }
 
   #rest(ids: readonly string[], nowMs: number): void {
@@ -139,6 +155,12 @@ export class Aim {
     }
     dropOldest(this.#served, MOST_SERVED);
   }
+}
+
+function setLast(map: Map<number, number>, key: number, value: number): void {
+  map.delete(key);
+  map.set(key, value);
+  dropOldest(map, MOST_SERVED);
 }
 
 function dropOldest<Key>(map: Map<Key, unknown>, most: number): void {

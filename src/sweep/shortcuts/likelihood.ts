@@ -8,8 +8,6 @@ interface Tally {
   changed: number;
 }
 
-/** Below this part of records that had changed, the others come first. */
-const LIKELY = 0.25;
 /** Counts are halved here, so that a reason which begins to matter is noticed within as many records. */
 const MOST_LOOKED = 40;
 /** Reasons come from a few types of events; a limit all the same. */
@@ -18,11 +16,11 @@ const MOST_REASONS = 256;
 export class Likelihood {
   readonly #tallies = new Map<string, Tally>();
 
-  /** True until there is evidence. */
-  isLikely(by: string): boolean {
+  /** Between 0 and 1; a half until there is evidence. */
+  of(by: string): number {
     const { looked, changed } = this.#tallies.get(by) ?? { looked: 0, changed: 0 };
     // As if two records had been looked up before, of which one had changed.
-    return (changed + 1) / (looked + 2) >= LIKELY;
+    return (changed + 1) / (looked + 2);
   }
 
   /** A record was looked up because of this. */

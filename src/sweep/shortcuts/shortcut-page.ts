@@ -12,6 +12,8 @@ export interface ShortcutPage {
   cursor: string | null;
   /** The records to be found on the page. Empty for `tail`. */
   ids: readonly string[];
+  /** What it is worth among others of its kind, above 0 and at most 1: they share a part of the request budget. */
+  weight: number;
   /**
    * Its cursor was kept for so long that the server may answer with the page as it was. Only what is certainly newer is committed,
    * unless the page shows that it is not old.

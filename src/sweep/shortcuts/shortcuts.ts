@@ -30,6 +30,8 @@ export interface ShortcutsDeps {
   list: ListName;
   store: Pick<SweepStore, 'pages'> & Pick<ShortcutStore, 'membersOf' | 'trust' | 'saveTrust'>;
   queue: Pick<AimQueue, 'take'>;
+  /** Of the workspace's budget. */
+  requestsPerSecond: number;
   log: Log;
 }
 
@@ -60,6 +62,8 @@ const QUEUE_MS = 300;
 const TAKEN_AT_ONCE = 64;
 /** Enough pages to fetch for some seconds. The others stay in the queue, where every process finds them. */
 const ENOUGH_PENDING = 128;
+/** One fetch of a list waits at a time, and the next may be worth more. */
+const LEAST_AIMED_WEIGHT = 0.4;
 const MOST_NEWCOMERS = 5_000;
 const SAVE_MS = 5_000;
 /** A change this much older than the last read of its page should have been seen by that read. */
@@ -73,7 +77,7 @@ type Place = Pick<ShortcutPage, 'page' | 'cursor'>;
 
 class ListShortcuts implements Shortcuts {
   readonly #deps: ShortcutsDeps;
-  readonly #tail = new Tail();
+  readonly #tail: Tail;
   readonly #aim = new Aim();
   #trust: TrustOfList | null = null;
   #savedTrust: TrustOfList | null = null;
@@ -95,6 +99,7 @@ class ListShortcuts implements Shortcuts {
 
   constructor(deps: ShortcutsDeps) {
     this.#deps = deps;
+    this.#tail = new Tail(deps.requestsPerSecond);
     this.#index = new KnownPages(deps);
   }
 
@@ -130,6 +135,7 @@ class ListShortcuts implements Shortcuts {
     if (result.outcome === 'dropped' && result.why === 'lagging') this.#ages.gaveOld();
     if (shown?.isLive === true) this.#ages.gaveLive(shortcut.cursor, nowMs);
     if (shown?.nextCursor != null) this.named(shown.nextCursor, nowMs);
+    if (shown !== null || result.outcome === 'passed on') this.#aim.shown(shortcut.page, nowMs);
     if (shown !== null) this.#remember(shortcut, shown, nowMs);
     if (shown !== null && shown.created.length > 0) this.#foundNew(shortcut.page, nowMs);
     const poll = this.#polls.get(shortcut);
@@ -143,7 +149,9 @@ class ListShortcuts implements Shortcuts {
 
   walked({ page, events }: { page: number; events: readonly ChangeEvent[] }, nowMs: number): void {
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
-    if (events.some(isNew)) this.#foundNew(page, nowMs);
+    const created = events.filter(isNew).length;
+    this.#tail.grew(created, nowMs);
+    if (created > 0) this.#foundNew(page, nowMs);
     for (const event of events)
       if (event.type.endsWith('.updated') && this.#wasMissed(event)) this.#miss('aimed', nowMs);
   }
@@ -172,7 +180,8 @@ class ListShortcuts implements Shortcuts {
     const poll = this.#tail.next(nowMs, (end) => this.#isUsed(end, nowMs));
     if (poll === null) return null;
     const { page, cursor, follows } = poll;
-    const shortcut: ShortcutPage = { kind: 'tail', page, cursor, ids: [], ...(follows && { follows }) };
+    const weight = this.#tail.weight(nowMs);
+    const shortcut: ShortcutPage = { kind: 'tail', page, cursor, ids: [], weight, ...(follows && { follows }) };
     this.#polls.set(shortcut, poll);
     this.#aim.fetched(page, nowMs);
     return shortcut;
@@ -198,7 +207,9 @@ class ListShortcuts implements Shortcuts {
     const isIndexed = aimed.ids.some((id) => index.pagesOf(id).length > 0);
     const newcomer = isIndexed ? undefined : this.#newcomers.get(aimed.ids[0] ?? '');
     const cursor = newcomer === undefined ? await this.#cursorOf(aimed.page) : newcomer.cursor;
-    return cursor === undefined ? null : { kind: 'aimed', ...aimed, cursor };
+    const { page, ids, likelihood } = aimed;
+    const weight = Math.max(LEAST_AIMED_WEIGHT, likelihood);
+    return cursor === undefined ? null : { kind: 'aimed', page, ids, cursor, weight };
   }
 
   async #readQueue(nowMs: number): Promise<void> {

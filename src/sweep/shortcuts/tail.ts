@@ -15,6 +15,13 @@ export interface TailPosition {
   follows: boolean;
 }
 
+/** New records are weighed over this time. */
+const GROWTH_MS = 60_000;
+/** A list that gains as many has the whole weight, and one that gains fewer has less. */
+const GROWS_PER_SECOND = 0.1;
+/** Any list may begin to grow. */
+const LEAST_WEIGHT = 0.25;
+
 /** What a poll showed; null when the page was dropped or could not be read. */
 export type TailAnswer = { records: number; created: number; overlaps: boolean; nextCursor: string | null } | null;
 
@@ -23,6 +30,8 @@ export type TailOutcome = 'created' | 'nothing new' | 'lost';
 
 /** An end is polled every second while records appear, and less often the longer none has: a fraction of the pause adds little delay. */
 const SHORTEST_MS = 1_000;
+/** An end where nothing appears gets one of so many requests of the budget. */
+const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_MS = 15_000;
 /** An end where no record has appeared, while they appear at the other one: hardly any list grows at both, and each walk reads both. */
 const OTHER_END_MS = 60_000;
@@ -47,6 +56,16 @@ interface End {
 
 export class Tail {
   readonly #ends = new Map<EndName, End>();
+  readonly #longestMs: number;
+  /** New records that were found at any end: those of long ago count less. As if the list had grown so far. */
+  #grown = (GROWS_PER_SECOND * GROWTH_MS) / 1_000;
+  #grownMs = -Infinity;
+
+  /** @param requestsPerSecond of the budget: the larger it is, the more often a quiet end can be polled */
+  constructor(requestsPerSecond: number) {
+    const quietMs = Math.round((REQUESTS_PER_QUIET_POLL / requestsPerSecond) * 1_000);
+    this.#longestMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, quietMs));
+  }
 
   /**
    * @param lastPage the last page of the last complete sweep; null when its cursor is not known
@@ -73,6 +92,18 @@ export class Tail {
     return Math.min(...used.map(([, { dueMs }]) => dueMs));
   }
 
+  /** A walk or a poll found so many new records. */
+  grew(records: number, nowMs: number): void {
+    this.#grown = this.#grownAt(nowMs) + records;
+    this.#grownMs = nowMs;
+  }
+
+  /** What a poll is worth: by the new records of the last minute, at most 1. */
+  weight(nowMs: number): number {
+    const perSecond = (1_000 * this.#grownAt(nowMs)) / GROWTH_MS;
+    return Math.min(1, Math.max(LEAST_WEIGHT, perSecond / GROWS_PER_SECOND));
+  }
+
   /** Records that are not known are named: they may just have been created. */
   hurry(nowMs: number): void {
     for (const end of this.#ends.values())
@@ -83,9 +114,10 @@ export class Tail {
     const end = this.#ends.get(name);
     if (end === undefined) return 'nothing new';
     end.polledMs = nowMs;
+    this.grew(answer?.created ?? 0, nowMs);
     const hasCreated = answer !== null && answer.created > 0;
     if (hasCreated) this.#prove(name, nowMs);
-    end.dueMs = nowMs + (this.#isOtherProven(name) && !end.isProven ? OTHER_END_MS : intervalMs(end, nowMs));
+    end.dueMs = nowMs + (this.#isOtherProven(name) && !end.isProven ? OTHER_END_MS : this.#intervalMs(end, nowMs));
     if (answer === null || name === 'first') return hasCreated ? 'created' : 'nothing new';
     end.followed = hasCreated ? 0 : end.followed;
     const { nextCursor, overlaps, records } = answer;
@@ -112,6 +144,15 @@ export class Tail {
     return [...this.#ends].some(([other, { isProven }]) => other !== name && isProven);
   }
 
+  #grownAt(nowMs: number): number {
+    if (this.#grownMs === -Infinity) return this.#grown;
+    return this.#grown * Math.exp(-Math.max(0, nowMs - this.#grownMs) / GROWTH_MS);
+  }
+
+  #intervalMs({ createdMs }: End, nowMs: number): number {
+    return Math.min(this.#longestMs, Math.max(SHORTEST_MS, Math.round(SHARE_OF_PAUSE * (nowMs - createdMs))));
+  }
+
   #place(name: EndName, position: End['position'], nowMs: number): void {
     const before = this.#ends.get(name);
     const { polledMs = -Infinity, dueMs = nowMs, createdMs = nowMs - FIRST_PAUSE_MS, isProven = false } = before ?? {};
@@ -121,8 +162,4 @@ export class Tail {
 
 function positionOf(page: number, known: Pick<StoredPage, 'cursor'> | null): End['position'] {
   return known === null ? null : { page, cursor: known.cursor, follows: false };
-}
-
-function intervalMs({ createdMs }: End, nowMs: number): number {
-  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, Math.round(SHARE_OF_PAUSE * (nowMs - createdMs))));
 }

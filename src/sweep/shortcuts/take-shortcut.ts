@@ -10,7 +10,7 @@ export interface TakeDeps extends ShortcutDeps {
   api: {
     fetchPage: (
       list: Parameters<ReadApi['fetchPage']>[0],
-      options: FetchOptions & Pick<ShortcutPage, 'kind'>,
+      options: FetchOptions & Pick<ShortcutPage, 'kind' | 'weight'>,
     ) => Promise<Page>;
   };
   /** @defaultValue nothing is traced */
@@ -41,8 +41,8 @@ export function askShortcut(
   { list, signal }: Pick<TakeOptions, 'list' | 'signal'>,
   shortcut: ShortcutPage,
 ): AskedShortcut {
-  const { cursor, page, kind } = shortcut;
-  const request = api.fetchPage(list, { cursor, page, kind, ...(signal !== undefined && { signal }) });
+  const { cursor, page, kind, weight } = shortcut;
+  const request = api.fetchPage(list, { cursor, page, kind, weight, ...(signal !== undefined && { signal }) });
   const answer = request.catch((error: unknown) => {
     if (signal?.aborted !== true)
       log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');

@@ -14,18 +14,21 @@ describe('aimed fetch: which page is next', () => {
       { id: 'r6', by: 'hint', atMs: 50 },
     ]);
     const { page } = aim.next(1_000, pageOf);
-    expect(page).toEqual({ page: 3, ids: ['r7', 'r6'] });
+    expect(page).toEqual({ page: 3, ids: ['r7', 'r6'], likelihood: 0.5 });
     if (page !== null) aim.taken(page, 1_000);
-    expect(aim.next(1_000, pageOf).page).toEqual({ page: 0, ids: ['r1'] });
+    expect(aim.next(1_000, pageOf).page).toEqual({ page: 0, ids: ['r1'], likelihood: 0.5 });
   });
 
-  it('is not one that was requested within the last second, or a second after the change that names the record', () => {
+  it('is not one that was requested within the last second, or that has shown its records as they were a second after the change', () => {
     const aim = new Aim();
     aim.add([{ id: 'r1', by: 'hint', atMs: 5_500 }]);
     aim.fetched(0, 5_000);
     expect(aim.next(5_900, pageOf).page).toBeNull();
-    expect(aim.next(6_000, pageOf).page).toEqual({ page: 0, ids: ['r1'] });
+    expect(aim.next(6_000, pageOf).page).toEqual({ page: 0, ids: ['r1'], likelihood: 0.5 });
     aim.fetched(0, 6_500);
+    // Its answer may be dropped.
+    expect(aim.next(9_000, pageOf).page?.ids).toEqual(['r1']);
+    aim.shown(0, 6_500);
     expect(aim.next(9_000, pageOf).page).toBeNull();
     expect(aim.pending).toBe(0);
   });
@@ -93,12 +96,44 @@ describe('aimed fetch: which page is next', () => {
     expect([next(62_000), next(62_000), next(62_000), next(66_000)]).toEqual([['r100'], ['r120'], undefined, ['r130']]);
   });
 
+  it('is that of the most probable change, and of equally probable ones that of the last named', () => {
+    const aim = new Aim();
+    // Of the people that a done todo names, every second had changed.
+    for (let nth = 0; nth < 8; nth++) {
+      for (const [by, hasChanged] of [
+        ['done', nth % 2 === 0],
+        ['memo', true],
+      ] as const) {
+        aim.add([{ id: `r${nth}`, by, atMs: nth * 5_000 }]);
+        const { page } = aim.next(nth * 5_000 + (by === 'memo' ? 2_500 : 0), pageOf);
+        if (page === null) throw new Error('nothing to fetch');
+        aim.taken(page, nth * 5_000 + (by === 'memo' ? 2_500 : 0));
+        aim.looked(page.ids, () => hasChanged);
+      }
+    }
+    aim.add([
+      { id: 'r100', by: 'memo', atMs: 100_000 },
+      { id: 'r110', by: 'memo', atMs: 100_010 },
+      { id: 'r120', by: 'done', atMs: 100_020 },
+    ]);
+    const fetched = Array.from({ length: 3 }, () => {
+      const { page } = aim.next(101_000, pageOf);
+      if (page !== null) aim.taken(page, 101_000);
+      return [page?.ids, page?.likelihood];
+    });
+    expect(fetched).toEqual([
+      [['r110'], 0.9],
+      [['r100'], 0.9],
+      [['r120'], 0.5],
+    ]);
+  });
+
   it('a record that two events name is looked up if one of them is likely to have changed it', () => {
     const aim = new Aim();
     for (let nth = 0; nth < 8; nth++) {
       aim.add([{ id: `r${2 * nth}`, by: 'in vain', atMs: 0 }]);
       const { page } = aim.next(nth, pageOf);
-      aim.taken(page ?? { page: 0, ids: [] }, nth);
+      aim.taken(page ?? { page: 0, ids: [], likelihood: 0 }, nth);
       aim.looked(page?.ids ?? [], () => false);
     }
     aim.add([

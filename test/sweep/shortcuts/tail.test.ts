@@ -4,8 +4,8 @@ import { Tail, type TailAnswer, type TailPosition } from '../../../src/sweep/sho
 const all = (): boolean => true;
 const nothing = { records: 2, created: 0, overlaps: true, nextCursor: null } satisfies TailAnswer;
 
-function anchored(pages = 5): Tail {
-  const tail = new Tail();
+function anchored(pages = 5, requestsPerSecond = 4): Tail {
+  const tail = new Tail(requestsPerSecond);
   tail.anchor({ pages, lastPage: { cursor: `c${pages}` } }, 0);
   return tail;
 }
@@ -34,6 +34,35 @@ describe('tail: polling the ends of a list', () => {
     expect(due()).toBe(74_000);
     tail.done(poll, nothing, 500_000);
     expect(due()).toBe(515_000);
+  });
+
+  it.each([
+    { requestsPerSecond: 1, seconds: 15 },
+    { requestsPerSecond: 8, seconds: 7.5 },
+    { requestsPerSecond: 1_000, seconds: 1 },
+  ])(
+    'polls a quiet end every $seconds s with $requestsPerSecond requests per second',
+    ({ requestsPerSecond, seconds }) => {
+      const tail = anchored(5, requestsPerSecond);
+      const poll = nextOf(tail, 'last', 0);
+      if (poll === null) throw new Error('not due');
+      tail.done(poll, nothing, 500_000);
+      expect(tail.dueMs((name) => name === 'last')).toBe(500_000 + seconds * 1_000);
+    },
+  );
+
+  it('weighs as much as any until it is known what the list gains, and then by the new records of the last minute', () => {
+    const tail = anchored();
+    expect(tail.weight(1_000)).toBe(1);
+    tail.grew(0, 1_000);
+    expect(tail.weight(61_000)).toBeCloseTo(1 / Math.E);
+    expect(tail.weight(600_000)).toBe(0.25);
+    const poll = nextOf(tail, 'last', 600_000);
+    if (poll === null) throw new Error('not due');
+    tail.done(poll, { ...nothing, created: 3 }, 600_000);
+    expect(tail.weight(600_000)).toBeCloseTo(0.5);
+    tail.grew(20, 600_000);
+    expect(tail.weight(600_000)).toBe(1);
   });
 
   it('polls an end that has shown nothing every minute once the other has shown records', () => {
@@ -71,10 +100,10 @@ describe('tail: polling the ends of a list', () => {
   });
 
   it('has one end in a list of one page, and none where the last page is not known', () => {
-    const one = new Tail();
+    const one = new Tail(4);
     one.anchor({ pages: 1, lastPage: null }, 0);
     expect([nextOf(one, 'last', 0)?.page, nextOf(one, 'first', 0)]).toEqual([1, null]);
-    const unknown = new Tail();
+    const unknown = new Tail(4);
     unknown.anchor({ pages: 9, lastPage: null }, 0);
     expect([nextOf(unknown, 'last', 0), nextOf(unknown, 'first', 0)?.page]).toEqual([null, 1]);
   });
