@@ -131,7 +131,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
       for (const one of [...this.#underWay]) {
         if (one.answer === undefined) continue;
         if (one.asked.shortcut.page === page) {
-          await this.#passOn(one, reading, position);
+          await this.#passOn(one, one.answer, reading, position);
           continue;
         }
         this.#underWay.delete(one);
@@ -194,18 +194,19 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     woken.abort(WOKEN);
   }
 
-  /** With another cursor it waits: committed now, it would make the walk's answer the older one. */
-  async #passOn(one: UnderWay, reading: Reading, { ahead }: WalkPosition): Promise<void> {
-    const { asked, answer, askedAfter } = one;
+  /** It is not committed: that would make the walk's answer the older one. If the walk cannot take it, it is asked for again. */
+  async #passOn(one: UnderWay, answer: Page | null, reading: Reading, { ahead }: WalkPosition): Promise<void> {
+    const { asked, askedAfter } = one;
+    const { shortcut, askedAtMs } = asked;
     const { reader } = this.#shortcuts;
-    if (answer == null || asked.shortcut.cursor !== reading.cursor) return;
     this.#underWay.delete(one);
-    if (one.reading !== reading) {
-      reader.abandon(asked.shortcut, this.#deps.clock.now());
-      return;
+    if (answer === null) await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
+    else if (one.reading !== reading || shortcut.cursor !== reading.cursor)
+      reader.abandon(shortcut, this.#deps.clock.now());
+    else {
+      ahead.supply(reading.page, { fetched: answer, askedAfter });
+      await reader.done(shortcut, { outcome: 'passed on' }, askedAtMs);
     }
-    ahead.supply(reading.page, { fetched: answer, askedAfter });
-    await reader.done(asked.shortcut, { outcome: 'passed on' }, asked.askedAtMs);
   }
 
   async #commit(
@@ -227,8 +228,8 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     if ([...this.#underWay].some(({ asked }) => asked.shortcut.kind === kind)) return;
     const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
     if (shortcut === null) return;
-    // The walk is at the end of the list: its cursor is the newer one, and its page shows what the tail looks for.
-    if (kind === 'tail' && shortcut.page === reading.page) shortcut.cursor = reading.cursor;
+    // The walk is at this page: its cursor is the newer one, and it takes the answer.
+    if (shortcut.page === reading.page) shortcut.cursor = reading.cursor;
     this.#ask(shortcut, reading);
   }
 

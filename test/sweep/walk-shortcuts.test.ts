@@ -133,6 +133,7 @@ describe('shortcuts of a walk', () => {
 
   it.each([
     ['an aimed fetch', aimedAt(3)],
+    ['an aimed fetch that has an older cursor', { ...aimedAt(3), cursor: '5' }],
     ['a poll of the end, also with an older cursor', { ...aimedAt(3), kind: 'tail', cursor: '5' }],
   ] as const)('shortcuts of a walk: the page that the walk waits for comes from %s', async (_, given) => {
     const api = listedApi(people);
@@ -164,29 +165,36 @@ describe('shortcuts of a walk', () => {
     ]);
   });
 
-  it("shortcuts of a walk: an answer that was requested before the page before is not the walk's", async () => {
-    const api = listedApi(people);
-    const { sweep, events } = sweptList(redis, api);
-    await sweep();
-    const { reader, results, abandoned, answer } = asking(api, aimedAt(3));
-    const fetchPage = api.fetchPage.bind(api);
-    api.fetchPage = async (list, options) => {
-      if (options.kind !== undefined) return await fetchPage(list, options);
-      if (options.cursor === '2') {
-        // Page 3 has been requested for the shortcut. Now p4 changes without a new time of change, and moves to page 2.
-        const moved = people.slice(4, 5).map((one): UncheckedRecord => ({ ...one, 등급: 'A' }));
-        api.records = [...people.slice(0, 3), ...moved, ...people.slice(3, 4), ...people.slice(5)];
-      }
-      if (options.cursor === '4') {
-        setImmediate(answer);
-        await eventually(() => {
-          expect([...results, ...abandoned]).not.toEqual([]);
-        });
-      }
-      return await fetchPage(list, options);
-    };
-    await sweep({ shortcuts: { reader, store: storeOf() } });
-    expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['A']);
-    expect([results, abandoned]).toEqual([[], [aimedAt(3)]]);
-  });
+  it.each([
+    ['was requested before the page before', '4'],
+    ['was requested with an older cursor', '5'],
+  ])(
+    "shortcuts of a walk: an answer that %s is not the walk's, and keeps no other shortcut waiting",
+    async (_, cursor) => {
+      const api = listedApi(people);
+      const { sweep, events } = sweptList(redis, api);
+      await sweep();
+      const shortcut = { ...aimedAt(3), cursor };
+      const { reader, results, abandoned, answer } = asking(api, shortcut);
+      const fetchPage = api.fetchPage.bind(api);
+      api.fetchPage = async (list, options) => {
+        if (options.kind !== undefined) return await fetchPage(list, options);
+        if (options.cursor === '2') {
+          // Page 3 has been requested for the shortcut. Now p4 changes without a new time of change, and moves to page 2.
+          const moved = people.slice(4, 5).map((one): UncheckedRecord => ({ ...one, 등급: 'A' }));
+          api.records = [...people.slice(0, 3), ...moved, ...people.slice(3, 4), ...people.slice(5)];
+        }
+        if (options.cursor === '4') {
+          setImmediate(answer);
+          await eventually(() => {
+            expect([...results, ...abandoned]).not.toEqual([]);
+          });
+        }
+        return await fetchPage(list, options);
+      };
+      await sweep({ shortcuts: { reader, store: storeOf() } });
+      expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['A']);
+      expect([results, abandoned]).toEqual([[], [shortcut]]);
+    },
+  );
 });
