@@ -10,8 +10,8 @@ export const freshness: Bench = {
   run: async ({ more }) => {
     const world: World = {
       scale: Number(more['scale'] ?? 0.1),
-      budget: { requests: 80, perSeconds: 10 },
-      latencyMs: 200,
+      budget: { requests: Number(more['requests'] ?? 80), perSeconds: 10 },
+      latencyMs: Number(more['latency'] ?? 200),
       rate: Number(more['rate'] ?? 2),
       walks: Number(more['walks'] ?? 4),
     };
