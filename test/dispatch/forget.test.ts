@@ -95,7 +95,7 @@ describe('forget: a workspace', () => {
 
     const service = await open([beta.workspace], handle);
     await service.start(['poll', 'dispatch', 'handle']);
-    beta.sandbox.rate = 20;
+    beta.sandbox.rate = 5;
     const forgetful = await open([beta.workspace], handle);
     const forgotten = await forgetful.forget('acme');
     expect(forgotten).toMatchObject({

@@ -40,7 +40,7 @@ describe('snapshot: a subscription added to a running service', () => {
     'snapshot: delivers every record and then every change of the journal, although processes are killed',
     { timeout: 600_000 },
     async () => {
-      const world = await chain({ sandbox: { people: 250, seed: 21, rate: 12, journalKeep: 100_000 } });
+      const world = await chain({ sandbox: { people: 250, seed: 21, rate: 5, journalKeep: 100_000 } });
       const folder = await cli({ [CONFIG]: configOf(world, [toFile('all', { start: 'beginning' })]) });
       let service = run(folder);
       const linesOf = async (name: string) => (await writtenTo(folder, name)).split('\n').length - 1;
@@ -51,7 +51,7 @@ describe('snapshot: a subscription added to a running service', () => {
       await writeFile(join(folder.cwd, 'next'), JSON.stringify(configOf(world, added)));
       await rename(join(folder.cwd, 'next'), join(folder.cwd, CONFIG));
       expect(await service.waitForLine(/configuration was reloaded/)).toContain('mirror');
-      for (const wanted of [50, 900, 1_800]) {
+      for (const wanted of [50, 500, 1_000]) {
         await eventually(async () => expect(await linesOf('mirror')).toBeGreaterThan(wanted), {
           ...PATIENT,
           intervalMs: 5,
