@@ -2,7 +2,8 @@
  * The retry layer: which failures are tried again, how often, and after what wait.
  *
  * A 429 is tried again up to `attempts` times. The wait is what the server asks for, otherwise 10 s, doubled with each attempt, at
- * most 60 s (`wait.ts`). `with-budget.ts` makes all processes of the workspace wait for the same time.
+ * most 60 s (`wait.ts`). `with-budget.ts` makes all processes of the workspace wait for the same time. After it they use less of the
+ * budget for some minutes (`allowance.ts`). When all attempts are used, the sweep ends as incomplete and keeps its checkpoint.
  */
 import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
@@ -25,7 +26,7 @@ export interface RetryOptions {
 
 /** A body that is wrong four times is not a slip of the network. */
 const MALFORMED_ATTEMPTS = 4;
-/** `success: false` under 200 and 408 might pass; asking for ever would hide what the server has to say. */
+/** `success: false` under 200 and 408 might pass; asking again without end would hide what the server has to say. */
 const REFUSED_ATTEMPTS = 3;
 
 export function withRetry({ attempts, backoff, clock, log, random, outage }: RetryOptions): Layer {

@@ -1,4 +1,8 @@
-/** The public object: a configuration in, a Changefeed out. The parts are made, in order, by `openChangefeed`. */
+/**
+ * The public object: a configuration in, a Changefeed out. `openChangefeed` makes the parts of a process, in this order: the app context
+ * (Redis, log, clock), the workspaces (API client, stores, rules), the four roles (`poll`, `dispatch`, `handle`, `serve`), and the HTTP
+ * server. `start` runs the watch of Redis, the HTTP server, the report of problems and then the wanted roles; `stop` stops them in reverse.
+ */
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';

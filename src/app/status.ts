@@ -1,4 +1,4 @@
-/** What `status` tells: read from Redis, so it is the same in every process. */
+/** What `status` shows: read from Redis, so it is the same in every process. */
 import { allowanceAfter } from '../api/allowance.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { ChangefeedError } from '../errors.js';

@@ -1,7 +1,9 @@
 /**
  * The canonical form: two records that mean the same have the same one. It ignores key order, null against absent, the order
  * inside a set of references, Unicode composition of keys and the signature of a picture URL. Numbers, booleans and strings
- * are never converted. Detection, merged changes and the sandbox all compare records with it.
+ * are never converted. Detection and merged changes compare records with it: a change is a field that is compared (`compares`, from the
+ * rules of the list) and whose canonical text differs. The record's own time of change is not compared. The judge of the sandbox has an
+ * equality of its own, so that a mistake here is noticed.
  */
 import { isPictureField, writtenName } from './fields.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';

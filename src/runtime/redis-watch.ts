@@ -1,7 +1,14 @@
 /**
- * Whether Redis can be used, as one value for the whole process. Each condition is logged once when it begins and once when it
- * ends, however many commands fail in between; loops wait until it is over. The watch queries Redis every few seconds, because
- * a server that is silent, full or configured to evict keys does not report it by itself.
+ * Whether Redis can be used, as one value for the whole process.
+ *
+ *   away           not reached for 1 s, or no answer for 3 s: loops wait; running handlers continue
+ *   refuses        it is full or a read-only replica: loops wait, and workers take no jobs
+ *   may evict      its policy is not `noeviction`: the start is refused; later, sweeps are aborted as well, because a record that Redis
+ *                  evicts would appear as new
+ *
+ * Each condition is logged once when it begins and once when it ends, however many commands fail in between. Afterwards all work continues
+ * without a restart. The watch queries Redis every 3 s, because a server that is silent, full or configured to evict keys does not report
+ * it by itself.
  */
 import { once } from 'node:events';
 import type { Worker } from 'bullmq';

@@ -1,4 +1,8 @@
-/** The sandbox: a synthetic workspace that changes over time, served through the read API, with faults on request. */
+/**
+ * The sandbox: a synthetic workspace that changes over time, served through the read API, with faults on request. It serves the six lists of
+ * the interface and those of the option `lists`. The seed decides the records (`world/`) and how they change (`life/`); `paging/` decides which
+ * rows an answer has and under which cursor, and `faults/` what goes wrong. The journal records every change, and when a page first showed it.
+ */
 import type { SandboxListName } from './world/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import { systemClock, type Clock } from '../runtime/clock.js';

@@ -1,6 +1,15 @@
 /**
  * The record gate in Redis: keeps the events of one record in order within a subscription. An ordering group is a list of entries, one per
- * delivery; only the first has a job. docs/fan-out.md describes the state machine, the headers of the two scripts are its transitions.
+ * delivery, in the order of the log. Only the first, the head, has a BullMQ job, so nothing else of the record can run.
+ *
+ *   enter     deliveries are appended, once; those that are heads get a job (lua/group-enter.lua)
+ *   look      a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
+ *   advance   the head is handled or dead: it leaves, and the next head gets a job
+ *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
+ *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
+ *
+ * All but `look` are refused unless the run holds BullMQ's lock of its job: a process that was suspended cannot let the next event start. A
+ * job that is lost in a crash between two steps is added again by the repetition. docs/fan-out.md goes through each crash.
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';

@@ -81,7 +81,7 @@ export class Keys {
    * have created since the last walk began (`u <key>`).
    */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
-  /** sorted set with TTL, score ms: ids of records that events or hints name, to be fetched out of turn. */
+  /** sorted set with TTL, score ms of naming: `<what named it> <id>` of records that events or hints name, to be fetched out of turn. */
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
   /** hash packed record key → packed stored record, a version byte first (packing.ts). Field `\x03`: the list's shapes (shapes.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);

@@ -27,7 +27,7 @@ export interface WatchedWorkspace {
 
 type WatchedList = Pace & { enabled: boolean };
 
-/** A due list is swept within this time: loops read the times every 2 s, and the lease of a killed sweep lasts 15 s. */
+/** A due list is swept within this time: loops read the times at least every 5 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
 
 interface View {

@@ -1,7 +1,11 @@
 /**
  * Runs one complete sweep of one list: from the checkpoint (or the first page) along the cursors to the end, page by page. Each
- * page is classified and then committed together with its events and the checkpoint. So a crash at any point costs at most one
- * page that is read again. This file must not know HTTP or Redis.
+ * page is classified and then committed together with its events and the checkpoint. Unchanged pages are skipped, and their checkpoint
+ * follows within two seconds. After a crash, the pages since the last commit are read again.
+ *
+ * A sweep is complete when a page named no next cursor and the last step of `finish-sweep.ts` is committed. A page that cannot be read, a
+ * cursor that repeats and the first page in place of a later one end it as incomplete, and nothing is decided about removals. This file must
+ * not know HTTP or Redis.
  */
 import type { HeldCreations } from '../detect/creation.js';
 import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';

@@ -1,7 +1,8 @@
 /**
  * Decides when a list is swept next: at a fixed interval, or automatically, which is as soon as the last sweep has ended. Then the request
- * budget decides how fast the sweeps are, and which list gets the next request. Pure: the times are read from Redis before every decision.
- * So no schedule can be lost, and a changed interval takes effect at once.
+ * budget decides how fast the sweeps are, and which list gets the next request. A todo that becomes due makes its list due earlier. A list
+ * whose sweep failed is tried again after a growing wait. Pure: the times are read from Redis before every decision. So no schedule can be
+ * lost, and a changed interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';

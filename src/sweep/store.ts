@@ -88,7 +88,7 @@ export interface Checkpoint {
 
 /**
  * A page as a sweep read it. Kept only while every record on it is stored as the page shows it, so a page with the same bytes has
- * nothing to tell.
+ * nothing to compare.
  */
 export interface StoredPage {
   /** The cursor it was requested with; null for the first page. */

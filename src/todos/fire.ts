@@ -1,6 +1,9 @@
 /**
  * Emits the events of todos that have become due soon or overdue. The clock alone does not show whether a todo is still open. So a
  * timer fires only after a complete sweep that began after its time and found the todo open. Until then the timer waits.
+ *
+ * A todo is overdue from its due time on; a due date without a time of day lasts until the end of that day in the workspace's time zone
+ * (`deadlineOf` in `detect/todo.ts`). It is due soon `todos.dueSoon` earlier.
  */
 import { isDone } from '../detect/todo.js';
 import { buildEvent } from '../events/envelope.js';

@@ -1,6 +1,6 @@
 /**
  * What a process does about due times besides sweeping the list of todos: after each sweep it emits the todos that have become due,
- * and it says when the list must be swept before its interval is over because a todo becomes due.
+ * and it says when the list must be swept before it is due, because a todo becomes due.
  */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';

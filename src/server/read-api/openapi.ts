@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the served lists, generated from the table in `fields.ts`. */
+/** The OpenAPI 3.1 document of the served lists, generated from the table in `crm/known-fields.ts`. */
 import { fieldsOf, type FieldType } from '../../crm/known-fields.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 

@@ -2,8 +2,8 @@
   finishing the sweep.
 
   A process can be killed (kill -9) before or after this script, never within it:
-  - Before: nothing of the page is written. The checkpoint still names its cursor; the process that gets the lease next reads the
-    page again and compares it with the same stored records. A change found again gets the same event id.
+  - Before: nothing of the page is written. The checkpoint still names its cursor, or that of an unchanged page shortly before it; the
+    process that gets the lease next reads the page again and compares it with the same stored records. A change found again gets the same event id.
   - After: records, events and checkpoint are all written. The next process goes on with the next page. Dispatchers read the
     events from the log; the process that committed them is not needed any more.
   Redis logs the writes of a script as one transaction: a Redis that was killed replays all of them or none.
