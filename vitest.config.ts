@@ -8,8 +8,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-redis.ts'],
     reporters: ['default', './test/support/closing-counts.ts'],
     // Tests wait for conditions. How long that takes is a matter of the machine, and none of what they test.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     pool: 'forks',
     // A process per file would spend half a second of computing on loading the same modules again, two minutes in all. A worker runs
     // many files instead. What a file changes for its process (environment, timers, mocks) it must put back.

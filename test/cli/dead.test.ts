@@ -47,7 +47,7 @@ describe('dead letters and replay: the command line', () => {
     return { run, letters, events, folder, env };
   }
 
-  it('dead letters: list, show, retry and drop work while a service runs', { timeout: 120_000 }, async () => {
+  it('dead letters: list, show, retry and drop work while a service runs', { timeout: 600_000 }, async () => {
     const { run, letters, events, folder } = await afterThreeDeaths();
     const [first] = events;
     const list = await run('list', '--subscription', 'books');
@@ -82,7 +82,7 @@ describe('dead letters and replay: the command line', () => {
 
   it(
     'dead letters: those with a certain failure or type are retried or dropped, after a question',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
       const { run, letters, folder, env } = await afterThreeDeaths();
       expect((await run('list', '--reason', 'LEDGER', '--type', 'crm.person.*')).stdout.split('\n')).toHaveLength(8);
@@ -122,7 +122,7 @@ describe('dead letters and replay: the command line', () => {
     },
   );
 
-  it.skipIf(!hasTerminal)('dead letters: the list fits a narrow terminal', { timeout: 120_000 }, async () => {
+  it.skipIf(!hasTerminal)('dead letters: the list fits a narrow terminal', { timeout: 600_000 }, async () => {
     const { folder, env, events } = await afterThreeDeaths();
     const { stdout } = await folder.run(['dead', 'list'], env, { columns: 80 });
     const lines = stripVTControlCharacters(stdout).split('\r\n');
@@ -132,7 +132,7 @@ describe('dead letters and replay: the command line', () => {
 
   it(
     'replay: a range of the log is sent to one subscription and handled by the service',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
       const folder = await cli({ 'changefeed.config.mjs': CONFIG, repaired: '' });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };

@@ -118,7 +118,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
 
     endpoint.mended = true;
     await second.dispatcher.enable('ops');
-    expect(await second.settled(60_000)).toEqual({ outcome: 'handled' });
+    expect(await second.settled(120_000)).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toHaveLength(401);
   });
 });
@@ -199,7 +199,7 @@ describe('rate limit', () => {
     const first = await runFanOut(test, [paced]);
     await runFanOut(test, [paced]);
     await appendEvents(test.redis, test.keys, EVENTS);
-    await first.settled(30_000);
+    await first.settled(120_000);
     expect(starts).toHaveLength(8);
     // One per 100 ms. The start of a process may delay the first one.
     expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(6 * 100);

@@ -85,7 +85,6 @@ describe('forget: a workspace', () => {
     return entries.map(([, [, json = '']]) => (JSON.parse(json) as ChangeEvent).id);
   };
 
-  // Everything is in one process, so this takes ten times as long next to other tests as alone.
   it(
     'leaves nothing in Redis, and another workspace in the same queues continues without loss or repetition',
     { timeout: 600_000 },

@@ -63,7 +63,7 @@ describe('reload: subscriptions change while events keep coming', () => {
       await enough('leaving');
     }
     const last = await end();
-    expect(await fanOut.settled(30_000)).toEqual({ outcome: 'handled' });
+    expect(await fanOut.settled(120_000)).toEqual({ outcome: 'handled' });
 
     const all = Array.from({ length: last }, (_, n) => n + 1);
     for (const name of ['rest', 'changing', 'leaving', 'new4']) {

@@ -164,7 +164,7 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
 
   it(
     'private Redis: never runs twice on its data while several processes start and stop it',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
       const churns = [1, 2, 3, 4].map(() => spawnScript(churnScript, { args: [stateDir, '12'] }));
       const done = Promise.all(churns.map(({ exited }) => exited));
@@ -231,7 +231,7 @@ describe('private Redis in a container', () => {
 
   it(
     'private Redis: a real container keeps its data in the state directory',
-    { timeout: 180_000 },
+    { timeout: 600_000 },
     async ({ skip }) => {
       const engine = await getContainerRuntimeClient().catch(() => undefined);
       skip(engine === undefined, 'there is no container engine on this machine');

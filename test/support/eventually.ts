@@ -1,5 +1,5 @@
 export interface EventuallyOptions {
-  /** @defaultValue 80000: the timeout of a test, less the time to report the failure. Shorter only where a promise is */
+  /** @defaultValue 80000: far more than any test waits on an idle machine. Shorter only where a promise is */
   timeoutMs?: number;
   /** @defaultValue 20 */
   intervalMs?: number;

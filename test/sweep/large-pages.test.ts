@@ -10,7 +10,7 @@ import { useRedis } from '../support/redis.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 
-describe('a large page', { timeout: 120_000 }, () => {
+describe('a large page', { timeout: 600_000 }, () => {
   const redis = useRedis();
 
   /** A workspace of one list, all of it on one page. */
