@@ -15,7 +15,7 @@ const mayImport = {
   sweep: ['api', 'detect', ...leaves],
   probe: ['api', ...leaves],
   // Judges what `doctor` finds. Pure.
-  doctor: ['handlers', ...leaves],
+  doctor: ['handlers', 'schema-kit', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
@@ -81,8 +81,7 @@ const appMayImport = {
     'errors',
   ],
   inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
-  'config-emissions': ['config', 'crm', 'detect', 'events'],
-  'config-warnings': ['app/config-emissions', 'config', 'dispatch', 'handlers', 'events', 'runtime'],
+  'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
   reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
   doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'runtime', 'errors'],

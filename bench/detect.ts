@@ -44,6 +44,7 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
     baseline: null,
     images: true,
     past: [],
+    unreadable: [],
     guard: null,
     ended: false,
     observation: { workspace, sweep, previousSweep: `s${round - 1}`, observedAt },

@@ -95,7 +95,11 @@ async function main(): Promise<void> {
 
 async function serveSandbox(people: number, records: number | undefined): Promise<void> {
   const started = performance.now();
-  const sandbox = createSandbox({ limit: null, ...(records === undefined ? { people } : { records }) });
+  const sandbox = createSandbox({
+    limit: null,
+    start: Date.UTC(2026, 0, 1),
+    ...(records === undefined ? { people } : { records }),
+  });
   const { url } = await sandbox.start();
   tell(url, performance.now() - started);
 }

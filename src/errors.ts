@@ -13,7 +13,8 @@ export const ERROR_CODES = {
   CF_REQUEST_REFUSED:
     'The API rejected the request (a 4xx other than 401, 403 and 429, a redirect, or success: false).',
   CF_PAGE_MALFORMED: 'A page does not have the form that the interface describes.',
-  CF_CURSOR_LOOP: 'A cursor repeated, or led back to the first page: the sweep cannot be complete.',
+  CF_CURSOR_LOOP:
+    'A cursor repeated, led back to the first page, or there was no last page: the sweep cannot be complete.',
   CF_LEASE_LOST: 'Another process took over this sweep or event; what this process had not committed is done there.',
   CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while a process sweeps it.',
   CF_SOURCE_CHANGED: 'The API shows other records than those of the baseline.',
@@ -27,6 +28,7 @@ export const ERROR_CODES = {
   CF_STATE_NEWER: 'A newer release wrote the state in Redis.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw a value that is not an error.',
+  CF_HANDLER_UNCAUGHT: 'An error was thrown outside of any awaited call, most likely by a handler.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
   CF_COMMAND_FAILED: 'The program of an exec subscription could not be started, failed, or was stopped.',
   CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or rejected a record.',

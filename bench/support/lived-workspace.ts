@@ -75,7 +75,13 @@ interface Run {
 }
 
 export async function readWorld(world: World, reader: 'changefeed' | 'walk'): Promise<ReadWorld> {
-  const sandbox = createSandbox({ ...sizesOf(world), limit: null, latencyMs: world.latencyMs, journalKeep: 5_000_000 });
+  const sandbox = createSandbox({
+    ...sizesOf(world),
+    start: Date.UTC(2026, 0, 1),
+    limit: null,
+    latencyMs: world.latencyMs,
+    journalKeep: 5_000_000,
+  });
   const { url, token } = await sandbox.start();
   const walkSeconds = (pagesOf(sandbox) * world.budget.perSeconds) / world.budget.requests;
   let [startedAt, requests, over] = [0, 0, false];

@@ -25,8 +25,6 @@ export interface BudgetRequest {
 export interface Budget {
   /** Waits until one request is allowed, or rejects with the signal's reason. */
   take(request: BudgetRequest): Promise<void>;
-  /** The request has its answer, or has failed. Called once after `take`, with the same object. */
-  answered?(request: BudgetRequest): void;
   /** After a 429: no process of the workspace may send a request for `ms`. A longer pause that is already set stays. */
   pause(ms: number): Promise<void>;
 }
@@ -48,12 +46,6 @@ export interface Refusal {
   agoMs: number;
 }
 
-/** A granted request that reached the server later than others. */
-export interface LateRequest {
-  id: string;
-  byMs: number;
-}
-
 export interface WindowAsk {
   /** Requests that wait. */
   wanted: number;
@@ -65,13 +57,11 @@ export interface WindowAsk {
   windowMs: number;
   /** The last refusal that `allowed` takes into account; null when there was none. */
   refusal: string | null;
-  /** These stay in the window for longer. */
-  late: readonly LateRequest[];
 }
 
 export type WindowAnswer =
-  /** A request for each of `ids` may be sent now, the next one in `waitMs`. */
-  | { outcome: 'granted'; ids: readonly string[]; waitMs: number }
+  /** So many requests may be sent now, the next one in `waitMs`. */
+  | { outcome: 'granted'; requests: number; waitMs: number }
   /** Nothing is granted: another refusal is the last one, or (null) it is forgotten. */
   | { outcome: 'other refusal'; refusal: Refusal | null };
 

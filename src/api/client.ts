@@ -5,7 +5,6 @@ import { withBuiltIn } from '../crm/lists/lists.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
-import type { Outage } from '../runtime/outage.js';
 import { checkToken, parseBaseUrl, type ApiAddress } from './address.js';
 import type { Budget } from './budget.js';
 import { compose, type FetchPage } from './layers.js';
@@ -13,10 +12,9 @@ import { wholePage, type ReadApi } from './read-api.js';
 import { createRedactor, redactLog } from './redact.js';
 import { requestPage } from './request.js';
 import { withBudget } from './with-budget.js';
-import { withConditions } from './with-conditions.js';
 import { withObserver, type ObservedTry } from './with-observer.js';
 import { withRedaction } from './with-redaction.js';
-import { withRetry } from './with-retry.js';
+import { withRetry, type ApiOutages } from './with-retry.js';
 
 export interface ReadApiOptions {
   workspace: string;
@@ -43,8 +41,8 @@ export interface ReadApiOptions {
   maxBytes?: number;
   /** Called after every try. @defaultValue none */
   observe?: (tried: ObservedTry) => void;
-  /** Learns whether the API answers. @defaultValue none */
-  outage?: Outage;
+  /** Learn whether the API answers, and whether it accepts the token. @defaultValue none */
+  outages?: ApiOutages;
 }
 
 /** The slowest real answers took 30 s; anything longer is treated as a dead connection. */
@@ -71,10 +69,10 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
   const fetchPage = createStack(options, { address, token, pool });
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
     list,
-    { cursor, page, kind = 'walk', weight, signal, knownDigest, knownLayout },
+    { cursor, page, kind = 'walk', weight, signal, knownDigest },
   ) => {
     signal?.throwIfAborted();
-    return await fetchPage({ list, cursor, kind, weight, page, attempt: 1, signal, knownDigest, knownLayout });
+    return await fetchPage({ list, cursor, kind, weight, page, attempt: 1, signal, knownDigest });
   };
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),
@@ -94,10 +92,9 @@ function createStack(options: ReadApiOptions, ready: { address: ApiAddress; toke
   return compose(
     [
       withRedaction(redact),
-      withRetry({ attempts, backoff, clock, log, random, outage: options.outage }),
+      withRetry({ attempts, backoff, clock, log, random, outages: options.outages }),
       withBudget(budget, clock),
       withObserver(observe, clock),
-      withConditions(clock),
     ],
     requestPage({ ...ready, lists: withBuiltIn(options.lists ?? []), workspace, clock, redact, timeoutMs, maxBytes }),
   );

@@ -1,7 +1,6 @@
 /** Turns failed answers into typed errors: what the API answered, on which page, and what to do. Pure. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import { nameOf, type ListName, type ListRef } from '../crm/lists/lists.js';
-import type { Page } from './read-api.js';
 import type { Redact } from './redact.js';
 import { hintMs } from './wait.js';
 import { jsonOf, statementsOf, wordsOf } from './words.js';
@@ -16,9 +15,6 @@ export interface Answer {
   readonly bytes: number;
   /** Digest of the body's bytes. */
   readonly digest?: string | undefined;
-  /** Where the records are in the body's bytes. */
-  readonly layout?: Page['layout'];
-  readonly validators?: Page['validators'];
 }
 
 /** The request, as far as messages need it. */
@@ -38,6 +34,8 @@ export interface FailureFacts {
   workspace: string;
   list: ListName;
   page: number;
+  /** What the API did, with its address and what it said. */
+  what: string;
   /** Null when there was no answer. */
   status: number | null;
   /** The text of the server's answer, shortened and redacted; empty when it sent none. */
@@ -74,7 +72,7 @@ export function noAnswer(
   asked: Asked,
   { status, what, cause }: { status: number | null; what: string; cause: unknown },
 ): ChangefeedError {
-  const facts: FailureFacts = { ...place(asked), status, words: '', retryAfterMs: null };
+  const facts: FailureFacts = { ...place(asked), what, status, words: '', retryAfterMs: null };
   const message = `${where(asked)}: ${what}. ${NOTHING_WRITTEN}`;
   return new ChangefeedError('CF_UNAVAILABLE', { ...facts, cause, message });
 }
@@ -84,7 +82,7 @@ export function unreadable(
   asked: Asked,
   { status, what, advice, cause }: { status: number; what: string; advice?: string | undefined; cause?: unknown },
 ): ChangefeedError {
-  const facts: FailureFacts = { ...place(asked), status, words: '', retryAfterMs: null };
+  const facts: FailureFacts = { ...place(asked), what, status, words: '', retryAfterMs: null };
   return new ChangefeedError('CF_PAGE_MALFORMED', {
     ...facts,
     cause,
@@ -125,14 +123,15 @@ function hostOf(location: string | undefined, host: string): string {
 
 function failure(code: ErrorCode, asked: Asked, answer: Answer, { what, advice }: Failure): ChangefeedError {
   const words = wordsOf(answer.text, asked.redact);
+  const said = words === '' ? what : `${what} ("${words}")`;
   const facts: FailureFacts = {
     ...place(asked),
+    what: said,
     status: answer.status,
     words,
     retryAfterMs: hintMs(answer.retryAfter, statementsOf(jsonOf(answer.text)), asked.now),
   };
-  const says = words === '' ? '' : ` ("${words}")`;
-  return new ChangefeedError(code, { ...facts, message: `${where(asked)}: ${what}${says}. ${advice}` });
+  return new ChangefeedError(code, { ...facts, message: `${where(asked)}: ${said}. ${advice}` });
 }
 
 function place({ workspace, list, page }: Asked): Pick<FailureFacts, 'workspace' | 'list' | 'page'> {

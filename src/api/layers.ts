@@ -2,7 +2,6 @@
 import type { ListName } from '../crm/lists/lists.js';
 import type { RequestKind } from './budget.js';
 import type { FetchedPage, KnownPage } from './read-api.js';
-import type { Validators } from './validators.js';
 
 export interface PageRequest extends KnownPage {
   readonly list: ListName;
@@ -16,8 +15,6 @@ export interface PageRequest extends KnownPage {
   readonly signal: AbortSignal | undefined;
   /** How long this try waited for the budget. */
   readonly waitedMs?: number | undefined;
-  /** Asks for the page only if it is another version than this one. */
-  readonly condition?: Validators | undefined;
 }
 
 export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;

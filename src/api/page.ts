@@ -7,25 +7,20 @@ import { malformed, refusal, statusFailure, type Answer, type Asked } from './fa
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { descriptorOf, nameOf } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
+import { withoutLongRecords } from './long-records.js';
 import type { Page } from './read-api.js';
+import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
 export function readPage(answer: Answer, asked: Asked): Page {
-  const { entries, nextCursor } = readEntries(answer, asked);
-  const records = recordsOf(entries, (what) => malformed(answer, asked, what));
-  const { bytes, digest, layout, validators } = answer;
-  return { list: nameOf(asked.list), records, nextCursor, bytes, digest, layout, validators };
-}
-
-/** The elements of the list, whatever they are. */
-export function readEntries(answer: Answer, asked: Asked): { entries: readonly unknown[]; nextCursor: string | null } {
   if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, asked);
   const fail = (what: string) => malformed(answer, asked, what);
 
-  const body = jsonOf(answer.text);
+  const { json, longAt } = withoutLongRecords(answer.text);
+  const body = jsonOf(withExactIntegers(json));
   if (body === undefined) throw fail(`expected JSON, found ${formOf(answer.text)}`);
   if (!isObject(body)) throw fail(`expected a JSON object, found ${describe(body)}`);
   if (body['success'] === false) throw refusal(answer, asked);
@@ -36,10 +31,30 @@ export function readEntries(answer: Answer, asked: Asked): { entries: readonly u
   if (!isObject(data)) throw fail(`expected "data" to be an object, found ${describe(data)}`);
 
   const list = descriptorOf(asked.list);
-  const entries = arrayOf(data, list, fail);
-  const nextCursor = cursorOf(body, data, fail);
+  const all = recordsOf(arrayOf(data, list, fail), fail);
+  const cursor = cursorOf(body, data, fail);
   // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
-  return { entries, nextCursor: entries.length === 0 ? null : nextCursor };
+  const nextCursor = all.length === 0 ? null : cursor;
+  const reasons = all.map((record) => longAt(record) ?? whyUnreadable(record));
+  const records = all.filter((_record, index) => reasons[index] === null);
+  const unreadable = reasons.filter((reason) => reason !== null);
+  const { bytes, digest } = answer;
+  const page = { list: nameOf(asked.list), records, nextCursor, bytes, digest };
+  return unreadable.length === 0 ? page : { ...page, unreadable };
+}
+
+/**
+ * The same JSON with integers beyond 2^53 as strings. JSON.parse would round them: a change in the last digits would go unnoticed, and
+ * events would show a number that is in no record.
+ */
+function withExactIntegers(json: string): string {
+  if (!/\d{16}/.test(json)) return json;
+  let isInString = false;
+  return json.replace(/\\.|"|-?\d[\d.eE+-]{15,}/gs, (token) => {
+    if (token === '"') isInString = !isInString;
+    const isRounded = !isInString && /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token));
+    return isRounded ? `"${token}"` : token;
+  });
 }
 
 type Fail = (what: string) => Error;

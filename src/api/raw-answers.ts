@@ -8,7 +8,7 @@ import { ChangefeedError } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { checkToken, parseBaseUrl } from './address.js';
 import { ACCEPT_ENCODING, readBody, textOf } from './body.js';
-import type { Budget, BudgetRequest } from './budget.js';
+import type { Budget } from './budget.js';
 import { withDeadline } from './deadline.js';
 import { createRedactor } from './redact.js';
 import { hintMs, requiredWaitMs } from './wait.js';
@@ -34,7 +34,6 @@ export interface RawRequest {
   readonly list: ListRef;
   /** Null for the first page. */
   readonly cursor: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,7 +60,7 @@ export function createRawApi({ workspace, baseUrl, token: given, budget, clock }
   const token = checkToken(given, workspace);
   const redact = createRedactor(token);
   const pool = new Pool(address.origin, { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
-  const fixed = {
+  const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
     accept: 'application/json',
@@ -69,9 +68,9 @@ export function createRawApi({ workspace, baseUrl, token: given, budget, clock }
     'user-agent': 'crm-changefeed',
   };
 
-  async function send({ list, cursor, headers }: RawRequest, signal: AbortSignal): Promise<Received> {
+  async function send({ list, cursor }: RawRequest, signal: AbortSignal): Promise<Received> {
     const path = address.pathOf(list, cursor);
-    const response = await pool.request({ method: 'GET', path, headers: { ...fixed, ...headers }, signal });
+    const response = await pool.request({ method: 'GET', path, headers, signal });
     response.body.on('error', () => undefined);
     const received = headersOf(response.headers);
     const body = await readBody(response.body, { maxBytes: MAX_BYTES, encoding: received['content-encoding'] });
@@ -80,14 +79,11 @@ export function createRawApi({ workspace, baseUrl, token: given, budget, clock }
 
   return {
     async ask(request) {
-      const asked: BudgetRequest = { list: nameOf(request.list), kind: 'probe', signal: request.signal };
-      await budget.take(asked);
+      await budget.take({ list: nameOf(request.list), kind: 'probe', signal: request.signal });
       const [askedAt, started] = [clock.now(), performance.now()];
       const received = await withDeadline({ timeoutMs: TIMEOUT_MS, outer: request.signal }, (signal) =>
         send(request, signal),
-      )
-        .catch((error: unknown) => unanswered(error, request.signal))
-        .finally(() => budget.answered?.(asked));
+      ).catch((error: unknown) => unanswered(error, request.signal));
       const words = isSuccess(received.status) ? '' : wordsOf(received.text, redact);
       if (received.status === 429) await budget.pause(pauseMs(received, askedAt));
       return { ...received, words, askedAt, ms: performance.now() - started };

@@ -8,12 +8,10 @@ import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './
 import { DeadlinePassed, withDeadline } from './deadline.js';
 import { noAnswer, unreadable, type Answer, type Asked } from './failure.js';
 import type { FetchPage, PageRequest } from './layers.js';
-import { loadHash, pageDigest } from './page-digest.js';
-import { layoutOf, recognise, recordsIn, type Recognised } from './page-layout.js';
-import { readEntries, readPage } from './page.js';
-import type { KnownPage, Page, PartlyKnownPage, UnchangedPage } from './read-api.js';
+import { pageDigest } from './page-digest.js';
+import { readPage } from './page.js';
+import type { KnownPage, UnchangedPage } from './read-api.js';
 import type { Redact } from './redact.js';
-import { conditionalHeaders, validatorsOf } from './validators.js';
 
 /** Enough for the text of any error; a longer body is not read. */
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -56,16 +54,12 @@ export function requestPage(options: RequestOptions): FetchPage {
   };
 }
 
-interface Ask extends KnownPage, Pick<PageRequest, 'cursor' | 'condition'> {
+interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {
   asked: Asked;
 }
 
-async function ask(
-  options: RequestOptions,
-  wanted: Ask,
-  signal: AbortSignal,
-): Promise<Answer | UnchangedPage | PartlyKnownPage> {
-  const { asked, knownDigest, knownLayout } = wanted;
+async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): Promise<Answer | UnchangedPage> {
+  const { asked, knownDigest } = wanted;
   let response: Dispatcher.ResponseData;
   try {
     response = await send(options, wanted, signal);
@@ -78,32 +72,19 @@ async function ask(
   body.on('error', () => undefined);
   const encoding = first(headers['content-encoding']);
   const facts = { status, retryAfter: first(headers['retry-after']), location: first(headers['location']) };
-  if (status === 304 && wanted.condition !== undefined) {
-    await body.dump();
-    return { unchanged: true, list: nameOf(asked.list), bytes: 0 };
-  }
   if (status < 200 || status > 299)
     return { ...facts, ...(await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }))) };
   const length = first(headers['content-length']);
   return await usableBody({ asked, status }, async () => {
     const content = await readBody(body, { maxBytes: options.maxBytes, encoding, length });
-    const hash = await loadHash();
     const digest = await pageDigest(content);
     const bytes = content.length;
-    const validators = validatorsOf(headers);
-    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes, validators };
-    const shown = { ...facts, bytes, digest, validators, layout: () => layoutOf(content, hash) };
-    const read = (): Answer => ({ ...shown, text: textOf(content) });
-    const known = knownLayout === undefined ? null : recognise(content, knownLayout, hash);
-    return (known === null ? null : partlyKnown(known, { asked, shown, read })) ?? read();
+    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes };
+    return { ...facts, bytes, digest, text: textOf(content) };
   });
 }
 
-function send(
-  { pool, address, token }: RequestOptions,
-  { asked: { list }, cursor, condition = {} }: Ask,
-  signal: AbortSignal,
-) {
+function send({ pool, address, token }: RequestOptions, { asked: { list }, cursor }: Ask, signal: AbortSignal) {
   return pool.request({
     method: 'GET',
     path: address.pathOf(list, cursor),
@@ -113,43 +94,9 @@ function send(
       accept: 'application/json',
       'accept-encoding': ACCEPT_ENCODING,
       'user-agent': 'crm-changefeed',
-      ...conditionalHeaders(condition),
     },
     signal,
   });
-}
-
-/** Null when the answer has another form than the page that is known. */
-function partlyKnown(
-  { text, count, layout }: Recognised,
-  { asked, shown, read }: { asked: Asked; shown: Omit<Answer, 'text'>; read: () => Answer },
-): PartlyKnownPage | null {
-  try {
-    const { entries, nextCursor } = readEntries({ ...shown, text: text(textOf) }, asked);
-    const known = entries.filter((entry) => typeof entry === 'number');
-    const isWhole = entries.every((entry) => typeof entry === 'number' || isRecord(entry));
-    if (known.length !== count || entries.length !== recordsIn(layout) || !isWhole) return null;
-    const list = nameOf(asked.list);
-    const { bytes, digest = '', validators } = shown;
-    const whole = (): Page => readPage(read(), asked);
-    return {
-      list,
-      entries: entries as PartlyKnownPage['entries'],
-      nextCursor,
-      bytes,
-      digest,
-      validators,
-      layout,
-      whole,
-    };
-  } catch {
-    // The whole body says what is wrong with it.
-    return null;
-  }
-}
-
-function isRecord(entry: unknown): boolean {
-  return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }
 
 /** Names what is wrong with a body that cannot be read. */

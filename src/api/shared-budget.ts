@@ -4,7 +4,7 @@
  */
 import type { ListName } from '../crm/lists/lists.js';
 import { isAborted, type Clock } from '../runtime/clock.js';
-import type { Budget, BudgetRequest, WalkLoad } from './budget.js';
+import type { Budget, WalkLoad } from './budget.js';
 import { createFairQueue } from './fair-queue.js';
 import { createGrants, type GrantsOptions } from './grants.js';
 import { createSpending, type Spent } from './spending.js';
@@ -18,7 +18,7 @@ export interface SharedBudget extends Budget {
 }
 
 interface Waiter {
-  grant(id: string): void;
+  grant(): void;
   fail(error: unknown): void;
 }
 
@@ -27,7 +27,6 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
   const grants = createGrants(options);
   const queue = createFairQueue<Waiter>();
   const spending = createSpending(clock);
-  const answered = new WeakMap<BudgetRequest, () => void>();
   let nextAtMs = 0;
   let asking = false;
   let idle = new AbortController();
@@ -39,10 +38,10 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
       await sleepUnlessIdle(clock, leftMs, idle.signal);
       return;
     }
-    const { ids, waitMs } = await grants.ask(queue.size);
+    const { requests, waitMs } = await grants.ask(queue.size);
     nextAtMs = clock.now() + waitMs;
     // Requests that stopped waiting meanwhile leave their grants unused.
-    for (const id of ids) queue.next()?.grant(id);
+    for (let nth = 0; nth < requests; nth += 1) queue.next()?.grant();
   };
   const askWhileSomeWait = async (): Promise<void> => {
     if (asking) return;
@@ -55,16 +54,12 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
       asking = false;
     }
   };
-  const granted = (request: BudgetRequest, id: string): void => {
-    spending.count(request);
-    answered.set(request, grants.sent(id));
-  };
   return {
     take: (request) =>
       waiting(request.signal, (waiter) => {
-        const grant = (id: string): void => {
-          granted(request, id);
-          waiter.grant(id);
+        const grant = (): void => {
+          spending.count(request);
+          waiter.grant();
         };
         const own = { ...waiter, grant };
         queue.add(request, own);
@@ -74,7 +69,6 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
           if (queue.size === 0) idle.abort();
         };
       }),
-    answered: (request) => answered.get(request)?.(),
     pause: (ms) => grants.refused(ms),
     weigh: (list, load) => queue.weigh(list, load),
     spent: () => spending.lastMinute(),

@@ -1,11 +1,19 @@
 /**
- * Detects a walk that cannot be complete: a cursor that repeats, or the first page in place of a later one (the real API
- * answers an expired cursor with the first page). Its state is plain data, so a sweep can store it.
+ * Detects a walk that cannot be complete: a cursor that repeats, the first page in place of a later one (the real API
+ * answers an expired cursor with the first page), or cursors without end. Its state is plain data, so a sweep can store it.
  */
 import { createHash } from 'node:crypto';
 import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
+
+/**
+ * Millions of records. A sweep of so many pages takes more than 80 minutes at the 10 requests per second that the API allows, so no list
+ * that can be polled has them; a server that always names one more page has.
+ */
+export const MOST_PAGES = 50_000;
+/** Of all cursors of a walk together, which are kept in memory and in Redis. 1,300 for each page. */
+const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 export interface VisitedStart {
   /** The key of the first page; null when the walk has not read it. */
@@ -51,11 +59,16 @@ export function createVisitedCursors({ firstPage, cursors }: VisitedStart): Visi
   const followed = new Set(cursors);
   let first = firstPage;
   let fresh: string[] = [];
+  let characters = [...followed].reduce((sum, { length }) => sum + length, 0);
   const follow = (list: ListName, cursor: string | null, nextCursor: string | null): void => {
     if (cursor !== null) followed.add(cursor);
     if (nextCursor === null) return;
     if (followed.has(nextCursor)) throw loop(list, 'a page pointed back to a cursor already followed');
     followed.add(nextCursor);
+    characters += nextCursor.length;
+    // The first page has no cursor.
+    if (followed.size >= MOST_PAGES || characters > MOST_CHARACTERS)
+      throw loop(list, `after ${followed.size} pages there was still a next one: the paging has no end`);
     fresh.push(nextCursor);
   };
   return {

@@ -16,8 +16,6 @@ export function withBudget(budget: Budget, clock: Clock): Layer {
         await budget.pause(requiredWaitMs(failedTry(error, request.attempt)) ?? 0);
       }
       throw error;
-    } finally {
-      budget.answered?.(request);
     }
   };
 }

@@ -21,19 +21,25 @@ export interface ObservedTry {
   readonly waitMs: number;
   /** Size of the page's body; 0 when it was not read. */
   readonly bytes: number;
+  /** What the API did, with its address: `the API at crm.example answered 503`. Absent when the page was read. */
+  readonly what?: string;
 }
 
 export function withObserver(observe: (tried: ObservedTry) => void, clock: Clock): Layer {
   return (next) => async (request) => {
     const startedAt = clock.now();
-    const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes'>): void =>
+    const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes' | 'what'>): void =>
       observe({ ...nameOf(request), ...outcome, ms: clock.now() - startedAt });
     try {
       const page = await next(request);
       report({ code: null, status: 200, bytes: page.bytes });
       return page;
     } catch (error) {
-      if (error instanceof ChangefeedError) report({ code: error.code, status: statusOf(error), bytes: 0 });
+      if (error instanceof ChangefeedError) {
+        const { what } = error.facts;
+        const said = typeof what === 'string' ? { what } : {};
+        report({ code: error.code, status: statusOf(error), bytes: 0, ...said });
+      }
       throw error;
     }
   };

@@ -20,8 +20,14 @@ export interface RetryOptions {
   clock: Clock;
   log: Log;
   random: () => number;
-  /** Learns whether the API answers. @defaultValue none */
-  outage?: Outage | undefined;
+  /** Learn whether the API answers, and whether it accepts the token. @defaultValue none */
+  outages?: ApiOutages | undefined;
+}
+
+/** What concerns all lists of a workspace. */
+export interface ApiOutages {
+  away: Outage;
+  refused: Outage;
 }
 
 /** A body that is wrong four times is not a slip of the network. */
@@ -29,18 +35,17 @@ const MALFORMED_ATTEMPTS = 4;
 /** `success: false` under 200 and 408 might pass; asking again without end would hide what the server has to say. */
 const REFUSED_ATTEMPTS = 3;
 
-export function withRetry({ attempts, backoff, clock, log, random, outage }: RetryOptions): Layer {
+export function withRetry({ attempts, backoff, clock, log, random, outages }: RetryOptions): Layer {
   return (next) => async (request) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const page = await next({ ...request, attempt });
-        outage?.answered();
+        note(outages, null);
         return page;
       } catch (error) {
         request.signal?.throwIfAborted();
         if (!(error instanceof ChangefeedError)) throw error;
-        if (error.code === 'CF_UNAVAILABLE') outage?.failed(reasonOf(error));
-        else outage?.answered();
+        note(outages, error);
         if (attempt >= Math.min(attempts, attemptsFor(error))) throw givenUp(error, attempt);
         const wait = waitMs(failedTry(error, attempt), backoff, random());
         // A page that stays unread ends its sweep, which is logged.
@@ -49,6 +54,13 @@ export function withRetry({ attempts, backoff, clock, log, random, outage }: Ret
       }
     }
   };
+}
+
+function note(outages: ApiOutages | undefined, error: ChangefeedError | null): void {
+  if (error?.code === 'CF_UNAVAILABLE') return outages?.away.failed(reasonOf(error));
+  outages?.away.answered();
+  if (error?.code === 'CF_UNAUTHORISED') outages?.refused.failed(reasonOf(error));
+  else if (error === null) outages?.refused.answered();
 }
 
 function attemptsFor({ code, facts }: ChangefeedError): number {

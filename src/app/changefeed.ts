@@ -4,7 +4,8 @@
  * server. `start` runs the watch of Redis, the HTTP server, the report of problems and then the wanted roles; `stop` stops them in reverse.
  */
 import { join } from 'node:path';
-import type { Config } from '../config/schema.js';
+import { checkedConfig } from '../config/parse.js';
+import type { Config, ConfigInput } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
@@ -66,9 +67,12 @@ export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface ChangefeedOptions {
-  config: Config;
+  /** What `defineConfig`, `loadConfig` or `parseConfig` returns. It is checked if it has not been. */
+  config: ConfigInput | Config;
   /** Where a private Redis keeps its data when the configuration names none. @defaultValue `.changefeed` in the working directory */
   stateDir?: string;
+  /** The private Redis removes its state directory when all processes that use it were killed. @defaultValue false */
+  temporary?: boolean;
   /** @defaultValue nothing is logged */
   log?: Log;
   clock?: Clock;
@@ -129,7 +133,7 @@ export interface Changefeed extends Forgetting {
    * and their running handlers finish. A removed subscription's state stays in Redis: if it comes back, it continues from there. All
    * other sections, and added or removed workspaces, need a restart. Calls at the same time are carried out one after the other.
    */
-  reload(config: Config): Promise<Reloaded>;
+  reload(config: ConfigInput | Config): Promise<Reloaded>;
   /**
    * Enables a disabled subscription. It continues where it stopped, in order. Returns how it was disabled; null when it was not.
    * @throws ChangefeedError CF_USAGE
@@ -160,14 +164,20 @@ export interface Changefeed extends Forgetting {
 }
 
 /**
- * Opens Redis (the configured one, otherwise a private one) and makes the parts. Nothing runs before `start` or `sweep`.
+ * Opens Redis (the configured one, otherwise a private one) and makes the parts. Nothing runs before `start` or `sweep`. A configuration
+ * can be given alone. No environment variable is read: write `env('NAME')` where one is wanted.
  * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
  */
-export async function openChangefeed(options: ChangefeedOptions): Promise<Changefeed> {
+export async function openChangefeed(given: ChangefeedOptions | ConfigInput | Config): Promise<Changefeed> {
+  const options: ChangefeedOptions = isConfigAlone(given) ? { config: given } : given;
+  return await open({ ...options, config: checkedConfig(options.config, 'openChangefeed') });
+}
+
+async function open(options: ChangefeedOptions & { config: Config }): Promise<Changefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
-  const { stateDir = join(process.cwd(), '.changefeed'), signal } = options;
+  const { stateDir = join(process.cwd(), '.changefeed') } = options;
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
-  const context = await openContext({ config, stateDir, measure: prometheus ?? unmeasured, log, clock, signal });
+  const context = await openContext({ ...options, stateDir, measure: prometheus ?? unmeasured, log, clock });
   const workspaces = createWorkspaces(context, { attempts });
   const poll = pollRole(context, workspaces);
   const dispatch = dispatchRole(context, workspaces);
@@ -213,7 +223,7 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
       return dispatch.operations.deadLetters;
     },
     replay: (call) => dispatch.operations.replay(call),
-    reload: (next) => reloader.reload(next),
+    reload: async (next) => await reloader.reload(checkedConfig(next, 'reload')),
     enable: (subscription) => dispatch.operations.enable(subscription),
     disable: (subscription, reason = 'disabled manually') => dispatch.operations.disable(subscription, reason),
     hint: (list, ids, options = {}) => queueHint({ workspaces, clock }, { ...options, list, ids }),
@@ -222,6 +232,11 @@ export async function openChangefeed(options: ChangefeedOptions): Promise<Change
     lists,
     ...forgetting(context),
   };
+}
+
+function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {
+  // In JavaScript anything can be given: what has no `config` is checked as one.
+  return !Object.hasOwn(Object(given) as object, 'config');
 }
 
 interface Asked {
@@ -280,11 +295,13 @@ function presenceOf(context: AppContext, { workspaces, roles, status }: Presence
     registry: createProcessRegistry(redis, keys),
     notices: createNoticeStore(redis, keys),
     status,
-    // Each list fails while the API is away. Another process logs them if it does not poll.
-    isExplained: ({ kind, workspace, since }) =>
-      kind === 'sweep.failed' &&
-      workspace !== null &&
-      workspaces.get(workspace).outage.explains(Date.parse(since ?? '')),
+    // Another process logs them if it does not poll.
+    isExplained: ({ kind, workspace, since }) => {
+      if (workspace === null) return false;
+      const { away, refused } = workspaces.get(workspace).outages;
+      const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+      return outage?.explains(Date.parse(since ?? '')) === true;
+    },
     spent: () =>
       workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
     checkState: (workspace) => guard.check(workspace),
@@ -295,9 +312,9 @@ function presenceOf(context: AppContext, { workspaces, roles, status }: Presence
 /** Each process logs the warnings that concern its roles. */
 function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
   const needs = {
-    poll: ['polling', 'todos'],
+    poll: ['address', 'polling', 'todos'],
     serve: ['mirror'],
-    dispatch: ['subscription'],
+    dispatch: ['subscription', 'unpolled'],
     handle: ['handler'],
   } as const;
   return roles.flatMap((role) => needs[role]);

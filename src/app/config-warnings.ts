@@ -1,17 +1,19 @@
 /**
  * Warnings about a valid configuration: subscriptions that can never match, handlers that cannot work, and lists that are needed but not
- * polled. Logged by `start` and by a reload. Whether a subscription can match is found by running its selection over the sample events of `config-emissions.ts`.
+ * polled. Logged by `start` and by a reload. A warning is never false: it compares names that stand in the configuration, and predicts no events.
  */
 import type { Config, WorkspaceConfig } from '../config/schema.js';
-import { emissionsOf, type Emission, type Obstacle } from './config-emissions.js';
-import { compileSelection } from '../dispatch/match.js';
-import { workspaceOf } from '../events/envelope.js';
+import { builtInLists } from '../crm/lists/lists.js';
+import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
+import { listOf } from '../events/envelope.js';
+import { compileTypePattern } from '../events/pattern.js';
 import type { Derivation } from '../handlers/derive.js';
-import type { Selection, Subscription } from '../handlers/handler.js';
+import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
+import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
 
 export interface ConfigWarning {
-  about: 'subscription' | 'handler' | 'polling' | 'mirror' | 'todos';
+  about: 'subscription' | 'unpolled' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
   /** The subscription or derive function, or the workspace. */
   subject: { subscription: string } | { workspace: string };
   reason: string;
@@ -20,7 +22,9 @@ export interface ConfigWarning {
 
 const MESSAGES = {
   subscription: 'subscription can never match',
+  unpolled: 'subscription selects only lists that are disabled',
   handler: 'handler cannot work',
+  address: 'the API is asked without encryption',
   polling: 'workspace is not polled',
   mirror: 'mirror cannot serve every list',
   todos: 'todos cannot be watched as configured',
@@ -29,8 +33,7 @@ const MESSAGES = {
 export function configWarnings(config: Config): ConfigWarning[] {
   return [
     ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
-    ...config.derive.flatMap((one) => subscriptionWarning(one, detectedFor(one, config))),
-    ...config.subscriptions.flatMap((one) => subscriptionWarning(one, emittedFor(one, config))),
+    ...[...config.derive, ...config.subscriptions].flatMap((one) => subscriptionWarning(one, config)),
     ...config.subscriptions.flatMap(handlerWarning),
   ];
 }
@@ -39,16 +42,25 @@ export function configWarnings(config: Config): ConfigWarning[] {
 export function logConfigWarnings(
   log: Pick<Log, 'warn'>,
   config: Config,
-  about: readonly ConfigWarning['about'][] = ['subscription', 'handler', 'polling', 'mirror', 'todos'],
+  about: readonly ConfigWarning['about'][] = [
+    'subscription',
+    'unpolled',
+    'handler',
+    'address',
+    'polling',
+    'mirror',
+    'todos',
+  ],
 ): void {
   for (const { about: kind, subject, reason, remedy } of configWarnings(config))
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
-function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
+function workspaceWarnings({ name, baseUrl, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const warn = (about: ConfigWarning['about'], reason: string, remedy: string): void =>
     void warnings.push({ about, subject: { workspace: name }, reason, remedy });
+  if (sendsInClear(baseUrl)) warn('address', IN_CLEAR, 'use https in baseUrl');
   const all = Object.entries(lists);
   const disabled = all.filter(([, { enabled }]) => !enabled).map(([list]) => list);
   const imageless = all.filter(([, { enabled, images }]) => enabled && !images).map(([list]) => list);
@@ -80,75 +92,31 @@ function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: C
 
 type Reader = Derivation | Subscription;
 
-/** A derive function receives the events of detection, never derived events. */
-function detectedFor({ fields = [], start }: Reader, config: Config): Emission[] {
-  return emissionsOf(config, { fields, snapshot: start === 'snapshot' });
-}
-
-/** A derive function can emit its types where it can receive an event. */
-function emittedFor(subscription: Subscription, config: Config): Emission[] {
-  const derived = config.derive.flatMap((one) => {
-    const selects = selectionOf(one);
-    const sources = detectedFor(one, config).filter(({ event }) => selects(event));
-    return one.emits.flatMap((type) => sources.map(({ event, obstacle }) => ({ event: { ...event, type }, obstacle })));
-  });
-  return [...detectedFor(subscription, config), ...derived];
-}
-
-/** The same selection that the dispatcher runs, without `where`: what that selects depends on the actual events. */
-function selectionOf({ where: _, ...selection }: Selection): ReturnType<typeof compileSelection> {
-  return compileSelection(selection);
-}
-
-function subscriptionWarning(reader: Reader, emissions: readonly Emission[]): ConfigWarning[] {
-  const selects = selectionOf(reader);
-  const selected = emissions.filter(({ event }) => selects(event));
-  if (selected.some(({ obstacle }) => obstacle === null)) return [];
-  const why = selected.length > 0 ? combined(selected) : contradiction(reader, emissions);
-  return [{ about: 'subscription', subject: { subscription: reader.name }, ...why }];
+/** Only the event types that exist are compared. Whether one of them will occur, and what it contains, is not judged. */
+function subscriptionWarning(reader: Reader, config: Config): ConfigWarning[] {
+  const { name, on, lists: wanted, workspaces: named, catalogue = builtInLists } = reader;
+  const patterns = on.map(compileTypePattern);
+  const isSelected = (type: string): boolean =>
+    patterns.some((selects) => selects(type)) &&
+    (wanted === undefined || wanted.includes(listOf({ type }, catalogue) ?? ''));
+  if ([...NOTICE_TYPES, ...config.derive.flatMap(({ emits }) => emits)].some(isSelected)) return [];
+  const lists = config.workspaces
+    .filter((workspace) => named === undefined || named.includes(workspace.name))
+    .flatMap((workspace) => Object.values(workspace.lists).map((list) => ({ ...list, workspace: workspace.name })))
+    .filter(({ descriptor }) => typesOf(descriptor).some(isSelected));
+  const warn = (about: ConfigWarning['about'], reason: string, remedy: string): ConfigWarning[] =>
+    lists.some(({ enabled }) => enabled) ? [] : [{ about, subject: { subscription: name }, reason, remedy }];
+  if (lists.length > 0) {
+    const disabled = lists.map(({ descriptor, workspace }) => `"${descriptor.name}" in ${workspace}`);
+    return warn('unpolled', `these lists are disabled: ${disabled.join(', ')}`, 'enable one of them, or change its on');
+  }
+  const given = (['lists', 'workspaces'] as const).filter((option) => reader[option] !== undefined);
+  const options = given.map((option) => `${option} (${(reader[option] ?? []).join(', ')})`).join(' and ');
+  const reason = `nothing that its on selects (${on.join(', ')}) exists in its ${options}`;
+  return warn('subscription', reason, `change its ${given.join(', ')} or its on`);
 }
 
 function handlerWarning({ name, obstacle }: Subscription): ConfigWarning[] {
   const found = obstacle?.() ?? null;
   return found === null ? [] : [{ about: 'handler', subject: { subscription: name }, ...found }];
-}
-
-const MOST_REASONS = 4;
-
-/** All obstacles in one text, each once, with the workspaces that have it. */
-function combined(selected: readonly Emission[]): Obstacle {
-  const workspacesOf = new Map<string, Set<string>>();
-  const remedies = new Set<string>();
-  for (const { event, obstacle } of selected) {
-    if (obstacle === null) continue;
-    const workspaces = workspacesOf.get(obstacle.reason) ?? new Set();
-    workspacesOf.set(obstacle.reason, workspaces.add(workspaceOf(event)));
-    remedies.add(obstacle.remedy);
-  }
-  const reasons = [...workspacesOf].map(([reason, workspaces]) => `${reason} in ${[...workspaces].join(', ')}`);
-  return { reason: `nothing it selects is emitted: ${some(reasons)}`, remedy: some([...remedies]) };
-}
-
-function some(texts: readonly string[]): string {
-  const further = texts.length - MOST_REASONS;
-  return [...texts.slice(0, MOST_REASONS), ...(further > 0 ? [`and ${further} more`] : [])].join('; ');
-}
-
-const NARROWING = ['workspaces', 'lists', 'class', 'fields'] as const satisfies readonly (keyof Selection)[];
-
-/** The subscription's own options exclude each other. Names the option without which it would match, otherwise all of them. */
-function contradiction(reader: Reader, emissions: readonly Emission[]): Obstacle {
-  const given = NARROWING.filter((option) => reader[option] !== undefined);
-  const decisive = given.find((option) => {
-    const selects = selectionOf({ ...reader, [option]: undefined });
-    return emissions.some(({ event }) => selects(event));
-  });
-  const named = decisive === undefined ? given : [decisive];
-  const options = named.map((option) => `${option} (${[reader[option] ?? []].flat().join(', ')})`).join(' and ');
-  const on = reader.on.join(', ');
-  if (named.length === 0) return { reason: `nothing emits what its on selects (${on})`, remedy: 'change its on' };
-  return {
-    reason: `nothing that its on selects (${on}) passes its ${options}`,
-    remedy: `change its ${named.join(', ')} or its on`,
-  };
 }

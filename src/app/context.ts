@@ -55,14 +55,15 @@ export interface OpenedContext extends AppContext, UsedRedis {
 export async function openContext(options: {
   config: Config;
   stateDir: string;
+  temporary?: boolean | undefined;
   measure: Measure;
   log: Log;
   clock: Clock;
   signal?: AbortSignal | undefined;
 }): Promise<OpenedContext> {
-  const { config, stateDir, measure, clock, signal } = options;
+  const { config, stateDir, temporary, measure, clock, signal } = options;
   const telemetry = await openTelemetry(config, options.log);
-  const opened = await openRedis({ url: config.redis.url, stateDir, log: options.log, signal });
+  const opened = await openRedis({ url: config.redis.url, stateDir, temporary, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
   const connections = openConnections({

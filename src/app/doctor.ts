@@ -11,10 +11,10 @@ import { polledLists } from '../config/lists.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { nameOf } from '../crm/lists/lists.js';
-import { judgeApi, type ListAnswer } from '../doctor/api.js';
+import { judgeAddress, judgeApi, type ListAnswer } from '../doctor/api.js';
 import { error, ok, skipped, type Finding } from '../doctor/finding.js';
 import { judgeRedis } from '../doctor/redis.js';
-import { judgeDisk, judgeEndpoint, judgeFeed } from '../doctor/surroundings.js';
+import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
 import { probeLists } from '../probe/probe.js';
 import { systemClock } from '../runtime/clock.js';
@@ -97,13 +97,14 @@ async function apiFindings(
       return { list: list.name, path: list.path, status, words, page: pages.get(list.name) ?? null };
     });
     const clocks = [...first.values()].map(clockApart).filter((ms) => ms !== null);
-    return judgeApi({
+    const findings = judgeApi({
       workspace: name,
       answers,
       clockApartMs: clocks.at(-1) ?? null,
       limitHeaders: limits.headers,
       budget,
     });
+    return [...judgeAddress(name, baseUrl), ...findings];
   } finally {
     await api.close();
   }
@@ -118,7 +119,7 @@ function clockApart({ headers, askedAt, ms }: RawAnswer): number | null {
 async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
   try {
     const reached = subscriptions.flatMap(({ reach }) => (reach === undefined ? [] : [reach()]));
-    return (await Promise.all(reached)).map(judgeEndpoint);
+    return [...(await Promise.all(reached)).map(judgeEndpoint), ...subscriptions.flatMap(judgeHandler)];
   } finally {
     await Promise.all(subscriptions.map(async ({ close }) => await close?.()));
   }

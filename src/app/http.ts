@@ -21,7 +21,7 @@ export interface HttpPart extends Part {
 }
 
 /** What the page asks of the Changefeed that it belongs to. */
-export type AskedOfFeed = Omit<PageSource, 'workspaces' | 'log' | 'handledLastMinute'>;
+export type AskedOfFeed = Omit<PageSource, 'workspaces' | 'log' | 'handledLastMinute' | 'redisIsAway'>;
 
 export interface HttpDeps {
   workspaces: Workspaces;
@@ -70,6 +70,7 @@ async function serverOf(
   const source: PageSource = {
     ...feed,
     log: events,
+    redisIsAway: () => watch.trouble() === 'away',
     workspaces: () =>
       workspaces.all().map(({ name, config: { timeZone, lists } }) => {
         const polled = new Set(polledLists(lists).all.map((list) => list.name));

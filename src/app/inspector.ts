@@ -5,6 +5,7 @@ import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
 import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
+import type { ChangeEvent } from '../events/types.js';
 import { createRawApi } from '../api/raw-answers.js';
 import { probeLists, type ProbeReport } from '../probe/probe.js';
 import { systemClock } from '../runtime/clock.js';
@@ -20,6 +21,8 @@ export interface Inspector {
   explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
   /** The stored record; null when there is none, or when only fingerprints of it are stored. */
   record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
+  /** The events of a record that are among the newest of the log, oldest first. */
+  events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
   /** The fields seen in a list, their value types, and the share of rows that have them. */
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
   /** How the newest events of the list would differ under these rules. */
@@ -51,7 +54,7 @@ export interface ProbeCall {
 
 const PROBE_REQUESTS = 40;
 
-/** How many of the newest events of the log a preview reads. */
+/** How many of the newest events of the log are read to preview rules, and to find those of a record. */
 const PREVIEWED_EVENTS = 10_000;
 
 export function createInspector(workspaces: Workspaces): Inspector {
@@ -68,6 +71,11 @@ export function createInspector(workspaces: Workspaces): Inspector {
     async record(list, id, workspace) {
       const [stored] = await choose(list, workspace).store.records(list, [id]);
       return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
+    },
+    async events(list, id, workspace) {
+      const { store, rules } = choose(list, workspace);
+      const events = await store.recentEvents(0, PREVIEWED_EVENTS);
+      return events.filter((event) => event.subject === id && objectOf(event) === rules.list.object);
     },
     schema: async (list, workspace) => listSchema(await choose(list, workspace).store.schema(list)),
     async previewRules(list, proposed, workspace) {

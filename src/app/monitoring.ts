@@ -2,7 +2,7 @@
 import type { Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
 import { withinTime, type Clock } from '../runtime/clock.js';
-import type { HealthAnswer, Monitored } from '../server/monitoring/routes.js';
+import type { HealthAnswer, Monitored, Naming } from '../server/monitoring/routes.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { AppContext } from './context.js';
 import type { Progress } from './runner.js';
@@ -32,9 +32,14 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
   const { progress, queues, prometheus } = process;
   const version = packageVersion();
   const status = kept(process.status, clock);
-  const health = (): HealthAnswer => {
-    const stalled = [...loops].filter(([, since]) => clock.now() - Date.parse(since) > STALLED_FOR_GOOD_MS);
-    const reasons = stalled.map(([loop, since]) => `the loop "${loop}" has made no progress since ${since}`);
+  const health = ({ names }: Naming): HealthAnswer => {
+    // A new process would fail in the same way as a loop whose turns fail.
+    const stalled = [...loops].filter(([, { failed }]) => failed === null);
+    const forGood = stalled.filter(([, { since }]) => clock.now() - Date.parse(since) > STALLED_FOR_GOOD_MS);
+    const reasons = forGood.map(
+      ([loop, { since }]) =>
+        `${names === 'shown' ? `the loop "${loop}"` : 'a loop'} has made no progress since ${since}`,
+    );
     return { ok: reasons.length === 0, reasons };
   };
   /** Null while Redis cannot be used. */
@@ -45,16 +50,18 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
   };
   return {
     health,
-    async readiness() {
+    async readiness(naming) {
       const now = await readStatus();
       const trouble = watch.trouble();
       const { phase } = progress();
       const reasons = [
         ...(phase === 'running' ? [] : [`the process is ${phase}`]),
         ...(trouble !== null ? [TROUBLES[trouble]] : now === null ? ['the status cannot be read from Redis'] : []),
-        ...health().reasons,
+        ...health(naming).reasons,
       ];
-      const problems = (now?.problems ?? []).map(({ kind, subject }) => `${kind} ${subject}`);
+      const problems = (now?.problems ?? []).map(({ kind, subject }) =>
+        naming.names === 'shown' ? `${kind} ${subject}` : kind,
+      );
       return { ok: reasons.length === 0, reasons, problems: [...new Set(problems)] };
     },
     async metrics() {

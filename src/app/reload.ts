@@ -68,6 +68,7 @@ export function createReloader(context: AppContext, { workspaces, poll, dispatch
     const running = { ...config, workspaces: workspaces.all().map((workspace) => workspace.config) };
     logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, [
       'subscription',
+      'unpolled',
       'handler',
     ]);
     const needsRestart = SECTIONS.filter((section) => !isDeepStrictEqual(running[section], next[section]));

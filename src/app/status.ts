@@ -68,6 +68,7 @@ function unreadableList(
     dueAt: null,
     late: false,
     silence: null,
+    unreadable: [],
     heldRemovals: null,
     heldCreations: null,
     sweeping: null,

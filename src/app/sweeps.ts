@@ -52,7 +52,7 @@ function listsToSweep(
 }
 
 type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> &
-  Pick<RunOptions, 'list' | 'shortcuts'> &
+  Pick<RunOptions, 'list' | 'shortcuts' | 'again'> &
   // A service's sweeps are traces of their own; the sweep that a program asks for belongs to what that program does.
   Pick<SpanOptions, 'parent'>;
 
@@ -129,22 +129,24 @@ function resultAttributes(result: SweepResult): SpanOptions['attributes'] {
 async function sweepUsable(
   { guard, watch, clock, log }: AppContext,
   workspace: Workspace,
-  { list, signal, onProgress, shortcuts }: OneSweep,
+  { list, signal, onProgress, shortcuts, again }: OneSweep,
 ): Promise<SweepResult> {
   const { name, sweepDeps, failures, todos } = workspace;
   const { rules, baseline, images, removals, creations } = listIn(workspace, list);
+  const { after: afterMs, ...limits } = removals;
   const { lostAt, id } = await guard.check(name);
   const result = await sweepList(sweepDeps, {
     list,
     rules,
     images,
-    removals,
+    removals: { ...limits, afterMs },
     creations,
     // After a loss of the state the records are not new: the first sweep is quiet, whatever `baseline` says.
     ...(lostAt === null ? { baseline } : { baseline: 'quiet', epoch: id }),
     signal: signal === undefined ? watch.evicting : AbortSignal.any([watch.evicting, signal]),
     onProgress,
     shortcuts,
+    again,
   });
   if (result.outcome === 'complete') {
     await failures.succeeded(list);

@@ -3,6 +3,7 @@
  * its lists. The roles read a workspace from here each time they use it, so that a reload takes effect by replacing it.
  */
 import { createReadApi } from '../api/client.js';
+import type { ApiOutages } from '../api/with-retry.js';
 import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
 import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
@@ -51,8 +52,10 @@ export interface Workspace {
   schedule: ScheduleStore;
   failures: FailureLog;
   sweepLog: SweepLog;
-  /** Whether the API answers this process. */
-  outage: Outage;
+  /** Whether the API answers this process, and accepts its token. */
+  outages: ApiOutages;
+  /** When this process began to use this configuration, ms. */
+  openedMs: number;
   /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
   alive: Map<ListName, () => void>;
   /** Also those that are not polled. */
@@ -141,9 +144,12 @@ function openWorkspace(
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
-  const outage = apiOutage(config, { log, clock });
-  const failures = createFailureLog({ workspace: name, schedule, outage, log, clock });
-  const sweepLog = createSweepLog({ workspace: name, log, clock });
+  // Without Redis, the lists find out by their next sweeps.
+  const ended = (): void => void failures.recovered().catch(() => undefined);
+  const outages = apiOutages(config, { log, clock, ended });
+  const of = { workspace: name, log, clock };
+  const failures = createFailureLog({ ...of, lists: enabledLists(config), schedule, outages });
+  const sweepLog = createSweepLog(of);
   const alive: Workspace['alive'] = new Map();
   const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
@@ -154,7 +160,7 @@ function openWorkspace(
     budget,
     log,
     clock,
-    outage,
+    outages,
     observe(tried) {
       log.debug({ workspace: name, ...tried }, 'request');
       measure.tried(name, tried);
@@ -185,7 +191,8 @@ function openWorkspace(
     schedule,
     failures,
     sweepLog,
-    outage,
+    outages,
+    openedMs: clock.now(),
     alive,
     lists: new Map(Object.values(lists).map(withRules)),
     todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
@@ -215,13 +222,24 @@ function openStore(
   return tracedStore(namingCommits(measured, unfinished), { tracing, workspace });
 }
 
-function apiOutage({ name, baseUrl }: WorkspaceConfig, process: Pick<AppContext, 'log' | 'clock'>): Outage {
-  return new Outage({
-    begins: 'the API went away: it does not answer, or only with errors',
-    ends: 'the API is back',
-    facts: { workspace: name, api: new URL(baseUrl).host },
-    ...process,
-  });
+function apiOutages(
+  { name, baseUrl }: WorkspaceConfig,
+  process: Pick<AppContext, 'log' | 'clock'> & { ended: () => void },
+): ApiOutages {
+  const shared = { facts: { workspace: name, api: new URL(baseUrl).host }, ...process };
+  return {
+    away: new Outage({
+      begins: 'the API went away: it does not answer, or only with errors',
+      ends: 'the API is back',
+      ...shared,
+    }),
+    refused: new Outage({
+      begins: 'the API refuses the token: put the newest token into the configuration',
+      ends: 'the API accepts the token again',
+      level: 'error',
+      ...shared,
+    }),
+  };
 }
 
 /** Reports the events that are in the log. */

@@ -100,6 +100,13 @@ export const duration: Read<number> = (text, name) => {
   throw usage(`${name}: found "${text}"; allowed: a duration with its unit, such as 200ms, 30s or 15m.`);
 };
 
+/** A day or a time, as ms. */
+export const dayOrTime: Read<number> = (text, name) => {
+  const ms = /^\d{4}-\d{2}-\d{2}/u.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms >= 0) return ms;
+  throw usage(`${name}: found "${text}"; allowed: a day or a time, such as 2026-03-01 or 2026-03-01T09:00:00Z.`);
+};
+
 /** Patterns of event types. One that no event can match is refused: its empty output would mean "nothing happened". */
 export function typeOption(description: string): Parameter<string[] | undefined> {
   return {

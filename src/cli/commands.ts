@@ -42,7 +42,7 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     },
     {
       name: 'doctor',
-      description: 'check token, API, Redis, clocks, disk and endpoints; each finding with what to do',
+      description: 'check token, API, Redis, clocks, disk and the targets of handlers; each finding with what to do',
       load: async () => (await import('./commands/doctor.js')).doctor,
     },
     {
@@ -64,12 +64,12 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     },
     {
       name: 'disable',
-      description: 'stop deliveries to a subscription until it is enabled',
+      description: 'pause a subscription: its events wait (Pause on the page)',
       load: async () => (await import('./commands/disable.js')).disable,
     },
     {
       name: 'enable',
-      description: 'continue a disabled subscription where it stopped',
+      description: 'resume it where it stopped (Resume on the page)',
       load: async () => (await import('./commands/enable.js')).enable,
     },
     {
@@ -101,7 +101,7 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     },
     {
       name: 'rules',
-      description: 'rules test <list>: what other rules would have made of the events in the log',
+      description: 'rules test <list>: which logged events other rules would have emitted',
       load: async () => (await import('./commands/rules.js')).rules,
     },
     {

@@ -1,12 +1,16 @@
 /** Everything a command gets from its process: output, input, environment, the signal to stop. Tests pass their own. */
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 import { Writable } from 'node:stream';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
 import { systemClock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
+import { untilNpmEnds } from '../runtime/npm-parent.js';
+import { escapeInvisible } from '../runtime/printable.js';
 import { onAbort } from '../runtime/on-abort.js';
+import { placeIn } from '../runtime/user-frame.js';
 import { type Colours, coloursFor, fitted } from './text.js';
 import { liveLines, type LiveLines } from './live-lines.js';
 
@@ -27,10 +31,15 @@ export interface Io {
   live(): LiveLines;
   /** Asks the user; undefined without a terminal. Rejects when the command is stopped. `hidden`: typing is not shown. */
   readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
+  /** All of standard input. */
+  readInput(): Promise<string>;
   /** The command adds the variables of `.env`. */
   readonly env: Record<string, string | undefined>;
   readonly cwd: string;
-  /** Aborts on SIGINT, SIGTERM and SIGHUP, when the reader of standard output has closed it, and on an uncaught error. */
+  /**
+   * Aborts on SIGINT, SIGTERM and SIGHUP, when standard output or standard error cannot be written to any more, when the npm that
+   * started the process has ended, and on an uncaught error.
+   */
   readonly signal: AbortSignal;
   /** From now on SIGHUP calls `act` instead of ending the command, unless its terminal was closed. */
   onHangUp(act: () => void): void;
@@ -40,8 +49,8 @@ export function processIo(): Io {
   const { stdin, stdout, stderr, env } = process;
   const { signal, onHangUp } = stopSignal();
   return {
-    out: (text) => void stdout.write(`${text}\n`),
-    err: (text) => void stderr.write(`${fitted(text, widthOfTerminal(stderr))}\n`),
+    out: (text) => void stdout.write(`${escapeInvisible(text)}\n`),
+    err: (text) => void stderr.write(`${fitted(escapeInvisible(text), widthOfTerminal(stderr))}\n`),
     interactive: stderr.isTTY,
     colours: { out: coloursFor({ stream: stdout, env }), err: coloursFor({ stream: stderr, env }) },
     get columns() {
@@ -55,6 +64,7 @@ export function processIo(): Io {
     },
     live: () => liveLines(stderr, [stdout]),
     ask: stdin.isTTY && stderr.isTTY ? (question, options) => ask(question, { signal, ...options }) : undefined,
+    readInput: () => text(stdin),
     env,
     cwd: process.cwd(),
     signal,
@@ -102,6 +112,8 @@ async function ask(
 /** The stop of a service takes at most 20 s, and some seconds more for its connections. Supervisors are set to wait 30 s. */
 const STOP_LIMIT_MS = 25_000;
 
+const PASSED_ON_WITHIN_MS = 1_000;
+
 async function endAfterLimit(): Promise<void> {
   await systemClock.sleep(STOP_LIMIT_MS);
   endNow(`the stop took longer than ${formatDuration(STOP_LIMIT_MS)}.`, 1);
@@ -120,34 +132,55 @@ function exitCodeAfter(name: NodeJS.Signals): number {
 /** Signals and uncaught errors stop the command in order, so that a private Redis is stopped as well and no event is lost. */
 function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
   const stopping = new AbortController();
+  let first: { name: NodeJS.Signals; at: number } | undefined;
   const stop = (name: NodeJS.Signals): void => {
+    const now = systemClock.now();
+    // A key that is pressed once arrives twice: npm passes Ctrl+C on to a process that the terminal has sent it to as well.
+    const isPassedOn =
+      process.env['npm_execpath'] !== undefined && name === first?.name && now - first.at < PASSED_ON_WITHIN_MS;
+    if (isPassedOn) return;
     if (stopping.signal.aborted) endNow(`a second signal (${name}) ended the process at once.`, exitCodeAfter(name));
+    first = { name, at: now };
     stopping.abort(new Error(`Stopped by ${name}.`));
   };
   onAbort(stopping.signal, () => void endAfterLimit());
-  const hadTerminal = isatty(process.stderr.fd);
+  // A service in the background of a terminal may have only its input from there.
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd));
   let hangUp: (() => void) | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop);
   process.on('SIGHUP', () => {
     // A closed terminal sends the same signal; it is then no longer a terminal.
-    const terminalHasGone = hadTerminal && !isatty(process.stderr.fd);
+    const terminalHasGone = terminals.some((fd) => !isatty(fd));
+    // The shell of a terminal sends it again.
+    if (stopping.signal.aborted) return;
     if (hangUp === undefined || terminalHasGone) stop('SIGHUP');
     else hangUp();
   });
-  // `changefeed tail | head`: the reader has closed the pipe, which is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    stopping.abort(new Error('The reader of standard output has closed it.'));
-  });
-  // Most likely a promise that a handler does not await.
+  // `changefeed tail | head`: the reader has closed the pipe (EPIPE) or the terminal (EIO), which is not an error. What is written from
+  // then on is lost, so the stop is as silent as it has to be.
+  for (const [name, stream] of [
+    ['output', process.stdout],
+    ['error', process.stderr],
+  ] as const)
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+      stopping.abort(new Error(`The reader of standard ${name} has closed it.`));
+    });
+  void untilNpmEnds(process.env).then(() => stopping.abort(new Error('The npm that started the process has ended.')));
+  // Most likely a promise that a handler does not await. The first error is reported; until the handlers have stopped there may be more.
+  let isReported = false;
   process.on('uncaughtException', (error: unknown) => {
+    process.exitCode = 1;
+    if (isReported) return;
+    isReported = true;
+    const place = placeIn(error instanceof Error ? (error.stack ?? '') : '');
+    const where = place === undefined ? '' : ` at ${place}`;
+    const message = messageOf(error).replace(/[.!?]?$/, (end) => end || '.');
     const stack = process.env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
     process.stderr.write(
-      `changefeed: an error outside of any awaited call (a promise that a handler does not await?): ${messageOf(error)} Stopping; nothing is lost. [CF_INTERNAL]${stack}\n`,
+      `changefeed: an error outside of any awaited call (a promise that a handler does not await?)${where}: ${message} Stopping; nothing is lost. [CF_HANDLER_UNCAUGHT]${stack}\n`,
     );
-    process.exitCode = 1;
-    if (stopping.signal.aborted) process.exit(1);
-    stopping.abort(error);
+    stopping.abort(new Error('Stopped by the error above.', { cause: error }));
   });
   return { signal: stopping.signal, onHangUp: (act) => (hangUp = act) };
 }

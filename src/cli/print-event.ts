@@ -1,7 +1,8 @@
 /** An event as a line a person can read: what changed, from what to what. */
+import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 import { differingParts } from './differing-parts.js';
-import { type Colours, cut, printable, widthOf } from './text.js';
+import { type Colours, cut, noColours, printable, widthOf } from './text.js';
 
 /** The fields that tell a person which record this is, in this order. */
 const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type', 'id'] as const;
@@ -15,8 +16,11 @@ const FITS = [
   { changes: 1, places: 24 },
   { changes: 1, places: 16 },
   { changes: 1, places: 10 },
-] as const;
-type Fit = (typeof FITS)[number];
+] as const satisfies readonly Fit[];
+interface Fit {
+  changes: number;
+  places: number;
+}
 const SMALLEST: Fit = FITS[7];
 /** Titles begin in one column, also behind the longest name of an object: a line of 80 columns has no room for two columns of names. */
 const TYPE_PLACES = 'person_activity created'.length;
@@ -87,6 +91,29 @@ function painted(pieces: readonly Piece[], columns: number): string {
     left = shown === text ? left - widthOf(text) : 0;
   }
   return result;
+}
+
+/** The same in words, without time and colours, for what is about an event: a dead letter, a decision. */
+export function eventWords(event: ChangeEvent, places: number): { what: string; title: string; changes: string[] } {
+  const { data } = event;
+  const [, object = '', ...verb] = event.type.split('.');
+  const text = (pieces: readonly Piece[]): string => pieces.map((piece) => piece.text).join('');
+  const fit = { changes: 1, places };
+  const about = text([...duePieces(data, noColours), ...detailPieces(data, noColours)]);
+  return {
+    what: printable(`${object} ${verb.join('.')}`),
+    title: text(titlePieces(event, { fit, about: undefined, colours: noColours })) || printable(event.subject),
+    changes: [
+      ...(about === '' ? [] : [about]),
+      ...data.changes.map((change) => text(changePieces([change], fit, noColours))),
+    ],
+  };
+}
+
+/** What a person calls a record; undefined where it has no name. */
+export function recordTitle(record: CrmRecord, places: number): string | undefined {
+  const field = TITLE_FIELDS.find((name) => name !== 'id' && typeof record[name] === 'string' && record[name] !== '');
+  return field === undefined ? undefined : formatValue(record[field], places);
 }
 
 function titlePieces(
@@ -179,7 +206,7 @@ function isTime(value: unknown): value is string {
 }
 
 /** `2026-03-01 21:30`, in local time, like the time at the beginning of the line. This locale writes a day as the API does. */
-function localTime(iso: string): string {
+export function localTime(iso: string): string {
   return new Date(iso).toLocaleString('sv-SE').slice(0, 16);
 }
 

@@ -26,7 +26,7 @@ export function probeText(
 }
 
 function listText(list: ProbedList, { colours, row }: Page): string {
-  const { validators, latency } = list;
+  const { latency } = list;
   const lines = [
     row('page size', sizesText(list)),
     row('end of list', list.end === null ? 'not reached' : END[list.end]),
@@ -43,7 +43,6 @@ function listText(list: ProbedList, { colours, row }: Page): string {
     row('empty values', list.empties),
     row('references', referencesText(list)),
     row('latency', `p50 ${latency.p50} ms, p95 ${latency.p95} ms; ${kilobytes(list.pageBytes)} a page`),
-    row('validators', validatorsText(validators)),
   ];
   const head = `${colours.bold(list.list)}  ${list.path}  ${count(list.requests, 'request')}, ${count(list.records, 'record')}`;
   return [head, ...lines.flat()].join('\n');
@@ -127,13 +126,6 @@ function referencesText({ references, withoutId }: ProbedList): string {
   const shares = Object.entries(references).map(([field, share]) => `${field} ${percent(share)}`);
   const without = withoutId > 0 ? [`${count(withoutId, 'record')} without an id`] : [];
   return [...shares, ...without].join(', ');
-}
-
-function validatorsText({ etag, lastModified, notModified }: ProbedList['validators']): string {
-  const offered = [...(etag ? ['ETag'] : []), ...(lastModified ? ['Last-Modified'] : [])];
-  if (offered.length === 0) return 'no ETag, no Last-Modified';
-  const answer = notModified === null ? 'not tried' : notModified ? '304 for an unchanged page' : 'but never 304';
-  return `${offered.join(' and ')}; ${answer}`;
 }
 
 const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;

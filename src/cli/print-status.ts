@@ -1,5 +1,5 @@
 /** The status as a page for a terminal. */
-import { shares } from '../observability/budget-use.js';
+import { adviceText, shares } from '../observability/budget-use.js';
 import { isError } from '../observability/problems.js';
 import type {
   ListStatus,
@@ -10,7 +10,7 @@ import type {
   WorkspaceStatus,
 } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
-import { type Colours, count, fitted, fittedTable, hanging } from './text.js';
+import { type Colours, count, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
 type HeldCreations = Omit<NonNullable<ListStatus['heldCreations']>, 'since'>;
 
@@ -18,16 +18,30 @@ interface Warned {
   heldRemovals: { count: number; of: number } | null;
   heldCreations: HeldCreations | null;
   silence: ListStatus['silence'];
+  unreadable: ListStatus['unreadable'];
 }
 
-/** @param columns width of the terminal; tables and sentences that are wider are continued on further lines */
-export function statusText(status: Status, colours: Colours, columns = Infinity): string {
-  const nowMs = Date.parse(status.at);
-  const page = { nowMs, colours, columns };
+export interface StatusTextOptions {
+  colours: Colours;
+  /** Width of the terminal; tables and sentences that are wider are continued on further lines. @defaultValue without limit */
+  columns?: number | undefined;
+  /** Also the counts of each sweep, what the budget was used for, the shortcuts, and errors that are over. @defaultValue false */
+  verbose?: boolean;
+}
+
+/**
+ * What an operator can act on: problems, subscriptions, lists. With six lists and three subscriptions it fits on a terminal of 80 × 24 when all
+ * is well.
+ */
+export function statusText(
+  status: Status,
+  { colours, columns = Infinity, verbose = false }: StatusTextOptions,
+): string {
+  const page = { nowMs: Date.parse(status.at), colours, columns, verbose };
   return [
-    ...(status.problems.length === 0 ? [] : [problemsText(status.problems, page)]),
-    ...status.workspaces.map((workspace) => workspaceText(workspace, page)),
+    problemsText(status.problems, page),
     subscriptionsText(status.subscriptions, page),
+    ...status.workspaces.map((workspace) => workspaceText(workspace, page)),
     processesText(status.processes, page),
   ].join('\n\n');
 }
@@ -36,14 +50,19 @@ interface Page {
   nowMs: number;
   colours: Colours;
   columns: number;
+  verbose: boolean;
 }
 
 /** The most severe first. */
-function problemsText(problems: readonly Problem[], { nowMs, colours: { red, yellow, bold }, columns }: Page): string {
+function problemsText(
+  problems: readonly Problem[],
+  { nowMs, colours: { red, yellow, green, bold }, columns }: Page,
+): string {
+  if (problems.length === 0) return green('all is well');
   const lines = problems.map((problem) => {
     const since = problem.since === null ? '' : `for ${formatDuration(nowMs - Date.parse(problem.since))}: `;
     const paint = isError(problem) ? red : yellow;
-    const text = hanging(`  ${problem.kind}  ${since}${problem.message}`, columns);
+    const text = hanging(`  ${problem.kind}  ${since}${printable(problem.message)}`, columns);
     return text.replace(problem.kind, paint(problem.kind));
   });
   return [bold(count(problems.length, 'problem')), ...lines].join('\n');
@@ -67,9 +86,11 @@ function processesText(processes: readonly ProcessStatus[], page: Page): string 
 
 function workspaceText({ name, budget, advice, logLength, lists: all }: WorkspaceStatus, page: Page): string {
   const { bold, yellow } = page.colours;
-  const paused = budget.pausedMs > 0 ? yellow(`, paused for ${formatDuration(budget.pausedMs)} after a 429`) : '';
-  const lowered = budget.allowed < budget.requests ? yellow(`, ${budget.allowed} allowed after a 429`) : '';
-  const head = `${bold(`workspace ${name}`)}  budget ${count(budget.requests, 'request')} per ${budget.perSeconds} s${lowered}${paused}  log ${count(logLength, 'event')}`;
+  const { requests, perSeconds, allowed, pausedMs, lastMinute } = budget;
+  const lowered = allowed < requests ? yellow(`, ${allowed} allowed after a 429`) : '';
+  const paused = pausedMs > 0 ? yellow(`, paused for ${formatDuration(pausedMs)} after a 429`) : '';
+  const used = lastMinute.requests === 0 ? '' : `, ${percent(lastMinute.share)} used`;
+  const head = `${bold(`workspace ${name}`)}  budget ${count(requests, 'request')} per ${perSeconds} s${used}${lowered}${paused}  log ${count(logLength, 'event')}`;
   const rowsIn = (colours: Colours): string[][] =>
     all.map((list) => [
       list.list,
@@ -79,12 +100,35 @@ function workspaceText({ name, budget, advice, logLength, lists: all }: Workspac
       lastSweepText(list, { ...page, colours }),
     ]);
   const lists = fittedTable(['list', 'swept', 'records', 'as of', 'last complete sweep'], rowsIn, page);
-  const errors = all.flatMap((list) => lastErrorText(list, page));
-  const use = budget.lastMinute.requests === 0 ? [] : [hanging(useText(budget), page.columns)];
-  const used = all.flatMap((list) => shortcutsText(list, page));
-  return [head, lists, ...errors, ...used, ...use, ...(advice === null ? [] : [`to halve the delay: ${advice}`])].join(
-    '\n',
+  const more = page.verbose ? detailLines(all, budget, page) : recentErrors(all, page);
+  const hint = advice.length === 0 ? [] : [fitted(`for fresher lists: ${adviceText(advice)}`, page.columns)];
+  return [fitted(head, page.columns), lists, ...more, ...hint].join('\n');
+}
+
+function detailLines(lists: readonly ListStatus[], budget: WorkspaceStatus['budget'], page: Page): string[] {
+  return [
+    ...lists.flatMap((list) => lastErrorText(list, page)),
+    ...lists.flatMap((list) => shortcutsText(list, page)),
+    ...(budget.lastMinute.requests === 0 ? [] : [hanging(useText(budget), page.columns)]),
+  ];
+}
+
+/** An error that is over is shown for this time. */
+const RECENT_MS = 900_000;
+
+/** One line for all lists whose last error is over but recent. */
+function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: { dim } }: Page): string[] {
+  const errors = lists.flatMap(({ list, failure, lastError }) =>
+    failure === null && lastError !== null
+      ? [{ list, code: lastError.code, agoMs: nowMs - Date.parse(lastError.at) }]
+      : [],
   );
+  const recent = errors.filter(({ agoMs }) => agoMs < RECENT_MS).sort((one, other) => one.agoMs - other.agoMs);
+  const [last] = recent;
+  if (last === undefined) return [];
+  const codes = [...new Set(recent.map(({ code }) => code))].join(', ');
+  const ago = formatDuration(Math.max(0, last.agoMs));
+  return [dim(cut(`last error ${ago} ago, over: ${codes} (${recent.map(({ list }) => list).join(', ')})`, columns))];
 }
 
 /** Singular and plural. */
@@ -108,15 +152,18 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, columns, colour
 }
 
 /** How often, and when next. */
-function scheduleText(list: ListStatus, { nowMs, colours: { cyan, yellow } }: Page): string {
+function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): string {
+  const { cyan, yellow } = colours;
   const { enabled, dueAt, scheduling, intervalMs, idleMs, failure, sweeping } = list;
   if (!enabled) return 'off';
   if (dueAt === null) return '—';
-  if (sweeping?.running === true) return cyan(`sweeping: page ${sweeping.pages.toLocaleString('en')}`);
-  if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
   const leftMs = Date.parse(dueAt) - nowMs;
   const next = leftMs < 1_000 ? 'now' : `in ${formatDuration(leftMs)}`;
-  if (failure !== null) return `again ${next}`;
+  if (failure !== null) return colours.red(`failing, again ${next}`);
+  if (sweeping?.running === true)
+    return cyan(verbose ? `sweeping: page ${sweeping.pages.toLocaleString('en')}` : 'sweeping');
+  if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
+  if (!verbose && scheduling !== 'automatic') return next;
   if (scheduling === 'fixed') return `every ${formatDuration(intervalMs ?? 0)}, ${next}`;
   return scheduling === 'idle' ? `every ${formatDuration(idleMs ?? 0)} if idle, ${next}` : 'continuously';
 }
@@ -128,7 +175,10 @@ function lastErrorText({ list, failure, lastError }: ListStatus, { nowMs, column
   const { attempts } = failure ?? {};
   if (attempts !== undefined)
     return [dim(`  last error of ${list}: ${ago} ago, ${lastError.code}, ${count(attempts, 'attempt')} failed`)];
-  return hanging(`  last error of ${list}: ${ago} ago, over: ${lastError.code} ${lastError.message}`, columns)
+  return hanging(
+    `  last error of ${list}: ${ago} ago, over: ${lastError.code} ${printable(lastError.message)}`,
+    columns,
+  )
     .split('\n')
     .map(dim);
 }
@@ -145,43 +195,45 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-function freshnessText({ baselineAt, freshness, failure, late }: ListStatus, { nowMs, colours }: Page): string {
+function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours }: Page): string {
   const age =
     baselineAt === null || freshness === null
       ? colours.yellow('no baseline yet')
       : `${formatDuration(freshness.ageMs)} ago`;
-  if (failure !== null)
-    return `${age}, ${colours.red(`failing for ${formatDuration(nowMs - Date.parse(failure.since))}`)}`;
   return late ? `${age}, ${colours.red('late')}` : age;
 }
 
-/** "0 events" alone would read like a fault, so the number of records seen is shown with it. */
-function lastSweepText(list: ListStatus, { nowMs, columns, colours: { yellow } }: Page): string {
-  const { lastSweep } = list;
+/** What is to be decided about a list is a problem, and above. */
+function lastSweepText({ lastSweep }: ListStatus, { verbose }: Page): string {
   if (lastSweep === null) return '—';
-  const warnings = warningTexts(list, nowMs).map((warning) => yellow(`${warning}; `));
-  return `${warnings.join('')}${count(lastSweep.pages, 'page')} in ${formatDuration(lastSweep.tookMs)}: ${columns < ROOMY ? changesText(lastSweep) : countsText(lastSweep)}`;
+  const took = formatDuration(lastSweep.tookMs);
+  if (verbose) return `${count(lastSweep.pages, 'page')} in ${took}: ${countsText(lastSweep)}`;
+  return `${changesText(lastSweep)} in ${took}`;
 }
 
-/** From this width on, all counts of a sweep fit into its cell. */
-const ROOMY = 120;
-
-function changesText({
-  counts: { seen: _, unchanged: __, ...changes },
-}: Pick<NonNullable<ListStatus['lastSweep']>, 'counts'>): string {
-  const parts = Object.entries(changes).filter(([, number]) => number > 0);
-  return parts.length === 0 ? 'no changes' : parts.map(([kind, number]) => `${number} ${kind}`).join(', ');
+function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'counts'>): string {
+  const { created = 0, edited = 0, refreshed = 0, deleted = 0 } = counts;
+  const changes = created + edited + refreshed + deleted;
+  return changes === 0 ? 'no changes' : count(changes, 'change');
 }
 
 /** What a person should decide or check about a list. */
-export function warningTexts({ heldRemovals, heldCreations, silence }: Warned, nowMs: number): string[] {
+export function warningTexts({ heldRemovals, heldCreations, silence, unreadable }: Warned, nowMs: number): string[] {
   return [
     ...(heldRemovals === null
       ? []
       : [`${heldRemovals.count} of ${heldRemovals.of} records vanished at once and are held until accept-removals`]),
     ...(heldCreations === null ? [] : [heldCreationsText(heldCreations)]),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),
+    ...(unreadable.length === 0 ? [] : [unreadableText(unreadable)]),
   ];
+}
+
+function unreadableText(unreadable: ListStatus['unreadable']): string {
+  const named = unreadable
+    .slice(0, 3)
+    .map(({ id, page, reason }) => `${id === null ? 'one' : JSON.stringify(id)} on page ${page} (${reason})`);
+  return `records that cannot be read are left as they were: ${named.join(', ')}; correct them in the CRM`;
 }
 
 function heldCreationsText({ count: fresh, of, known, replaced }: HeldCreations): string {
@@ -213,49 +265,37 @@ function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: P
     subscriptions.map((one) => [
       nameText(one, colours),
       one.handler,
-      one.on.join(' '),
-      ...(one.unreadable === null ? numbersOf(one, colours) : ['unknown']),
+      patternsText(one, page),
+      ...(one.unreadable === null ? numbersOf(one, { ...page, colours }) : ['unknown']),
     ]);
-  const heads = ['subscription', 'handler', 'on', 'lag', 'waiting', 'active', 'delayed', 'dead'];
-  return [fittedTable(heads, rowsIn, page), ...troubleLines(subscriptions, page)].join('\n');
+  const queue = page.verbose ? ['waiting', 'active'] : [];
+  return fittedTable(['subscription', 'handler', 'on', 'lag', ...queue, 'delayed', 'dead'], rowsIn, page);
+}
+
+function patternsText({ on }: SubscriptionStatus, { verbose }: Page): string {
+  const [first = '', ...others] = on;
+  return verbose ? on.join(' ') : `${first}${others.length === 0 ? '' : ` +${others.length}`}`;
 }
 
 function numbersOf(
   { lagEvents, lagSeconds, waiting, active, delayed, dead }: SubscriptionStatus,
-  { yellow, red }: Colours,
+  { verbose, colours: { yellow, red } }: Page,
 ): string[] {
   return [
     lagEvents === 0 ? 'none' : yellow(`${count(lagEvents, 'event')}, ${formatDuration(lagSeconds * 1_000)}`),
-    String(waiting),
-    String(active),
+    ...(verbose ? [String(waiting), String(active)] : []),
     String(delayed),
     dead === 0 ? '0' : red(String(dead)),
   ];
 }
 
 function nameText(
-  { name, paused, disabled, failingSince, unreadable }: SubscriptionStatus,
+  { name, paused, disabled, failingSince, stalled, unreadable }: SubscriptionStatus,
   { red, yellow }: Colours,
 ): string {
   if (unreadable !== null) return `${name} ${red('(UNREADABLE)')}`;
   if (disabled !== null) return `${name} ${red('(DISABLED)')}`;
+  if (stalled !== null) return `${name} ${red('(STALLED)')}`;
   if (paused) return `${name} ${yellow('(paused)')}`;
   return failingSince === null ? name : `${name} ${yellow('(failing)')}`;
-}
-
-/** Subscriptions that deliver nothing, with the reason; below the table because reasons are long. */
-function troubleLines(
-  subscriptions: readonly SubscriptionStatus[],
-  { nowMs, columns, colours: { red, yellow } }: Page,
-): string[] {
-  return subscriptions.flatMap(({ name, disabled, failingSince }) => {
-    if (disabled !== null) {
-      const { at, reason, missing } = disabled;
-      const lost = missing ? ', it misses events that log.retention dropped' : '';
-      const text = `${name}: disabled since ${at}${lost} (changefeed enable ${name} continues it): ${reason}`;
-      return fitted(text, columns).split('\n').map(red);
-    }
-    if (failingSince === null) return [];
-    return [yellow(`${name}: every attempt has failed for ${formatDuration(nowMs - Date.parse(failingSince))}`)];
-  });
 }

@@ -1,6 +1,7 @@
 /** The schema of a list as a TypeScript interface. */
 import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
 import { descriptorOf, LIST_NAMES, nameOf as nameOfList, type ListRef } from '../crm/lists/lists.js';
+import { escapeInvisible } from '../runtime/printable.js';
 
 type SeenField = ListSchema['fields'][number];
 
@@ -53,9 +54,9 @@ function percent(share: number): string {
   return rounded === 100 ? 'more than 99.9 %' : `${rounded} %`;
 }
 
-/** A name that is not an identifier is quoted; reserved words are allowed as property names. */
+/** A name that is not an identifier is quoted, with nothing invisible in it; reserved words are allowed as property names. */
 function nameText(name: string): string {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : escapeInvisible(JSON.stringify(name));
 }
 
 /** The most frequent first, null last. A field that was always null has an unknown type. */

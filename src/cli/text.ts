@@ -2,6 +2,8 @@
 import measure from 'fast-string-truncated-width';
 import pc from 'picocolors';
 
+export { printable } from '../runtime/printable.js';
+
 const SEGMENTER = new Intl.Segmenter('ko');
 
 /** `1 page`, `1,204 pages`. */
@@ -29,11 +31,6 @@ function beginning(text: string, columns: number): string {
     kept += segment;
   }
   return kept;
-}
-
-/** On one line and without control characters: records hold user input, which could otherwise control the terminal. */
-export function printable(text: string): string {
-  return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
 const GAP = '  ';

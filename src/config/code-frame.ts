@@ -1,6 +1,11 @@
-/** The lines of a configuration around a problem, for a person to see. Values that may be secrets are covered. */
+/** The lines of a configuration around a problem, for a person to see. Texts and numbers are covered, because any of them may be a secret. */
 import stringWidth from 'fast-string-truncated-width';
-import type { Position, Range } from './syntax.js';
+
+/** From 1. */
+export interface Position {
+  line: number;
+  column: number;
+}
 
 const LINES_BEFORE = 2;
 /** Where there is no terminal. */
@@ -10,14 +15,9 @@ const SHORTEST_LINE = 20;
 const SEGMENTER = new Intl.Segmenter('ko');
 const COVER = '•';
 
-export interface FrameOptions {
-  secrets: readonly Range[];
-  /** Width of the terminal. @defaultValue 100 columns of each line */
-  columns?: number | undefined;
-}
-
-export function codeFrame(text: string, { line, column }: Position, { secrets, columns }: FrameOptions): string {
-  const all = covered(text, secrets).split(/\r?\n/);
+/** @param columns the width of the terminal; undefined: 100 columns of each line */
+export function codeFrame(text: string, { line, column }: Position, columns?: number): string {
+  const all = covered(text).split(/\r?\n/);
   const digits = String(line).length;
   const margin = `    ${' '.repeat(digits)} | `.length;
   const longest = columns === undefined ? LONGEST_LINE : Math.max(SHORTEST_LINE, columns - margin);
@@ -49,12 +49,28 @@ function startOf(line: string, column: number, longest: number): number {
   return start;
 }
 
-/** Each character of a secret but its quotation marks becomes a dot, so that columns stay the same. */
-function covered(text: string, secrets: readonly Range[]): string {
-  return secrets.reduce((result, { start, end }) => {
-    const inside = result.slice(start, end).replace(/[^'"`\n\r]/g, COVER);
-    return result.slice(0, start) + inside + result.slice(end);
-  }, text);
+// A text in quotation marks; without an end, up to the end of its line.
+const TEXT = /"(?:\\.|[^"\\\n])*(?:"|$)|'(?:\\.|[^'\\\n])*(?:'|$)|`(?:\\.|[^`\\])*(?:`|$)/gm;
+// A shorter one is no secret.
+const NUMBER = /(?<=[:[,]\s*)-?\d[\w.+-]{3,}/g;
+const WORD = /[^\s"'`,:;=(){}[\]]+/g;
+const AFTER_SECRET_NAME =
+  /(?<=(?:token|secret|passw|url|key|auth)[\w"']*\s*[:=]\s*)(?:["'`](?:\\.|[^"'`\\\n])*|[^\s"'`,;{}[\]]+)/gi;
+
+/** Each character becomes a dot, so that columns stay the same. Where a quotation mark is missing, every word but keys is covered. */
+function covered(text: string): string {
+  const hasAllMarks = (line: string): boolean => (line.replace(/\\./g, '').match(/["'`]/g) ?? []).length % 2 === 0;
+  const original = text.split('\n');
+  return coverIn(coverIn(coverIn(text, AFTER_SECRET_NAME), TEXT), NUMBER)
+    .split('\n')
+    .map((line, at) => (hasAllMarks(original[at] ?? '') ? line : coverIn(line, WORD)))
+    .join('\n');
+}
+
+function coverIn(text: string, part: RegExp): string {
+  return text.replace(part, (found, at: number) =>
+    /^["']?\s*:/.test(text.slice(at + found.length)) ? found : found.replace(/(?!^["'`])(?!["'`]$)[^\n\r]/g, COVER),
+  );
 }
 
 /** The columns of a line from `from`, at most `longest`; a sign shows where something is left out. */

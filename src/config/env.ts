@@ -28,11 +28,12 @@ export function configFromEnvironment(env: Env): Config {
     subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
   };
   return parseConfig(raw, {
-    source: 'No configuration file was found, and the environment is not enough',
+    source:
+      'No configuration file was found ("changefeed init" writes one, "changefeed demo" needs none), and the environment variables do not replace one',
     redisUrl: envValue(env, 'REDIS_URL'),
     remedyOf: (path) => {
       const variable = VARIABLE_OF[path];
-      return variable && `Set ${variable}, or write a changefeed.config.json with this field.`;
+      return variable && `Set ${variable}, or run changefeed init.`;
     },
   });
 }

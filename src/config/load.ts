@@ -1,16 +1,16 @@
 /** Finds the configuration file, reads or runs it, and checks the result. */
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { collectProblems, type CollectedProblem } from '../schema-kit/collected-problems.js';
+import { userFrame } from '../runtime/user-frame.js';
+import { whileCollecting, type CollectedProblem } from '../schema-kit/collected-problems.js';
 import { pathIn } from '../schema-kit/explain.js';
-import { codeFrame } from './code-frame.js';
+import { codeFrame, type Position } from './code-frame.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
 import { parseConfig, type Place, type Problem } from './parse.js';
 import type { Config } from './schema.js';
-import { withSyntax, type Position, type Syntax } from './syntax.js';
+import { faultInJson, optionInJson } from './json-text.js';
 
 export interface LoadOptions {
   /** @defaultValue the working directory of the process */
@@ -33,8 +33,6 @@ export interface LoadedConfig {
   files: readonly string[];
 }
 
-/** The folder of the compiled program, or of its source: what is in it is not a file of the user. */
-const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
 /** The names that are searched for, in this order. */
 export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${extension}`);
@@ -56,12 +54,10 @@ export async function loadConfig({
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
   const view = { cwd, columns };
-  const read =
-    extname(file) === '.json' ? readJson({ file, source, env, view }) : await runCode({ file, source, view, library });
-  const locate = (option: readonly PropertyKey[]): Place | undefined =>
-    placeIn(file, view, (syntax) => syntax.optionAt(option));
-  const { raw, files, collected } = read;
-  const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), locate, collected });
+  const inFile = { file, source, view };
+  const read = extname(file) === '.json' ? readJson(inFile, env) : await runCode(inFile, library);
+  const { raw, files, ...found } = read;
+  const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), ...found });
   return { config, source, files };
 }
 
@@ -76,6 +72,15 @@ interface Read {
   files: readonly string[];
   /** Problems that were found while it was read. */
   collected: readonly Problem[];
+  /** Where an option stands. Only JSON shows it: code is evaluated, and its values have no places. */
+  locate?: (path: readonly PropertyKey[]) => Place;
+}
+
+interface InFile {
+  file: string;
+  /** Its name, for messages. */
+  source: string;
+  view: View;
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
@@ -97,21 +102,25 @@ function nameOf(file: string, cwd: string): string {
   return name.startsWith('..') ? file : name;
 }
 
-function readJson({ file, source, env, view }: { file: string; source: string; env: Env; view: View }): Read {
+function readJson({ file, source, view }: InFile, env: Env): Read {
   const text = readText(file, source);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    // The parser quotes the text around the error, which may be a token: the message has only the position.
-    throw syntaxError(file, source);
+    // The parser of the platform quotes the text around the error, which may be a token.
+    const fault = faultInJson(text);
+    if (fault === undefined) throw unloadable(source, 'it cannot be read as JSON. Correct the file');
+    throw broken(
+      `it cannot be read as JSON: ${fault.reason}`,
+      placeAt(text, positionOf(text, fault.at), { source, view }),
+    );
   }
   const { value, problems } = replaceVariables(json, env);
-  const collected = problems.map((sentence) => ({
-    sentence,
-    place: placeIn(file, view, (syntax) => syntax.optionAt(pathIn(sentence))),
-  }));
-  return { raw: value, files: [file], collected };
+  const locate = (path: readonly PropertyKey[]): Place =>
+    placeAt(text, positionOf(text, optionInJson(text, path)), { source, view });
+  const collected = problems.map((sentence) => ({ sentence, place: locate(pathIn(sentence)) }));
+  return { raw: value, files: [file], collected, locate };
 }
 
 function readText(file: string, source: string): string {
@@ -122,52 +131,33 @@ function readText(file: string, source: string): string {
   }
 }
 
-/** Where something stands in a file; undefined when the file cannot be read any more, or does not show it. */
-function placeIn(
-  file: string,
-  { cwd, columns }: View,
-  find: (syntax: Syntax) => Position | undefined,
-): Place | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-  return withSyntax({ text, file }, (parsed) => {
-    const at = parsed.outcome === 'parsed' ? find(parsed.syntax) : undefined;
-    if (at === undefined || parsed.outcome !== 'parsed') return undefined;
-    return { ...at, file: nameOf(file, cwd), frame: codeFrame(text, at, { secrets: parsed.syntax.secrets, columns }) };
-  });
+function positionOf(text: string, offset: number): Position {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
-/** The error of a file that is not valid code or JSON. Without its text: what is a secret there is not known. */
-function syntaxError(file: string, source: string, cause?: unknown): ChangefeedError {
-  const kind = extname(file) === '.json' ? 'it cannot be read as JSON' : 'it has a syntax error';
-  const parsed = withSyntax({ text: readText(file, source), file }, (found) => found);
-  if (parsed?.outcome !== 'invalid') return unloadable(source, `${kind}. Correct the file`, cause);
-  const { line, column } = parsed.at;
-  return unloadable(`${source}:${line}:${column}`, `${kind}. Correct the syntax there`, cause);
+function placeAt(
+  text: string,
+  at: Position,
+  { source, view: { columns } }: Pick<InFile, 'source' | 'view'>,
+): Required<Place> {
+  return { ...at, file: source, frame: codeFrame(text, at, columns) };
 }
 
-interface Code {
-  file: string;
-  source: string;
-  view: View;
-  library: () => Promise<object>;
+/** The error of a file that is not valid code or JSON. */
+function broken(problem: string, { file, line, column, frame }: Required<Place>, cause?: unknown): ChangefeedError {
+  const message = `${file}:${line}:${column}: ${problem}. Correct the syntax there.`;
+  const report = [message, frame].join('\n');
+  return new ChangefeedError('CF_CONFIG_UNLOADABLE', { message, source: file, report, cause });
 }
 
-async function runCode({ file, source, view, library }: Code): Promise<Read> {
+async function runCode({ file, source, view }: InFile, library: () => Promise<object>): Promise<Read> {
   let evaluated: { value: Evaluated; problems: readonly CollectedProblem[] };
   try {
     const own = await library();
-    evaluated = await collectProblems(() => evaluate(file, own));
+    evaluated = await whileCollecting(() => evaluate(file, own));
   } catch (error) {
-    const broken = withSyntax({ text: readText(file, source), file }, (found) => found.outcome) === 'invalid';
-    if (broken) throw syntaxError(file, source, error);
-    const place = siteIn(error instanceof Error ? (error.stack ?? '') : '');
-    const where = place === undefined ? source : `${nameOf(place.file, view.cwd)}:${place.line}`;
-    throw unloadable(where, `running it failed: ${firstLine(error)}. Correct the file`, error);
+    throw syntaxError(error, view) ?? failedRun(error, { source, view });
   }
   const { module, files } = evaluated.value;
   if (typeof module === 'object' && module !== null && 'default' in module && module.default !== undefined) {
@@ -176,22 +166,26 @@ async function runCode({ file, source, view, library }: Code): Promise<Read> {
   throw unloadable(source, 'it has no default export. Write: export default defineConfig({ … })');
 }
 
-function placed({ sentence, name, stack }: CollectedProblem, view: View): Problem {
-  const site = siteIn(stack);
-  if (site === undefined) return { sentence };
-  const call = { name, line: site.line };
-  return { sentence, place: placeIn(site.file, view, (syntax) => syntax.argumentAt(call, pathIn(sentence))) };
+/** The loader (jiti) names the reason and the place in its message. The file may be one that the configuration imports. */
+function syntaxError(error: unknown, view: View): ChangefeedError | undefined {
+  const [, reason, file, line, column] = /^ParseError: (.*?)\.?\s*\n\s*(.+):(\d+):(\d+)$/.exec(messageOf(error)) ?? [];
+  if (reason === undefined || file === undefined) return undefined;
+  const source = nameOf(file, view.cwd);
+  const at = { line: Number(line), column: Number(column) + 1 };
+  return broken(`it has a syntax error: ${reason}`, placeAt(readText(file, source), at, { source, view }), error);
 }
 
-/** The first place of a stack that is in a file of the user: neither in this package nor in another one. */
-function siteIn(stack: string): { file: string; line: number } | undefined {
-  for (const [, address = '', line = ''] of stack.matchAll(
-    /(?:at |\()((?:file:|\/|[A-Za-z]:\\)[^()\n]*?):(\d+):\d+\)?$/gm,
-  )) {
-    const file = address.startsWith('file:') ? fileURLToPath(address) : address;
-    if (!/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(PACKAGE)) return { file, line: Number(line) };
-  }
-  return undefined;
+function failedRun(error: unknown, { source, view }: Pick<InFile, 'source' | 'view'>): ChangefeedError {
+  const frame = userFrame(error instanceof Error ? (error.stack ?? '') : '');
+  const where = frame === undefined ? source : `${nameOf(frame.file, view.cwd)}:${frame.line}`;
+  return unloadable(where, `running it failed: ${firstLine(error)}. Correct the file`, error);
+}
+
+/** At the call that has the problem. */
+function placed({ sentence, stack }: CollectedProblem, { cwd }: View): Problem {
+  const frame = userFrame(stack);
+  // Its column is that of the compiled code.
+  return { sentence, place: frame && { line: frame.line, file: nameOf(frame.file, cwd) } };
 }
 
 function firstLine(error: unknown): string {

@@ -12,12 +12,11 @@ import { selectionProblems, withLists } from '../handlers/selection.js';
 import { isLoopback } from '../schema-kit/addresses.js';
 import { pathIn, sentenceOf, type Explained } from '../schema-kit/explain.js';
 import { listsOf, listsThatDisagree } from './lists.js';
-import type { Position } from './syntax.js';
-import { configSchema, type Config, type HttpConfig, type WorkspaceConfig } from './schema.js';
+import { configSchema, type Config, type ConfigInput, type HttpConfig, type WorkspaceConfig } from './schema.js';
 
 export interface ParseOptions {
-  /** First words of every message: the file, or "the environment". */
-  source: string;
+  /** First words of every message: the file, or "the environment". @defaultValue 'parseConfig' */
+  source?: string;
   /** `REDIS_URL`: wins over the configuration. */
   redisUrl?: string | undefined;
   remedyOf?: Explained['remedyOf'];
@@ -34,27 +33,36 @@ export interface Problem {
 }
 
 /** A place in a file of the configuration. */
-export interface Place extends Position {
+export interface Place {
   /** Relative to the working directory. */
   file: string;
+  /** From 1. */
+  line: number;
+  column?: number;
   /** The lines around it. */
-  frame: string;
+  frame?: string;
 }
 
 /**
  * Checks a whole configuration and fills in its defaults.
  * @throws ChangefeedError CF_CONFIG_INVALID with every problem found, one per line (and as `facts.problems`)
  */
-export function parseConfig(raw: unknown, options: ParseOptions): Config {
-  const { source, redisUrl, remedyOf = remedyInFile, locate = () => undefined, collected = [] } = options;
+export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
+  const {
+    source = 'parseConfig',
+    redisUrl,
+    remedyOf = remedyInFile,
+    locate = () => undefined,
+    collected = [],
+  } = options;
   const refuse = (sentences: readonly string[]): ChangefeedError => {
     const located = sentences.map((sentence) => ({ sentence, place: locate(pathIn(sentence)) }));
-    return invalidConfig(source, [...located, ...collected.filter((one) => !isSaidBy(one, sentences))]);
+    return invalidConfig(source, withoutRepeated([...located, ...collected]));
   };
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);
   if (!result.success) {
-    const sentences = result.error.issues.map((issue) => sentenceOf(issue, { raw, remedyOf }));
+    const sentences = result.error.issues.map((issue) => sentenceOf(issue, { schema: configSchema, raw, remedyOf }));
     throw refuse([...sentences, ...problems]);
   }
   const { workspaces, redis, log, deadLetters, serve, http, telemetry } = result.data;
@@ -62,7 +70,8 @@ export function parseConfig(raw: unknown, options: ParseOptions): Config {
     .map((one, index) => ({ one, path: `derive[${index}]` }))
     .filter(({ one }) => !isRefused(one));
   const lists = listsOf(workspaces);
-  const tokens = mirrorTokens(serve?.token, workspaces);
+  const tokens = workspaceTokens('serve.token', serve?.token, workspaces);
+  const hintTokens = workspaceTokens('serve.hintToken', serve?.hintToken, workspaces);
   const readers = [...subscriptions, ...derive];
   problems.push(
     ...repeated(workspaces.map((one, index) => ({ one, path: `workspaces[${index}]` }))),
@@ -75,6 +84,8 @@ export function parseConfig(raw: unknown, options: ParseOptions): Config {
     ...readers.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
     ...subscriptions.flatMap((subscription) => unknownTypes(subscription, derive)),
     ...tokens.problems,
+    ...hintTokens.problems,
+    ...sharedTokens(tokens, hintTokens),
     ...openToAll(http),
   );
   if (problems.length + collected.length > 0) throw refuse(problems);
@@ -85,17 +96,40 @@ export function parseConfig(raw: unknown, options: ParseOptions): Config {
     redis: { ...redis, url: redisUrl ?? redis.url },
     log,
     deadLetters,
-    serve: serve === undefined ? null : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace },
+    serve:
+      serve === undefined
+        ? null
+        : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace, hintTokens: hintTokens.byWorkspace },
     http,
     telemetry,
   };
 }
 
-/** A variable that is not set is reported at the option that uses it, if the option is checked. */
-function isSaidBy({ sentence }: Problem, sentences: readonly string[]): boolean {
-  const [, path = '', unset] = /^(.+?)(?: of [^:]*)?: (the environment variable .* is not set.*)$/.exec(sentence) ?? [];
-  if (unset === undefined) return false;
-  return sentences.some((one) => one.endsWith(`: ${unset}`) && (path.startsWith('env(') || one.startsWith(path)));
+/**
+ * A configuration as `defineConfig` returns it, checked; one that `parseConfig` or `loadConfig` has checked, as it is.
+ * @param source first words of every message
+ * @throws ChangefeedError CF_CONFIG_INVALID
+ */
+export function checkedConfig(given: ConfigInput | Config, source: string): Config {
+  return isChecked(given) ? given : parseConfig(given, { source });
+}
+
+/** By a value that only checking makes: a copy of a checked configuration with other options is one too. */
+function isChecked(given: ConfigInput | Config): given is Config {
+  const config = given as { log?: { retention?: { ageMs?: unknown } } } | null | undefined;
+  return typeof config?.log?.retention?.ageMs === 'number';
+}
+
+/** A variable that is not set is one problem, at the first option that uses it; where none is checked, at its env(). */
+function withoutRepeated(problems: readonly Problem[]): Problem[] {
+  const variableOf = ({ sentence }: Problem): string | undefined =>
+    /environment variable (\S+) is not set/.exec(sentence)?.[1];
+  const isOption = ({ sentence }: Problem): boolean => !sentence.startsWith('env(');
+  return problems.filter((one) => {
+    const variable = variableOf(one);
+    const same = problems.filter((other) => variableOf(other) === variable);
+    return variable === undefined || one === (same.find(isOption) ?? same[0]);
+  });
 }
 
 /**
@@ -111,12 +145,14 @@ export function invalidConfig(source: string, problems: readonly Problem[]): Cha
   const line = ({ sentence, place }: Problem): string =>
     place === undefined
       ? `${only === undefined ? indent : `${source}: `}${sentence}`
-      : `${indent}${place.file}:${place.line}:${place.column}: ${sentence}`;
+      : `${indent}${[place.file, place.line, place.column].filter((part) => part !== undefined).join(':')}: ${sentence}`;
   return new ChangefeedError('CF_CONFIG_INVALID', {
     message: text(problems.map(line)),
     source,
     problems: problems.map(({ sentence }) => sentence),
-    report: text(problems.map((one) => [line(one), ...(one.place === undefined ? [] : [one.place.frame])].join('\n'))),
+    report: text(
+      problems.map((one) => [line(one), ...(one.place?.frame === undefined ? [] : [one.place.frame])].join('\n')),
+    ),
   });
 }
 
@@ -212,24 +248,38 @@ function openToAll({ host, tokens, trustedProxy }: HttpConfig): string[] {
   ];
 }
 
-/** The mirror selects the workspace by the token, so each workspace needs its own. */
-function mirrorTokens(
+interface WorkspaceTokens {
+  byWorkspace: ReadonlyMap<string, string>;
+  problems: string[];
+}
+
+/** The token for hints stands in the addresses of webhooks; that of the mirror reads every record. */
+function sharedTokens({ byWorkspace }: WorkspaceTokens, hints: WorkspaceTokens): string[] {
+  const reading = new Set(byWorkspace.values());
+  return [...hints.byWorkspace.values()].some((token) => reading.has(token))
+    ? ['serve.hintToken: found the same token as in serve.token; allowed: another one, because it stands in addresses.']
+    : [];
+}
+
+/** The server selects the workspace by the token, so each workspace needs its own. */
+function workspaceTokens(
+  option: 'serve.token' | 'serve.hintToken',
   given: string | Readonly<Record<string, string>> | undefined,
   workspaces: readonly WorkspaceConfig[],
-): { byWorkspace: ReadonlyMap<string, string>; problems: string[] } {
+): WorkspaceTokens {
   const names = workspaces.map(({ name }) => name);
   if (typeof given === 'string' && names.length > 1) {
-    const problem = `serve.token: found one token for ${names.length} workspaces; allowed: an object with one token for each (${names.join(', ')}).`;
+    const problem = `${option}: found one token for ${names.length} workspaces; allowed: an object with one token for each (${names.join(', ')}).`;
     return { byWorkspace: new Map(), problems: [problem] };
   }
   const entries: [string, string][] =
     typeof given === 'string' ? names.map((name) => [name, given]) : Object.entries(given ?? {});
   const unknown = entries.filter(([name]) => !names.includes(name)).map(([name]) => name);
   const problems = unknown.map(
-    (name) => `serve.token.${name}: there is no such workspace; allowed: ${names.join(', ')}.`,
+    (name) => `${option}.${name}: there is no such workspace; allowed: ${names.join(', ')}.`,
   );
   if (new Set(entries.map(([, token]) => token)).size < entries.length) {
-    problems.push('serve.token: found the same token for two workspaces; allowed: a different one for each.');
+    problems.push(`${option}: found the same token for two workspaces; allowed: a different one for each.`);
   }
   return { byWorkspace: new Map(entries), problems };
 }

@@ -11,7 +11,7 @@ import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isRefused } from '../handlers/kind.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
-import { addressRange, apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
+import { apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
   duration,
@@ -28,6 +28,7 @@ import {
 } from '../schema-kit/fields.js';
 import { A_LIST } from '../schema-kit/list-name.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
+import { httpOptions, serveOptions } from './servers.js';
 
 /** Of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
 export const DEFAULT_BUDGET = { requests: 80, perSeconds: 10 };
@@ -53,6 +54,8 @@ const todosOptions = strictOptions({
 const removalOptions = strictOptions({
   /** Number of complete sweeps in a row that must miss the record. @defaultValue 2 */
   confirm: wholeNumber(1, 100).default(DEFAULT_REMOVALS.confirm),
+  /** The least time from the end of the first of these sweeps to the end of the last. @defaultValue '30s' */
+  after: duration({ from: '0s', to: LONGEST_AGE }).prefault('30s'),
   /** Removals wait for a decision when more than this share of the list is missing … @defaultValue 0.2 */
   maxShare: share.default(DEFAULT_REMOVALS.maxShare),
   /** … and more than this many records. @defaultValue 10 */
@@ -115,26 +118,40 @@ type ListsInput = { readonly [List in BuiltInList]?: ListInput | undefined } & R
   Record<string, ListInput | undefined>
 >;
 
+type Refuse = (message: string, path: readonly string[]) => void;
+
+function readLists(given: Readonly<Record<string, z.output<typeof listOptions>>>, refuse?: Refuse): ListConfigs {
+  const named = new Map<string, ListConfig>();
+  for (const [key, options] of Object.entries(given)) {
+    const { description, rest } = splitListOptions(options);
+    const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
+    if ('problem' in read) refuse?.(read.problem, read.option === null ? [key] : [key, read.option]);
+    else if (named.has(read.name)) refuse?.(`the list "${read.name}" is named twice; keep one of them`, [key]);
+    else if (rest.interval !== undefined && rest.idle !== undefined)
+      refuse?.('found `interval` and `idle`; allowed: one of them, because with `interval` the times are fixed', [
+        key,
+        'idle',
+      ]);
+    else named.set(read.name, listConfig(read, rest));
+  }
+  return withEveryBuiltIn(named);
+}
+
+const readableLists = z.check<Parameters<typeof readLists>[0]>(({ value, issues }) => {
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  const objects = entries.filter(([, options]) => typeof options === 'object' && options !== null);
+  readLists(Object.fromEntries(objects) as typeof value, (message, path) =>
+    issues.push({ code: 'custom', input: value, path: [...path], message, params: { whole: true } }),
+  );
+});
+// Also where an option of a list is wrong: a person corrects all problems at once.
+readableLists._zod.def.when = ({ value }) => typeof value === 'object' && value !== null;
+
 /** Every list is present in the result. */
 const lists: z.ZodType<ListConfigs, ListsInput> = z
   .record(z.string(), listOptions, { error: `an object whose keys are ${A_LIST}` })
-  .transform((given, context) => {
-    const named = new Map<string, ListConfig>();
-    for (const [key, options] of Object.entries(given)) {
-      const refuse = (message: string, path: readonly string[] = []): void =>
-        context.addIssue({ code: 'custom', path: [key, ...path], message, params: { whole: true } });
-      const { description, rest } = splitListOptions(options);
-      const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
-      if ('problem' in read) refuse(read.problem, read.option === null ? [] : [read.option]);
-      else if (named.has(read.name)) refuse(`the list "${read.name}" is named twice; keep one of them`);
-      else if (rest.interval !== undefined && rest.idle !== undefined)
-        refuse('found `interval` and `idle`; allowed: one of them, because with `interval` the times are fixed', [
-          'idle',
-        ]);
-      else named.set(read.name, listConfig(read, rest));
-    }
-    return withEveryBuiltIn(named);
-  });
+  .check(readableLists)
+  .transform((given) => readLists(given));
 
 function listConfig(
   descriptor: ListDescriptor,
@@ -210,57 +227,6 @@ const deadLettersOptions = strictOptions({
   retention: deadLetterRetentionOptions.transform(({ age, count }) => ({ ageMs: age, count })).prefault({}),
 });
 
-const A_MIRROR_TOKEN = 'a token of 8 or more characters without spaces, or an object with one per workspace';
-const mirrorToken = matching(/^[\x21-\x7e]{8,}$/, A_MIRROR_TOKEN);
-
-const serveOptions = strictOptions({
-  /** The address to listen on. @defaultValue '127.0.0.1' */
-  // The loopback interface: the mirror serves personal data, so opening it to a network must be a decision.
-  host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default('127.0.0.1'),
-  /** The port; 0 takes any free port. @defaultValue 4020 */
-  port: wholeNumber(0, 65_535).default(4020),
-  /** The bearer token of the workspace; with several workspaces, an object with one token for each name. */
-  token: z.union([mirrorToken, z.record(z.string(), mirrorToken, { error: A_MIRROR_TOKEN })], {
-    error: A_MIRROR_TOKEN,
-  }),
-});
-
-const A_PAGE_TOKEN = 'a token of 16 or more characters without spaces';
-// Longer than that of the mirror: this one is typed into a form that is open to a network.
-const pageToken = matching(/^[\x21-\x7e]{16,}$/, A_PAGE_TOKEN);
-
-const httpTokenOptions = strictOptions({
-  /** With this token one sees everything and changes nothing. @defaultValue none */
-  read: pageToken.optional(),
-  /** With this token one may also pause and resume subscriptions, and retry and drop dead letters. @defaultValue none */
-  operate: pageToken.optional(),
-});
-
-const proxyOptions = strictOptions({
-  /** Addresses or CIDR ranges of the proxy. The headers of all others are ignored. */
-  from: listOf(addressRange, 'addresses or CIDR ranges, such as 10.0.0.7 or 10.0.0.0/8'),
-  /** The header in which the proxy names the person it has let in; without it a request is refused. @defaultValue 'x-forwarded-user' */
-  userHeader: matching(/^[a-z][a-z0-9-]{0,63}$/, 'the name of a header, in small letters').default('x-forwarded-user'),
-  /** The people who may also pause, resume, retry and drop. @defaultValue none */
-  operators: z
-    .array(text("a person's name, as the proxy writes it"), { error: 'an array of names' })
-    .readonly()
-    .default([]),
-});
-
-const httpOptions = strictOptions({
-  /** False: nothing is served. @defaultValue true */
-  enabled: yesOrNo.default(true),
-  /** The address to listen on. Any but a loopback address needs `tokens` or `trustedProxy`. @defaultValue '127.0.0.1' */
-  host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default('127.0.0.1'),
-  /** The port; 0 takes any free port. @defaultValue the usual one, 4021; where that is taken, any free port */
-  port: wholeNumber(0, 65_535).optional(),
-  /** Who may see the page, and who may act. @defaultValue none: on a loopback address, everyone on this machine may act */
-  tokens: httpTokenOptions.prefault({}),
-  /** A proxy that signs people in and names them in a header. @defaultValue none */
-  trustedProxy: proxyOptions.optional(),
-});
-
 const telemetryOptions = strictOptions(
   {
     /** True: spans of sweeps, requests, commits and handlers. Needs the package `@opentelemetry/api`. @defaultValue true */
@@ -330,7 +296,8 @@ export interface SubscriptionData extends SubscriptionOptions {
 }
 
 /** The configuration as a user writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
-export type ConfigInput = z.input<typeof configSchema>;
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- errors of the compiler show its name, not all its members
+export interface ConfigInput extends z.input<typeof configSchema> {}
 
 export type ListInput = z.input<typeof listOptions>;
 
@@ -356,8 +323,13 @@ export type HttpConfig = z.output<typeof httpOptions>;
 /** A configuration, checked and with its defaults. */
 export interface Config extends Readonly<Omit<z.output<typeof configSchema>, '$schema' | 'subscriptions' | 'serve'>> {
   readonly subscriptions: readonly Subscription[];
-  /** Null where nothing is served. Every workspace has its own token. */
-  readonly serve: { readonly host: string; readonly port: number; readonly tokens: ReadonlyMap<string, string> } | null;
+  /** Null where nothing is served. The tokens are by workspace, and all of them differ. */
+  readonly serve: {
+    readonly host: string;
+    readonly port: number;
+    readonly tokens: ReadonlyMap<string, string>;
+    readonly hintTokens: ReadonlyMap<string, string>;
+  } | null;
 }
 
 /** Gives a configuration its types where it is written. It checks nothing; loading does. */

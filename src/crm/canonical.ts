@@ -1,24 +1,28 @@
 /**
- * The canonical form: two records that mean the same have the same one. It ignores key order, null against absent, the order
+ * The canonical form: two values that mean the same have the same one. It ignores key order, null against absent, the order
  * inside a set of references, Unicode composition of keys and the signature of a picture URL. Numbers, booleans and strings
- * are never converted. Detection and merged changes compare records with it: a change is a field that is compared (`compares`, from the
- * rules of the list) and whose canonical text differs. The record's own time of change is not compared. The judge of the sandbox has an
- * equality of its own, so that a mistake here is noticed.
+ * are never converted. Detection and merged changes compare records field by field: the values first, and only where they differ their
+ * canonical text. The record's own time of change is not compared. The judge of the sandbox has an equality of its own, so that a mistake
+ * here is noticed.
  */
+import stringify from 'fast-json-stable-stringify';
 import { isPictureField, writtenName } from './fields.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
 
-export interface CanonicalField {
+/** One field of a record, to be compared. Its canonical form is made when it is asked for: most fields are equal without it. */
+export interface ComparedField {
   /** The field's name as the record spells it. */
-  name: string;
+  readonly name: string;
   /** The value as the record holds it. */
-  value: unknown;
-  /** The value's canonical text; equal texts are equal values. */
-  text: string;
+  readonly value: unknown;
+  /** The value in canonical form. */
+  readonly canonical: unknown;
+  /** Its canonical text; equal texts are equal values. */
+  readonly text: string;
 }
 
 /** Fields by canonical name. */
-export type CanonicalFields = ReadonlyMap<string, CanonicalField>;
+export type ComparedFields = ReadonlyMap<string, ComparedField>;
 
 /** The rules of a comparison. */
 export interface Comparison {
@@ -29,44 +33,95 @@ export interface Comparison {
   readonly compares: (field: string) => boolean;
 }
 
-/** The compared fields of a record; null and empty lists are left out where they mean absence. */
+type AnyRecord = Readonly<Record<string, unknown>>;
+
+/**
+ * The compared fields of a record; null and empty lists are left out where they mean absence.
+ * @param names of the record's fields that are read. @defaultValue all
+ */
 export function readFields(
-  record: Readonly<Record<string, unknown>>,
+  record: AnyRecord,
   { list, nullIsAbsent, compares }: Comparison,
-): CanonicalFields {
+  names: readonly string[] = Object.keys(record),
+): ComparedFields {
   const descriptor = descriptorOf(list);
-  const fields = new Map<string, CanonicalField>();
-  for (const [name, value] of Object.entries(record)) {
+  const fields = new Map<string, ComparedField>();
+  for (const name of names) {
+    const value = record[name];
+    if (nullIsAbsent && isAbsent(value)) continue;
     const key = writtenName(descriptor, name.normalize('NFC'), record);
     if (!compares(key)) continue;
-    const text = valueText(isPictureField(descriptor, key) ? withoutQuery(value) : value, nullIsAbsent);
-    if (text !== null) fields.set(key, { name, value, text });
+    const compared = isPictureField(descriptor, key) ? withoutQuery(value) : value;
+    fields.set(key, new ReadField(name, value, () => canonicalOf(compared, nullIsAbsent)));
   }
   return fields;
 }
 
-/** The canonical text of a single value; null for null, absent and an empty list. */
-export function meaningOf(value: unknown): string | null {
-  return valueText(value, true);
+class ReadField implements ComparedField {
+  #canonical: { value: unknown } | undefined;
+  #text: string | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly value: unknown,
+    readonly canonicalise: () => unknown,
+  ) {}
+
+  get canonical(): unknown {
+    this.#canonical ??= { value: this.canonicalise() };
+    return this.#canonical.value;
+  }
+
+  get text(): string {
+    this.#text ??= stringify(this.canonical);
+    return this.#text;
+  }
 }
 
-/** Null for a value that means absence. */
-function valueText(value: unknown, nullIsAbsent: boolean): string | null {
-  if (value === null || value === undefined) return nullIsAbsent ? null : 'null';
-  if (Array.isArray(value)) return value.length === 0 && nullIsAbsent ? null : arrayText(value, nullIsAbsent);
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.entries(value).flatMap(([key, inner]) => {
-    const text = valueText(inner, nullIsAbsent);
-    return text === null ? [] : [`${JSON.stringify(key.normalize('NFC'))}:${text}`];
-  });
-  return `{${members.sort().join(',')}}`;
+/** The names of the fields that differ as they are written; all names where the two records have other names. */
+export function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
+  const [ones, others] = [Object.keys(one), Object.keys(other)];
+  if (ones.length !== others.length || !ones.every((name) => Object.hasOwn(other, name)))
+    return { one: ones, other: others };
+  const differing = ones.filter((name) => !isSameValue(one[name], other[name]));
+  return { one: differing, other: differing };
+}
+
+/** Two values that are the same as they are written. Others may still mean the same. */
+function isSameValue(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The canonical text of all fields: equal contents have equal texts. */
+export function contentText(fields: ComparedFields): string {
+  return stringify(Object.fromEntries([...fields].map(([key, { canonical }]) => [key, canonical])));
+}
+
+/** The canonical text of a single value; null for null, absent and an empty list. */
+export function meaningOf(value: unknown): string | null {
+  return isAbsent(value) ? null : stringify(canonicalOf(value, true));
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+}
+
+function canonicalOf(value: unknown, nullIsAbsent: boolean): unknown {
+  if (value === undefined) return null;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return canonicalItems(value, nullIsAbsent);
+  const members = Object.entries(value).filter(([, inner]) => !nullIsAbsent || !isAbsent(inner));
+  return Object.fromEntries(members.map(([key, inner]) => [key.normalize('NFC'), canonicalOf(inner, nullIsAbsent)]));
 }
 
 /** A list of references is a set. Other lists keep their order. */
-function arrayText(items: readonly unknown[], nullIsAbsent: boolean): string {
-  const texts = items.map((item) => valueText(item, nullIsAbsent) ?? 'null');
-  if (items.every(isReference)) texts.sort();
-  return `[${texts.join(',')}]`;
+function canonicalItems(items: readonly unknown[], nullIsAbsent: boolean): readonly unknown[] {
+  const canonical = items.map((item) => (nullIsAbsent && isAbsent(item) ? null : canonicalOf(item, nullIsAbsent)));
+  if (canonical.length < 2 || !items.every(isReference)) return canonical;
+  const texts = canonical.map((item) => ({ item, text: stringify(item) }));
+  return texts.sort((one, other) => (one.text < other.text ? -1 : 1)).map(({ item }) => item);
 }
 
 /** References carry `id`; history entries spell it `_id`. */

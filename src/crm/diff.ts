@@ -1,19 +1,32 @@
-import type { CanonicalFields } from './canonical.js';
+import { differingNames, readFields, type ComparedFields, type Comparison } from './canonical.js';
 
-/** One field that differs. `before` or `after` is null where the field was absent or null. */
+/** One field that differs. */
 export interface FieldChange {
+  /** The name of the field. */
   readonly field: string;
+  /** Its value before the change; null where it was absent or null, and where no image is stored. */
   readonly before: unknown;
+  /** Its value after the change; null where it is absent or null. */
   readonly after: unknown;
 }
 
-/** The fields that differ between two canonical records, sorted by name, with the values as the records hold them. */
-export function diffFields(before: CanonicalFields, after: CanonicalFields): FieldChange[] {
+/** The fields that differ between two records, sorted by name, with the values as the records hold them. */
+export function diffFields(before: ComparedFields, after: ComparedFields): FieldChange[] {
   return [...changesByName(before, after).values()];
 }
 
+/** The same between two records. Values that are equal as they are written are not brought into canonical form. */
+export function diffRecords(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  comparison: Comparison,
+): FieldChange[] {
+  const names = differingNames(before, after);
+  return diffFields(readFields(before, comparison, names.one), readFields(after, comparison, names.other));
+}
+
 /** The same by canonical name. */
-export function changesByName(before: CanonicalFields, after: CanonicalFields): ReadonlyMap<string, FieldChange> {
+export function changesByName(before: ComparedFields, after: ComparedFields): ReadonlyMap<string, FieldChange> {
   const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
   return new Map(
     keys.flatMap((key) => {

@@ -3,7 +3,8 @@
 /** What named a record that was named from outside; the others are named by events, by their type. */
 export const HINT = 'hint';
 
-const MOST_IDS = 1_000;
+/** At once. */
+export const MOST_IDS = 1_000;
 /** Ids of the vendor have 24 or 36 characters. */
 const LONGEST_ID = 200;
 

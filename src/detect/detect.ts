@@ -5,7 +5,6 @@
  * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not
  * report what was muted before, and a change of rules yields no events: both sides are compared under today's rules.
  */
-import { diffFields } from '../crm/diff.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 import { ageOf, withinLag } from './age.js';
 import {
@@ -17,14 +16,14 @@ import {
   type Observation,
   type SeenRecordInput,
 } from './build-event.js';
-import { canonicalFields, textOf } from './canonical.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import {
-  bothSides,
-  contentDigest,
+  changesSince,
+  contentOf,
   fingerprintsOf,
   lastEventAt,
+  storedContent,
   storedModifiedAt,
   withDecision,
   withEarlier,
@@ -90,7 +89,7 @@ function appeared(input: DetectInput, change: Partial<ObservedChange> & Pick<Obs
 
 /** A deleted record is shown again. With its old contents it may come from a lagging replica and needs a confirmation. */
 function reappeared(input: DetectInput, stored: StoredRecord, gone: Gone): Detection {
-  const content = contentDigest(canonicalFields(input.record, input.rules));
+  const content = contentOf(input.record, input.rules);
   const age = ageOf(modifiedAtOf(input.record, input.rules.list), storedModifiedAt(stored, input.rules.list));
   const isCertain = stored.doubt?.certain === true && stored.doubt.content === content;
   const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(stored.earlier ?? [])].includes(content));
@@ -102,11 +101,10 @@ function reappeared(input: DetectInput, stored: StoredRecord, gone: Gone): Detec
 
 function compared(input: DetectInput, stored: StoredRecord): Detection {
   const { record, rules, observation } = input;
-  const [before, after] = bothSides(stored, record, rules);
-  const changes = diffFields(before, after);
+  const changes = changesSince(stored, record, rules);
   const age = ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list));
   if (changes.length === 0) return unchanged(input, stored, age === 'older');
-  const content = contentDigest(after);
+  const content = contentOf(record, rules);
   const lagging = age !== 'newer' && observation.lagging === true;
   const doubtful = age === 'older' || lagging || (age === 'unclear' && (stored.earlier ?? []).includes(content));
   const recent = (age === 'older' || lagging) && withinLag(lastEventAt(stored), observation.observedAt);
@@ -138,8 +136,7 @@ function unchanged(input: DetectInput, stored: StoredRecord, older: boolean): De
   const { record, rules } = input;
   const { sequence } = stored;
   if (older) return { kind: 'stale', sequence, event: null };
-  const [before, after] = bothSides(stored, record, withEveryField(rules));
-  const [muted] = diffFields(before, after);
+  const [muted] = changesSince(stored, record, withEveryField(rules));
   if (muted !== undefined) {
     return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
   }
@@ -180,11 +177,10 @@ export function recordAfter(input: DetectInput, detection: Detection): StoredRec
     if (stored === null || detection.doubt === undefined) return null;
     return { ...stored, doubt: detection.doubt, ...decisions };
   }
-  const earlier = stored === null ? undefined : earlierAfter(input, stored);
   return {
     sequence: detection.sequence,
     ...imageOf(input),
-    ...(earlier === undefined ? {} : { earlier }),
+    ...contentsAfter(input, detection),
     ...decisions,
   };
 }
@@ -198,15 +194,22 @@ function imageOf({
   return { record: null, fields: fingerprintsOf(record, rules), modifiedAt: modifiedAtOf(record, rules.list) };
 }
 
-function earlierAfter(
-  { record, rules, images = true }: DetectInput,
-  stored: StoredRecord,
-): readonly string[] | undefined {
-  if (stored.gone !== undefined) return stored.earlier;
-  // Digests of images and of fingerprints cannot be compared: a switch of `images` drops the old ones.
-  if ((stored.fields === undefined) !== images) return undefined;
-  const [before, after] = bothSides(stored, record, rules);
-  return textOf(before) === textOf(after) ? stored.earlier : withEarlier(stored, contentDigest(before));
+function contentsAfter(
+  { record, rules, stored, images = true }: DetectInput,
+  { event }: Detection,
+): Pick<StoredRecord, 'content' | 'earlier'> {
+  const { content, earlier } = stored ?? {};
+  const before = { ...(content !== undefined && { content }), ...(earlier !== undefined && { earlier }) };
+  if (stored === null || stored.gone !== undefined) {
+    // An event has made the canonical text already. A quiet baseline does without, unless the content is not kept.
+    return { ...before, ...((event !== null || !images) && { content: contentOf(record, rules) }) };
+  }
+  if (changesSince(stored, record, rules).length === 0) return before;
+  const replaced = storedContent(stored, rules);
+  return {
+    content: contentOf(record, rules),
+    ...(replaced === null ? before.earlier && { earlier: before.earlier } : { earlier: withEarlier(stored, replaced) }),
+  };
 }
 
 function decisionsAfter({ stored, observation }: DetectInput, detection: Detection): Pick<StoredRecord, 'decisions'> {

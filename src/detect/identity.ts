@@ -7,9 +7,6 @@ import type { Rules } from './rules.js';
 
 const CONTENT = 'content-';
 
-/** In UTF-8, ids of this length fit the two-byte length field in the members of a page (state/membership.ts). */
-const LONGEST_ID = 16_000;
-
 /**
  * The key under which a record is stored. A row without an id is stored under a digest of its content, so a changed row is a new
  * row. Equal rows of one page are numbered by `occurrence`; equal content on another page counts as the same row.
@@ -21,7 +18,7 @@ export function recordKey(
   occurrence: (key: string) => number = () => 1,
 ): string {
   const { id } = record;
-  if (typeof id === 'string' && id !== '') return checkedLength(id, rules);
+  if (typeof id === 'string' && id !== '') return id;
   if (id === undefined && rules.list.ids === 'optional') {
     // Independent of the rules: a change of rules must not give the same rows other keys.
     const key = CONTENT + digestOf(canonicalText(record, { ...rules, compares: () => true, nullIsAbsent: true }));
@@ -31,14 +28,6 @@ export function recordKey(
   throw new ChangefeedError('CF_PAGE_MALFORMED', {
     list: rules.list.name,
     message: `List "${rules.list.name}": expected every record to carry an "id" string, found ${describe(id)}. Nothing of the page was written; it is read again.`,
-  });
-}
-
-function checkedLength(id: string, { list: { name: list } }: Rules): string {
-  if (id.length <= LONGEST_ID) return id;
-  throw new ChangefeedError('CF_PAGE_MALFORMED', {
-    list,
-    message: `List "${list}": expected an "id" of at most ${LONGEST_ID} characters, found one of ${id.length}. Nothing of the page was written; it is read again.`,
   });
 }
 

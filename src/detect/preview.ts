@@ -2,9 +2,8 @@
  * What proposed rules would have done to events in the log, for `rules test`. Pure. Changes that the present rules mute are not
  * in the log, so they are not in the preview.
  */
-import { diffFields } from '../crm/diff.js';
+import { diffRecords } from '../crm/diff.js';
 import type { ChangeEvent } from '../events/types.js';
-import { canonicalFields } from './canonical.js';
 import type { Rules } from './rules.js';
 
 export type PreviewOutcome =
@@ -64,5 +63,5 @@ function previewEvent({ id, type, subject, data }: ChangeEvent, rules: Rules): P
 /** With `images: false`, only names can be compared. */
 function fieldsUnder(rules: Rules, { before, after }: ChangeEvent['data'], named: readonly string[]): string[] {
   if (before === null || after === null) return named.filter((field) => rules.compares(field.normalize('NFC')));
-  return diffFields(canonicalFields(before, rules), canonicalFields(after, rules)).map(({ field }) => field);
+  return diffRecords(before, after, rules).map(({ field }) => field);
 }

@@ -5,7 +5,8 @@
  *    those of the last complete sweep. An id that was on some page before and is on none now is missing (`vanished`). Ids that
  *    only an abandoned sweep has seen (unconfirmed ids) take part as if they were one more page of the last complete sweep.
  * 2. Rows without an id (known by their content) are never missing: a changed row gets another key and looks removed.
- * 3. A record missing in `confirm` complete sweeps in a row is confirmed (`missingAfter`). One sighting clears it.
+ * 3. A record missing in `confirm` complete sweeps in a row, and for at least `afterMs`, is confirmed (`missingAfter`). One
+ *    sighting clears it.
  * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none of them is deleted: a broken
  *    answer is likelier than a mass deletion. The removals are held until a person accepts them (`decideRemovals`). When the
  *    guard on new records reports a replaced list, any number of missing records is held.
@@ -21,8 +22,7 @@ import { creationTimeOf } from './fields.js';
 import type { Rules } from './rules.js';
 import {
   appearedAt,
-  bothSides,
-  contentDigest,
+  storedContent,
   storedModifiedAt,
   withDecision,
   type Decision,
@@ -32,14 +32,19 @@ import {
 export interface RemovalRules {
   /** Complete sweeps in a row that must not show a record. @defaultValue 2 */
   confirm: number;
+  /** The least time from the end of the first of them to the end of the last. @defaultValue 30 s */
+  afterMs: number;
   /** Held when more than this share of the list is missing … @defaultValue 0.2 */
   maxShare: number;
   /** … and more than this many records. @defaultValue 10 */
   maxCount: number;
 }
 
-/** Two sweeps, because a lagging replica can hide a record from one. More than a fifth at once is more likely a fault. */
-export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, maxShare: 0.2, maxCount: 10 };
+/**
+ * Two sweeps, because a lagging replica can hide a record from one. 30 s, because a short list is swept every second: a server that answers
+ * with an empty list while it restarts would confirm itself. More than a fifth at once is more likely a fault.
+ */
+export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, afterMs: 30_000, maxShare: 0.2, maxCount: 10 };
 
 /** The limits for a list that the guard on new records calls replaced. */
 export const HOLD_EVERY_REMOVAL: Pick<RemovalRules, 'maxShare' | 'maxCount'> = { maxShare: 0, maxCount: 0 };
@@ -131,7 +136,8 @@ export function decideRemovals(
   { present, rules, acceptedAt, at }: { present: number; rules: RemovalRules; acceptedAt: string | null; at: string },
 ): RemovalDecision {
   const isAccepted = ({ since }: Missing): boolean => acceptedAt !== null && since <= acceptedAt;
-  const confirmed = [...missing].filter(([, entry]) => entry.sweeps >= rules.confirm);
+  const isLong = ({ since }: Missing): boolean => Date.parse(at) - Date.parse(since) >= rules.afterMs;
+  const confirmed = [...missing].filter(([, entry]) => entry.sweeps >= rules.confirm && isLong(entry));
   const count = [...missing.values()].filter((entry) => !isAccepted(entry)).length;
   const of = present + missing.size;
   if (count <= rules.maxCount || count <= rules.maxShare * of)
@@ -151,11 +157,10 @@ export function deletedRecord(
   at: Pick<Decision, 'at' | 'sweep' | 'event'>,
   rules: Rules,
 ): StoredRecord {
-  const [before] = bothSides(stored, {}, rules);
   return {
     sequence: stored.sequence + 1,
     record: null,
-    gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list), content: contentDigest(before) },
+    gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list), content: storedContent(stored, rules) ?? '' },
     ...(stored.earlier === undefined ? {} : { earlier: stored.earlier }),
     decisions: withDecision(stored.decisions, { ...at, what: 'deleted' }),
   };

@@ -2,10 +2,11 @@
  * What is kept about a record: its image, earlier contents, doubt, decision log. The image is kept whole or, with
  * `images: false`, as a fingerprint per field. Both kinds are compared with an answer in the same terms (`bothSides`).
  */
-import type { CanonicalField, CanonicalFields } from '../crm/canonical.js';
+import type { ComparedField, ComparedFields } from '../crm/canonical.js';
+import { diffFields, diffRecords, type FieldChange } from '../crm/diff.js';
 import { writtenName } from '../crm/fields.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { canonicalFields, textOf } from './canonical.js';
+import { canonicalText, comparedFields } from './canonical.js';
 import { fieldDigest, shortDigest } from './digest.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
 import { memoized } from './memoized.js';
@@ -58,12 +59,14 @@ export interface StoredRecord {
   fields?: Readonly<Record<string, string>>;
   /** With `images: false`: the record's own change time. */
   modifiedAt?: string | null;
+  /** Digest of the content. Absent where it has not been needed yet, as after a quiet baseline. */
+  content?: string;
   /** Digests of the last contents before the present one, newest first. They identify answers from a lagging replica. */
   earlier?: readonly string[];
   doubt?: Doubt;
   gone?: Gone;
   decisions?: readonly Decision[];
-  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: with the baseline. */
+  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
   dueSince?: string;
 }
 
@@ -86,8 +89,8 @@ export interface Fingerprint {
 /** `<version> <meaning or -> <exact or => <value type>`, independent of the rules in force. */
 export function fingerprintsOf(record: UncheckedRecord, rules: Rules): Record<string, string> {
   const all = { ...withEveryField(rules), compares: () => true };
-  const meanings = canonicalFields(record, { ...all, nullIsAbsent: true });
-  const fingerprints = [...canonicalFields(record, { ...all, nullIsAbsent: false })].map(([key, { value, text }]) => {
+  const meanings = comparedFields(record, { ...all, nullIsAbsent: true });
+  const fingerprints = [...comparedFields(record, { ...all, nullIsAbsent: false })].map(([key, { value, text }]) => {
     const meaning = meanings.get(key)?.text;
     const digests =
       meaning === undefined ? '- =' : `${fieldDigest(meaning)} ${text === meaning ? '=' : fieldDigest(text)}`;
@@ -107,26 +110,19 @@ export function parseFingerprint(fingerprint: string): Fingerprint {
   };
 }
 
-/** The stored record and an answer in the same terms: values where an image is kept, fingerprints where none is. */
-export function bothSides(
-  stored: StoredRecord,
-  record: UncheckedRecord,
-  rules: Rules,
-): [before: CanonicalFields, after: CanonicalFields] {
-  if (stored.fields === undefined) return [canonicalFields(stored.record ?? {}, rules), canonicalFields(record, rules)];
+/** The fields in which an answer differs from the stored record: by value where an image is kept, by fingerprint where none is. */
+export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] {
+  if (stored.fields === undefined) return diffRecords(stored.record ?? {}, record, rules);
   const isComparable = ({ version }: Fingerprint): boolean => version === FINGERPRINT_VERSION;
-  if (!Object.values(stored.fields).map(parseFingerprint).every(isComparable)) {
-    const after = canonicalFields(record, rules);
-    return [after, after];
-  }
-  return [fingerprintSide(stored.fields, rules), fingerprintSide(fingerprintsOf(record, rules), rules)];
+  if (!Object.values(stored.fields).map(parseFingerprint).every(isComparable)) return [];
+  return diffFields(fingerprintSide(stored.fields, rules), fingerprintSide(fingerprintsOf(record, rules), rules));
 }
 
-function fingerprintSide(fingerprints: Readonly<Record<string, string>>, rules: Rules): CanonicalFields {
-  const side = new Map<string, CanonicalField>();
+function fingerprintSide(fingerprints: Readonly<Record<string, string>>, rules: Rules): ComparedFields {
+  const side = new Map<string, ComparedField>();
   for (const [key, fingerprint] of Object.entries(fingerprints)) {
     const text = textUnder(rules, parseFingerprint(fingerprint));
-    if (text !== null && rules.compares(key)) side.set(key, { name: key, value: null, text });
+    if (text !== null && rules.compares(key)) side.set(key, { name: key, value: undefined, canonical: text, text });
   }
   return side;
 }
@@ -137,9 +133,15 @@ function textUnder({ nullIsAbsent }: Rules, { meaning, exact, valueType }: Finge
   return exact ?? meaning ?? valueType;
 }
 
-/** Digest of one side of a comparison: equal contents have equal digests. */
-export function contentDigest(side: CanonicalFields): string {
-  return shortDigest(textOf(side));
+/** Digest of a record's content: equal contents have equal digests. */
+export function contentOf(record: UncheckedRecord, rules: Rules): string {
+  return shortDigest(canonicalText(record, rules));
+}
+
+/** The same of a stored record; null where only fingerprints are left of it. */
+export function storedContent({ content, record }: StoredRecord, rules: Rules): string | null {
+  if (content !== undefined) return content;
+  return record === null ? null : contentOf(record, rules);
 }
 
 const valueTypesCache = new WeakMap<UncheckedRecord, WeakMap<Rules, ReadonlyMap<string, string>>>();
@@ -170,8 +172,7 @@ export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): strin
 /** True when the record is again what it was before a change of the schema, which yielded no event for it. */
 export function isSchemaChangeUndone(stored: StoredRecord, record: UncheckedRecord, rules: Rules): boolean {
   if (stored.decisions?.at(-1)?.rule !== SCHEMA_RULE) return false;
-  const [, after] = bothSides(stored, record, rules);
-  return stored.earlier?.[0] === contentDigest(after);
+  return stored.earlier?.[0] === contentOf(record, rules);
 }
 
 /** The digests of earlier contents once `content`, the present one, is replaced. */

@@ -14,7 +14,7 @@ import { deadlineOf, doneAtOf, isDone, todoSide, todoSides, type TodoSide } from
 export const TIMER_KINDS = ['due_soon', 'overdue'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
 
-/** When to emit an event of this kind about a todo; null: never. */
+/** When to emit an event of this kind about a todo; null: never. An open todo that is due soon later always becomes overdue later. */
 export interface TimerChange {
   readonly kind: TimerKind;
   readonly atMs: number | null;
@@ -28,12 +28,18 @@ export interface Watched {
   readonly since?: string | undefined;
 }
 
-export const NO_TIMERS: readonly TimerChange[] = TIMER_KINDS.map((kind) => ({ kind, atMs: null }));
+export type TimersOfTodo = readonly [dueSoon: TimerChange, overdue: TimerChange];
+
+export const NO_TIMERS: TimersOfTodo = [
+  { kind: 'due_soon', atMs: null },
+  { kind: 'overdue', atMs: null },
+];
 
 export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const { stored, record, rules, observation } = input;
   const { watch } = rules;
-  if (watch === null || detection.kind === 'stale') return { derived: [], timers: [], since: stored?.dueSince };
+  if (detection.kind === 'stale') return { derived: [], timers: [], since: stored?.dueSince };
+  if (watch === null) return { derived: [], timers: unwatchedTimers(input), since: undefined };
   const isKnown = stored !== null && stored.gone === undefined;
   const [before, after] = isKnown ? todoSides(stored, record, rules) : [null, todoSide(record)];
   const { event } = detection;
@@ -41,8 +47,11 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt });
   if (before !== null && before.done === after.done && before.due === after.due)
     return { derived, timers: [], since: stored?.dueSince };
-  // A baseline sets no timers in the past: what was due before the first sweep is not reported.
-  const quiet = detection.kind === 'baselined';
+  // No timer in the past without an event: what was due before the first sweep is not reported, and neither is what rules or a
+  // schema change mute. Otherwise a field that vanishes from all todos and returns would make all of them overdue.
+  const named =
+    before === null ? event !== null : event !== null && changesOf(event, ['due', 'done', 'doneAt']).length > 0;
+  const quiet = detection.kind === 'baselined' || !named;
   const nowMs = Date.parse(observation.observedAt);
   return {
     derived,
@@ -51,12 +60,17 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   };
 }
 
+/** While todos are not watched, timers stay, to know later what was emitted; those of a todo that changes are no longer right. */
+function unwatchedTimers({ stored, rules: { list } }: DetectInput): readonly TimerChange[] {
+  return list.name === 'todo' && stored !== null ? NO_TIMERS : [];
+}
+
 /** Only an open todo with a deadline has timers. A todo that is overdue is no longer due soon. */
 export function timersOf(
   record: UncheckedRecord,
   { timeZone, dueSoonMs }: TodoWatch,
   { nowMs, quiet }: { nowMs: number; quiet: boolean },
-): readonly TimerChange[] {
+): TimersOfTodo {
   const deadline = isDone(record) === false ? deadlineOf(record, timeZone) : null;
   if (deadline === null) return NO_TIMERS;
   const unlessPast = (atMs: number): number | null => (quiet && atMs <= nowMs ? null : atMs);

@@ -11,6 +11,8 @@ import type { Delivery, Entry } from './ports.js';
 
 /** The head of an ordering group, with access to its followers. */
 export interface Head extends Member {
+  /** It is handled at once in a batch of its own. */
+  alone: boolean;
   /** Until when the job is locked for this process, in real time; ms. */
   lockedUntil: number;
   /** Extends the lock. Returns until when it lasts. @throws when another process has the job */
@@ -51,16 +53,19 @@ export function createBatcher(options: Omit<BatchOptions, 'interrupt'>): Batcher
   let flushing = false;
 
   const isReady = (): boolean => waiting.length >= batch.size || (waiting.length > 0 && (due || flushing));
+  const start = (members: readonly Waiting[]): void => {
+    const interrupt = new Interrupt();
+    running.add(interrupt);
+    void runBatch(members, { ...options, interrupt }).finally(() => {
+      running.delete(interrupt);
+      flushReady();
+    });
+  };
   const flushReady = (): void => {
     while (running.size < subscription.concurrency && isReady()) {
       const members = waiting.splice(0, batch.size);
       stopLingering();
-      const interrupt = new Interrupt();
-      running.add(interrupt);
-      void runBatch(members, { ...options, interrupt }).finally(() => {
-        running.delete(interrupt);
-        flushReady();
-      });
+      start(members);
     }
     if (waiting.length > 0 && !due) startLingering();
   };
@@ -83,7 +88,8 @@ export function createBatcher(options: Omit<BatchOptions, 'interrupt'>): Batcher
   return {
     join: (head) =>
       new Promise((resolve, reject) => {
-        waiting.push({ head, resolve, reject });
+        if (head.alone) start([{ head, resolve, reject }]);
+        else waiting.push({ head, resolve, reject });
         flushReady();
       }),
     flush() {

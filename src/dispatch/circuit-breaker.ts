@@ -3,9 +3,9 @@
  * attempt disables it at once when the handler reports that delivery has become impossible, or when no attempt in any process
  * has succeeded for `disableAfter`. It can also be disabled and enabled by command.
  *
- * Disabling has two steps: the subscription is marked as disabled with the reason, and its BullMQ queue is paused. The mark is
- * authoritative and comes first. If the process is killed in between, `enforceDisabled` and the next start of a worker pause
- * the queue.
+ * Both commands have two steps: the mark with the reason is set or removed, then the BullMQ queue is paused or resumed. The mark is
+ * authoritative and comes first. If the process is killed in between, or a person deletes the mark, `enforceDisabled` and the
+ * next start of a worker let the queue follow it.
  */
 import { messageOf } from '../errors.js';
 import { isDisabling } from '../handlers/errors.js';
@@ -13,7 +13,7 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Disabled, DisableOutcome, HealthStore } from './ports.js';
+import type { Disabled, DisableOutcome, HealthStore, LastError } from './ports.js';
 import type { QueueHandle, Queues } from './queues.js';
 
 export interface BreakerContext {
@@ -29,12 +29,17 @@ export const SUBSCRIPTION_DISABLED =
   'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
 
 /** Notes a failed attempt. `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
-export async function noteFailure(error: unknown, context: BreakerContext): Promise<'failing' | 'disabled'> {
+export async function noteFailure(
+  error: unknown,
+  workspace: string,
+  context: BreakerContext,
+): Promise<'failing' | 'disabled'> {
   const { subscription, logger } = context;
-  const reason = reasonOf(error, subscription);
-  const outcome = await disableIfDue(error, reason, context);
+  const message = messageOf(error).slice(0, LONGEST_REASON);
+  const reason = isDisabling(error) ? message : reasonOf(message, subscription);
+  const outcome = await disableIfDue(error, { reason, last: { workspace, message } }, context);
   if (outcome === 'failing') return 'failing';
-  await pauseIfDisabled(subscription.name, context);
+  await followMark(subscription.name, context);
   if (outcome === 'disabling') {
     logger.error({ subscription: subscription.name, reason }, SUBSCRIPTION_DISABLED);
   }
@@ -44,22 +49,19 @@ export async function noteFailure(error: unknown, context: BreakerContext): Prom
 /** The message may come from anywhere, so its length is bounded. */
 const LONGEST_REASON = 500;
 
-function reasonOf(error: unknown, { disableAfterMs = 0 }: Subscription): string {
-  const message = messageOf(error).slice(0, LONGEST_REASON);
-  return isDisabling(error)
-    ? message
-    : `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
+function reasonOf(message: string, { disableAfterMs = 0 }: Subscription): string {
+  return `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
 }
 
 async function disableIfDue(
   error: unknown,
-  reason: string,
+  { reason, last }: { reason: string; last: LastError },
   { subscription: { name, disableAfterMs = 0 }, health, queue, clock }: BreakerContext,
 ): Promise<'failing' | DisableOutcome> {
   const nowMs = clock.now();
   if (isDisabling(error)) return await health.disable(name, { atMs: nowMs, reason });
   const succeededAtMs = await lastSuccessMs(queue);
-  return await health.failed(name, { nowMs, succeededAtMs, disableAfterMs, reason });
+  return await health.failed(name, { nowMs, succeededAtMs, disableAfterMs, reason, error: last });
 }
 
 /** When an attempt last succeeded; 0 when none did. Read from the queue's completed jobs, so that successes need no writes. */
@@ -70,21 +72,25 @@ export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
   return job?.finishedOn ?? 0;
 }
 
-/** Pauses the queue of a disabled subscription. If the subscription was enabled in the meantime, the queue is resumed. */
-async function pauseIfDisabled(
+/** Pauses the queue of a disabled subscription and resumes that of an enabled one. Returns how the subscription is disabled. */
+async function followMark(
   name: string,
   { health, queue }: Pick<BreakerContext, 'health' | 'queue'>,
-): Promise<void> {
-  await queue.getBackend().pause(true);
-  const { disabled } = await health.read(name);
-  if (disabled === null) await queue.getBackend().pause(false);
+): Promise<Disabled | null> {
+  for (;;) {
+    const { disabled } = await health.read(name);
+    await queue.getBackend().pause(disabled !== null);
+    // It may have been changed in the meantime.
+    const { disabled: now } = await health.read(name);
+    if ((now === null) === (disabled === null)) return now;
+  }
 }
 
 /** Called when a worker starts: a disabled subscription stays disabled, and the log says so again. */
 export async function keepDisabled({ subscription: { name }, health, queue, logger }: BreakerContext): Promise<void> {
-  const { disabled } = await health.read(name);
+  if ((await health.read(name)).disabled === null) return;
+  const disabled = await followMark(name, { health, queue });
   if (disabled === null) return;
-  await pauseIfDisabled(name, { health, queue });
   const { at, reason } = disabled;
   logger.warn({ subscription: name, since: at, reason }, 'subscription is disabled, its events wait');
 }
@@ -95,14 +101,11 @@ export interface CommandContext {
   clock: Clock;
 }
 
-/**
- * Removes the mark first: if the process is killed after it, the queue is still paused, and enabling again resumes it.
- * @returns how it was disabled; null when it was not
- */
+/** @returns how it was disabled; null when it was not */
 export async function enable(subscription: string, { queues, health }: CommandContext): Promise<Disabled | null> {
   const queue = queues.of(subscription);
   const was = await health.enable(subscription);
-  await queue.resume();
+  await followMark(subscription, { health, queue });
   return was;
 }
 
@@ -114,20 +117,31 @@ export async function disable(
 ): Promise<boolean> {
   const queue = queues.of(subscription);
   const outcome = await health.disable(subscription, { atMs: clock.now(), reason });
-  await pauseIfDisabled(subscription, { health, queue });
+  await followMark(subscription, { health, queue });
   return outcome === 'disabling';
 }
 
-/** Pauses the queues of subscriptions whose process was killed while disabling them. Returns the names of all disabled ones. */
-export async function enforceDisabled({ queues, health }: Omit<CommandContext, 'clock'>): Promise<string[]> {
+/**
+ * Lets the queues follow the marks where a process was killed between the two steps, or a person removed a mark or paused a queue by hand.
+ * Returns the names of all disabled subscriptions.
+ */
+export async function enforceDisabled({
+  queues,
+  health,
+  logger,
+}: Omit<CommandContext, 'clock'> & { logger: Log }): Promise<string[]> {
   const checks = [...queues.all].map(async ([name, queue]) => {
+    const isPaused = await queue.isPaused();
     const { disabled } = await health.read(name);
-    if (disabled === null) return [];
-    if (!(await queue.isPaused())) await pauseIfDisabled(name, { health, queue });
-    return [name];
+    if (isPaused === (disabled !== null)) return isPaused ? [name] : [];
+    const now = await followMark(name, { health, queue });
+    if (isPaused && now === null) logger.warn({ subscription: name }, RESUMED);
+    return now === null ? [] : [name];
   });
   return (await Promise.all(checks)).flat();
 }
+
+const RESUMED = 'the queue was paused although the subscription is not disabled: resumed; changefeed disable stops it';
 
 export async function noteMissing(
   subscriptions: readonly string[],

@@ -68,7 +68,7 @@ export class DeadLetters {
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
   }
 
-  /** The dead letters of one event: at most one per subscription. */
+  /** The dead letters of one event: more than one of a subscription only where the event was logged more than once. */
   show(id: string, filter: Pick<DeadLetterFilter, 'subscription'> = {}): Promise<DeadLetter[]> {
     return this.list({ ...filter, ids: [id] });
   }
@@ -83,17 +83,18 @@ export class DeadLetters {
     return this.#each(filter, async (job, queue) => {
       const { workspace, logId, group, death } = job.data;
       const entry: NewEntry = {
-        id: retriedId(job.id),
+        id: retriedId(job.id, diedAtMs(job)),
         logId,
         atMs: systemClock.now(),
         kind: 'decided',
         type: death.event.type,
         group,
-        mark: ONLY_MARK,
+        // It may have died, and been retried, before: an event can be logged twice.
+        mark: `${diedAtMs(job)}-0`,
         stored: { event: death.event, traceparent: death.traceparent, former: attemptsOf(job) },
         replaces: job.id,
       };
-      const batch = { workspace, source: `retry:${job.id}`, entries: [entry] };
+      const batch = { workspace, source: `retry:${job.id}`, readAt: null, entries: [entry] };
       await enqueue(batch, { queue, gate: this.#gate });
       await job.remove();
     });
@@ -105,8 +106,7 @@ export class DeadLetters {
       const { workspace, group } = job.data;
       // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
       const left = await this.#gate.advance(queue.name, { workspace, group, id: job.id, token: '' });
-      if (left.outcome === 'left' && left.next !== null)
-        await addJobs(queue, [{ workspace, group, entry: left.next, askedAtMs: left.askedAtMs }]);
+      if (left.outcome === 'left' && left.next !== null) await addJobs(queue, [{ workspace, group, entry: left.next }]);
       await job.remove();
     });
   }
@@ -133,8 +133,6 @@ export class DeadLetters {
 type DeadJob = Job<JobData & { death: NonNullable<JobData['death']> }> & { id: string };
 type Act = (job: DeadJob) => Promise<unknown>;
 
-/** A retry enters one event. */
-const ONLY_MARK = '0-1';
 const KEPT_ATTEMPTS = 20;
 
 const CHUNK = 200;

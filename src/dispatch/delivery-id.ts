@@ -1,35 +1,47 @@
 /**
- * The id of a delivery, which is the id of its BullMQ job: the event's id; for a replay followed by the replay's id; for a retried dead letter
- * followed by the number of the retry.
+ * The id of a delivery, which is the id of its BullMQ job: the event's id, what sent it, and its number there (in the log: its log id). An
+ * event that is sent twice is two deliveries, because BullMQ ignores a job whose id it knows. A retried dead letter is followed by when it died.
  *
- *   evt_1   evt_1.r0123456789   evt_1.t2   evt_1.r0123456789.t2
+ *   evt_1.1700000000000-0               from the log
+ *   evt_1.s0123456789.7-0               from a snapshot
+ *   evt_1.r0123456789.1700000000000-0   from a replay
+ *   evt_1.1700000000000-0.t1700000060000
+ *
+ * Earlier releases had ids without a number. Entries and jobs with such ids may still be pending.
  */
-const SUFFIXES = /(?:\.(r[0-9a-f]{10}))?(?:\.t(\d+))?$/;
+const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?(?:\.(\d+-\d+))?(\.t\d+)?$/;
 
-export function replayedId(eventId: string, replay: string): string {
-  return `${eventId}.${replay}`;
-}
-
-export function eventIdOf(id: string): string {
-  return id.replace(SUFFIXES, '');
+/** @param origin the snapshot or replay; undefined for the log */
+export function deliveryIdOf(eventId: string, mark: string, origin?: string): string {
+  return [eventId, ...(origin === undefined ? [] : [origin]), mark].join('.');
 }
 
 /** The replay that sent it; undefined for any other delivery. */
 export function replayOf(id: string): string | undefined {
-  return SUFFIXES.exec(id)?.[1];
+  const origin = SUFFIXES.exec(id)?.[1];
+  return origin?.startsWith('r') === true ? origin : undefined;
 }
 
-/** As log lines name a delivery: the event, and the delivery where it is another one than the first. */
+/** Where its event is in the log; undefined where the id does not say: it is from a snapshot or an earlier release. */
+export function loggedAt(id: string): string | undefined {
+  const [, origin = '', mark] = SUFFIXES.exec(id) ?? [];
+  return origin.startsWith('s') ? undefined : mark;
+}
+
+/** As log lines name a delivery: the event, and the delivery where it is another one than that of the event in the log. */
 export function idsOf({ id, event }: { id: string; event: { id: string } }): { eventId: string; deliveryId?: string } {
-  return { eventId: event.id, ...(id !== event.id && { deliveryId: id }) };
+  const isPlain = letterIdOf(id) === event.id && SUFFIXES.exec(id)?.[3] === undefined;
+  return { eventId: event.id, ...(!isPlain && { deliveryId: id }) };
 }
 
-/** What a person calls it: the same for all its retries. */
+/** What a person calls it: the event's id, followed by the replay that sent it. The same for all its retries. */
 export function letterIdOf(id: string): string {
-  return id.replace(/\.t\d+$/, '');
+  const replay = replayOf(id);
+  const eventId = id.replace(SUFFIXES, '');
+  return replay === undefined ? eventId : `${eventId}.${replay}`;
 }
 
-/** The id of the next retry. */
-export function retriedId(id: string): string {
-  return `${letterIdOf(id)}.t${Number(SUFFIXES.exec(id)?.[2] ?? 0) + 1}`;
+/** The id of the retry of a delivery that died at this time, ms. */
+export function retriedId(id: string, diedAtMs: number): string {
+  return `${id.replace(/\.t\d+$/, '')}.t${diedAtMs}`;
 }

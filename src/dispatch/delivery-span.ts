@@ -7,7 +7,7 @@ import { listOf } from '../events/envelope.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SpanOptions } from '../runtime/tracing.js';
 import type { Interrupt } from './attempt.js';
-import { replayOf } from './delivery-id.js';
+import { idsOf, replayOf } from './delivery-id.js';
 import type { Delivery } from './ports.js';
 
 interface Attempted {
@@ -31,7 +31,7 @@ export function attemptSpan({ subscription, delivery, attempt, interrupt }: Atte
       'cloudevents.event_type': event.type,
       'changefeed.workspace': workspace,
       'changefeed.list': listOf(event, subscription.catalogue),
-      'changefeed.delivery.id': id === event.id ? undefined : id,
+      'changefeed.delivery.id': idsOf(delivery).deliveryId,
       'changefeed.attempt': attempt,
     },
   };

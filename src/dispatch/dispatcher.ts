@@ -10,14 +10,14 @@ import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
-import type { Connect, Disabled, JobData } from './ports.js';
+import type { Connect, Disabled, JobData, LastError } from './ports.js';
 import { LostJobs } from './lost-jobs.js';
 import { findUnhandled, measureLag, type ProgressOptions, type Unhandled } from './progress.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
+import { findStalled, type Stalled } from './stalled.js';
 import { unreadableKey, type TypeOf } from './unreadable.js';
-import { DEFAULT_TIMING } from './worker.js';
 
 export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
   connect: Connect;
@@ -61,6 +61,14 @@ export interface SubscriptionStatistics {
   disabled: Disabled | null;
   /** ISO 8601: the first failure since the last success; null when there is none. */
   failingSince: string | null;
+  /** Failed attempts since then; 0 when there is none. */
+  failures: number;
+  /** What the last of them said; null when there is none. */
+  lastError: LastError | null;
+  /** Ten or more events became dead letters in the last ten minutes, and were not retried or dropped. */
+  manyDead: boolean;
+  /** Events wait although nothing keeps them back; null when none does. */
+  stalled: Stalled | null;
   /** Events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead. */
   lagEvents: number;
   /** Age of the oldest of these, in seconds; 0 without lag. */
@@ -94,7 +102,7 @@ export interface Dispatcher {
   enable(subscription: string): Promise<Disabled | null>;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
   disable(subscription: string, reason: string): Promise<boolean>;
-  /** Pauses the queues of disabled subscriptions where they are not paused. Returns the names of all disabled ones. */
+  /** Pauses the queues of disabled subscriptions, and resumes those of enabled ones, where they are not. Returns the names of all disabled ones. */
   enforceDisabled(): Promise<string[]>;
   /** Logs, once per subscription, that events were dropped from the log which it has not read. */
   noteMissing(subscriptions: readonly string[]): Promise<void>;
@@ -104,8 +112,8 @@ export interface Dispatcher {
 
 const CHECK_INTERVAL_MS = 50;
 const HIGH_WATER = 5_000;
-/** A run whose job is gone notices it within the time of its lock; until then its record must not get another job. */
-const LOST_JOBS_MS = DEFAULT_TIMING.lockMs;
+/** Longer than a lock: a run whose job is gone notices it within that time; until then its record must not get another job. */
+const LOST_JOBS_MS = 30_000;
 
 export function createDispatcher(given: DispatcherOptions): Dispatcher {
   const options = { ...given, clock: given.clock ?? systemClock };
@@ -224,8 +232,20 @@ async function describeSubscription(
 }
 
 function unreadableSubscription({ name, handler, on }: Subscription, unreadable: string): SubscriptionStatistics {
-  const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, lagEvents: 0, lagSeconds: 0 };
-  return { name, handler, on, ...nothing, paused: false, disabled: null, failingSince: null, unreadable };
+  const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
+  const well = { paused: false, manyDead: false, disabled: null, failingSince: null, lastError: null, stalled: null };
+  return { name, handler, on, ...nothing, ...well, unreadable };
+}
+
+/** A few events that cannot be handled need a person some time. So many in so short a time mean that deliveries are lost until one acts. */
+const MANY_DEAD = 10;
+const MANY_WITHIN_MS = 600_000;
+
+async function hasManyDead(queue: Queue<JobData>, nowMs: number): Promise<boolean> {
+  const backend = queue.getBackend();
+  const [[id] = []] = await backend.getRanges(['failed'], MANY_DEAD - 1, MANY_DEAD - 1, false);
+  const job = id === undefined ? undefined : await backend.getJobData(id);
+  return nowMs - (job?.finishedOn ?? 0) < MANY_WITHIN_MS;
 }
 
 async function readStatistics(
@@ -234,14 +254,19 @@ async function readStatistics(
   options: CurrentOptions,
 ): Promise<SubscriptionStatistics> {
   const { name, handler, on } = subscription;
-  const [counts, paused, lag, { failingSinceMs, disabled }, succeededMs] = await Promise.all([
+  const nowMs = options.clock.now();
+  const [counts, paused, lag, health, succeededMs, manyDead] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     queue.isPaused(),
     measureLag(subscription, options),
     options.health.read(name),
     lastSuccessMs(queue),
+    hasManyDead(queue, nowMs),
   ]);
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
+  const { failingSinceMs, failures, lastError, disabled } = health;
+  const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
+  const facts = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, paused, dead: failed };
   return {
     name,
     handler,
@@ -252,7 +277,11 @@ async function readStatistics(
     dead: failed,
     paused,
     disabled,
-    failingSince: failingSinceMs === null || failingSinceMs <= succeededMs ? null : isoTime(failingSinceMs),
+    failingSince: isFailing ? isoTime(failingSinceMs) : null,
+    failures: isFailing ? failures : 0,
+    lastError: isFailing || manyDead ? lastError : null,
+    manyDead,
+    stalled: disabled === null ? await findStalled(lag.oldest, { ...facts, planned: active + delayed }) : null,
     lagEvents: lag.events,
     lagSeconds: lag.seconds,
     unreadable: null,

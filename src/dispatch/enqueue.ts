@@ -8,6 +8,7 @@ import type { Queue } from 'bullmq';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
+import { deliveryIdOf } from './delivery-id.js';
 import type { Batch, JobData, NewEntry, RecordGate } from './ports.js';
 import { addJobs, groupOf } from './queues.js';
 
@@ -23,34 +24,42 @@ export interface Sent extends Pick<NewEntry, 'logId' | 'stored'> {
   mark?: string;
 }
 
-export interface Source extends Pick<Batch, 'workspace' | 'source'> {
+export interface Source {
+  workspace: string;
+  /** The replay or snapshot. @defaultValue the workspace's log */
+  origin?: string;
+  readAt: Batch['readAt'];
   subscription: Subscription;
   clock: Clock;
-  /** The id of the delivery of an event. @defaultValue the event's id */
-  idOf?: (eventId: string) => string;
 }
 
 /** Enqueues selected events of the log, of a replay or of a snapshot. */
 export function enqueueEvents(events: readonly Sent[], from: Source, target: Target): Promise<number | undefined> {
-  const { workspace, source, subscription, clock, idOf = (id: string) => id } = from;
+  const { workspace, origin, readAt, subscription, clock } = from;
+  const source = origin === undefined ? workspace : `${origin}:${workspace}`;
   const atMs = clock.now();
   const entries = events.map(({ event, logId, mark = logId, stored }): NewEntry => {
     const group = groupOf(workspace, event, subscription);
     const kind = stored === undefined ? 'logged' : 'stored';
-    return { id: idOf(event.id), logId, mark, atMs, kind, type: event.type, group, ...(stored && { stored }) };
+    const id = deliveryIdOf(event.id, mark, origin);
+    return { id, logId, mark, atMs, kind, type: event.type, group, ...(stored && { stored }) };
   });
-  return enqueue({ workspace, source, entries }, target);
+  return enqueue({ workspace, source, readAt, entries }, target);
 }
 
-/** @returns the number of pending events of the subscription and workspace; undefined when there was nothing to enter */
+/**
+ * If nothing was entered because what the batch was read at has changed, the step that follows (moving the offset, replacing the task) changes
+ * nothing either, and the next turn reads again.
+ * @returns the number of pending events of the subscription and workspace; undefined when there was nothing to enter
+ */
 export async function enqueue(batch: Batch, { queue, gate }: Target): Promise<number | undefined> {
   const { entries, workspace } = batch;
   if (entries.length === 0) return undefined;
-  const { heads, pending, askedAtMs } = await gate.enter(queue.name, batch);
+  const { heads, pending } = await gate.enter(queue.name, batch);
   const added = entries.filter((_, index) => heads[index]);
   await addJobs(
     queue,
-    added.map(({ group, ...entry }: NewEntry) => ({ workspace, group, entry, askedAtMs })),
+    added.map(({ group, ...entry }: NewEntry) => ({ workspace, group, entry })),
   );
   return pending;
 }

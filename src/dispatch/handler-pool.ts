@@ -4,6 +4,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
+import type { LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../runtime/redis-watch.js';
 import { untraced, type Tracing } from '../runtime/tracing.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
@@ -30,6 +31,8 @@ export interface HandlerPoolOptions {
   clock?: Clock;
   /** No event is taken while Redis accepts no writes. @defaultValue Redis counts as always writable */
   watch?: RedisUse | undefined;
+  /** Shows workers that end again and again. */
+  loops?: LoopBoard | undefined;
   /** Lists the events that are being handled. */
   unfinished?: Unfinished | undefined;
   /** In [0, 1); spreads retries. */
@@ -102,6 +105,7 @@ function createWorkers(options: HandlerPoolOptions): Workers {
     tracing,
     random,
     retention: deadLetters,
+    suspects: { isOneRunning: false },
     timing: { ...DEFAULT_TIMING, ...timing },
   };
   const workers = new Map<string, SubscriptionWorker>();

@@ -6,8 +6,8 @@
  *   anything, then deleted      deleted; events after it belong to the next merge
  *   derived and schema events   are not merged: they describe a moment, not a state
  */
-import { meaningOf, readFields, type CanonicalFields, type Comparison } from '../crm/canonical.js';
-import { changesByName, diffFields } from '../crm/diff.js';
+import { meaningOf, readFields, type ComparedFields, type Comparison } from '../crm/canonical.js';
+import { changesByName, diffRecords } from '../crm/diff.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
 import type { CrmRecord } from '../crm/record.js';
@@ -97,7 +97,7 @@ function foldChanges(
   // change moved does not appear.
   const named = namedFields(members, rules);
   const compared = { ...rules, compares: (field: string) => named.has(field) };
-  return diffFields(readFields(before, compared), readFields(after, compared));
+  return diffRecords(before, after, compared);
 }
 
 /** The comparison of a list without options; undefined for a list that is not built in. */
@@ -121,7 +121,7 @@ function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
  */
 function namedFields(members: readonly ChangeEvent[], rules: Comparison): ReadonlySet<string> {
   const everything = { ...rules, compares: () => true };
-  const fieldsOf = (image: CrmRecord | null): CanonicalFields => readFields(image ?? {}, everything);
+  const fieldsOf = (image: CrmRecord | null): ComparedFields => readFields(image ?? {}, everything);
   const named = members.flatMap(({ data: { before, after, changes } }) => {
     const differing = [...changesByName(fieldsOf(before), fieldsOf(after))];
     return changes.flatMap((change) => {

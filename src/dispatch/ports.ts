@@ -26,7 +26,8 @@ export interface LogReader {
 /** The offset of each subscription in each workspace's log. */
 export interface OffsetStore {
   get(workspace: string, subscription: string): Promise<string | null>;
-  set(workspace: string, subscription: string, logId: string): Promise<void>;
+  /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
+  advance(workspace: string, subscription: string, move: { from: string; to: string }): Promise<void>;
   /** Sets the first offset of a new subscription. If another process has set one already, that one stays. Returns the stored offset. */
   begin(workspace: string, subscription: string, logId: string): Promise<string>;
 }
@@ -73,13 +74,18 @@ export interface Batch {
   workspace: string;
   /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
   source: string;
+  /**
+   * What told the caller what to read: the offset in the log, or the task of a replay or snapshot by its name, as they were stored then. If
+   * another is stored now, nothing is entered: another dispatcher has gone on, or Redis has gone back to an earlier state, and what it has
+   * forgotten must be read again first. Null: the batch depends on nothing.
+   */
+  readAt: { offset: string } | { task: string; text: string } | null;
   entries: readonly NewEntry[];
 }
 
 export interface Entered {
-  /** For each entry, whether it is the head of its group, so that its job must be added. */
+  /** For each entry, whether it is the head of its group, so that its job must be added. Empty when nothing was entered because of `readAt`. */
   heads: readonly boolean[];
-  askedAtMs: number;
   /** Pending deliveries of the subscription and workspace. */
   pending: number;
 }
@@ -93,8 +99,8 @@ export interface Claim {
   token: string;
 }
 
-/** `left`: the delivery has left its group; `next` is the head now. The answer is not older than `askedAtMs`. */
-export type Left = { outcome: 'left'; next: Entry | null; askedAtMs: number };
+/** `left`: the delivery has left its group; `next` is the head now. */
+export type Left = { outcome: 'left'; next: Entry | null };
 /** `head`: it is pending, and its turn has come. Without an order there are no entries. */
 export type Look = { outcome: 'head'; entries: readonly Entry[] } | Left;
 export type Advance = Left | { outcome: 'taken-over' };
@@ -106,14 +112,20 @@ export interface Pending {
   events: number;
   /** The log id of the oldest of them, or just before it. */
   oldest: string | null;
+  /** When the oldest was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
+  oldestMs: number | null;
+  /** The id of the oldest delivery. */
+  oldestId: string | null;
 }
 
-/** The deliveries that must have a job. */
-export interface Heads {
-  /** The heads of the ordering groups. `held`: it is a dead letter, which keeps its failed job. */
-  ordered: readonly { group: string; entry: Entry; held: boolean }[];
-  /** Those without an order. `logId`: or just before it. */
-  unordered: readonly { id: string; logId: string }[];
+/** A delivery that must have a job: the head of an ordering group, or one without an order. */
+export interface MustHaveJob {
+  workspace: string;
+  group: string | null;
+  /** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
+  entry: Entry;
+  /** It is a dead letter, which keeps its failed job. */
+  held: boolean;
 }
 
 /**
@@ -135,10 +147,10 @@ export interface RecordGate {
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
   pending(subscription: string, workspace: string): Promise<Pending>;
   /**
-   * Every delivery that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without an order, may still
-   * be returned. Searches all keys of Redis.
+   * Every delivery of these workspaces that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without an
+   * order, may still be returned. Searches all keys of Redis.
    */
-  heads(subscription: string, workspace: string): Promise<Heads>;
+  heads(subscription: string, workspaces: readonly string[]): Promise<readonly MustHaveJob[]>;
 }
 
 /** One side effect of one event's handling. */
@@ -181,8 +193,11 @@ export interface TaskStep {
   workspace: string;
   from: string;
   to: string | null;
-  /** In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`. */
-  staged?: StagedChunk | 'sent';
+  /**
+   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`.
+   * `discarded`: all that an earlier snapshot has staged or seen is deleted.
+   */
+  staged?: StagedChunk | 'sent' | 'discarded';
 }
 
 export interface StagedChunk {
@@ -255,9 +270,18 @@ export interface Disabled {
   missing: boolean;
 }
 
+/** It may name records, so it is shown and removed with its workspace. */
+export interface LastError {
+  workspace: string;
+  message: string;
+}
+
 export interface Health {
   /** The first failure since the last recorded success, ms. Successes are not recorded here: the caller compares with the last one. */
   failingSinceMs: number | null;
+  /** Failed attempts since then, and the message of the last one. */
+  failures: number;
+  lastError: LastError | null;
   /** Null: it is enabled. */
   disabled: Disabled | null;
 }
@@ -270,6 +294,8 @@ export interface FailureNote {
   disableAfterMs: number;
   /** Stored when it is disabled. */
   reason: string;
+  /** What failed; for the status. */
+  error: LastError;
 }
 
 /** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
@@ -294,8 +320,6 @@ export interface JobData {
   /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
   kind: Entry['kind'];
-  /** Which call added it: see `addJobs`. */
-  addition: string;
   /** Its first attempt, which failed in the batch of an event ahead and is not counted by BullMQ yet. */
   batchFailure?: DecidedFailure;
   /** The follower that failed in the batch of this event. Written before the two leave each other: a run after a crash adds its job with it. */

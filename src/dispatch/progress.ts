@@ -59,6 +59,17 @@ export interface Lag {
   events: number;
   /** Age of the oldest of them, in seconds; 0 without lag. */
   seconds: number;
+  /** The oldest of them in each workspace that has any. */
+  oldest: readonly Oldest[];
+}
+
+export interface Oldest {
+  workspace: string;
+  logId: string;
+  /** When it was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
+  atMs: number | null;
+  /** The id of the delivery; null where the event has not been read from the log. */
+  id: string | null;
 }
 
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
@@ -69,10 +80,12 @@ export async function measureLag(subscription: Subscription, options: ProgressOp
   const workspaces = options.workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
   const measured = workspaces.map((workspace) => measureOne({ subscription: subscription.name, workspace }, options));
   const lags = await Promise.all(measured);
-  const oldest = lags.flatMap(({ oldest }) => (oldest === null ? [] : [timeOfLogId(oldest)]));
+  const oldest = lags.flatMap((lag) => lag.oldest ?? []);
+  const oldestMs = oldest.flatMap(({ atMs }) => atMs ?? []);
   return {
     events: lags.reduce((sum, { events }) => sum + events, 0),
-    seconds: oldest.length === 0 ? 0 : Math.max(0, Math.round((clock.now() - Math.min(...oldest)) / 1_000)),
+    seconds: oldestMs.length === 0 ? 0 : Math.max(0, Math.round((clock.now() - Math.min(...oldestMs)) / 1_000)),
+    oldest,
   };
 }
 
@@ -84,14 +97,17 @@ interface Where {
 async function measureOne(
   { subscription, workspace }: Where,
   { log, offsets, gate }: ProgressOptions,
-): Promise<{ events: number; oldest: string | null }> {
-  const [offset, tail, pending] = await Promise.all([
+): Promise<{ events: number; oldest: Oldest | null }> {
+  const [offset, tail, { events, oldest: logId, oldestId: id, oldestMs: atMs }] = await Promise.all([
     offsets.get(workspace, subscription),
     log.tail(workspace),
     gate.pending(subscription, workspace),
   ]);
+  const pending = logId === null ? null : { workspace, logId, atMs, id };
   // Without an offset it has not started, and its lag is not known.
-  if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return pending;
+  if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return { events, oldest: pending };
   const unread = await log.read(workspace, offset, COUNTED);
-  return { events: pending.events + unread.length, oldest: pending.oldest ?? unread[0]?.logId ?? null };
+  const [first] = unread;
+  const next = first && { workspace, logId: first.logId, atMs: timeOfLogId(first.logId), id: null };
+  return { events: events + unread.length, oldest: pending ?? next ?? null };
 }

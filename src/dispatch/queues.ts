@@ -1,12 +1,10 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
-import { randomBytes } from 'node:crypto';
 import { Job, Queue, type JobsOptions, type MinimalQueue, type QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
-import { systemClock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Connect, Entry, JobData } from './ports.js';
 
@@ -100,47 +98,22 @@ const JOB_OPTIONS: JobsOptions = {
 /** The head of an ordering group, or an event without an order. */
 export interface Head extends Pick<JobData, 'workspace' | 'group' | 'batchFailure'> {
   entry: Entry;
-  /** The answer that named it as the head is not older than this. */
-  askedAtMs: number;
 }
 
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */
 export type QueueHandle = Pick<Queue<JobData>, 'getBackend'> & MinimalQueue;
 
-/**
- * What this process has added last, by the mark in the jobs' data: when the heads were named, and when BullMQ had their jobs.
- *
- * A job can be added too late: its process is suspended after the head was named, another process adds the same job, handles it, and
- * BullMQ forgets it after `KEPT_COMPLETED` others. Then the late job runs although its delivery has left. That many jobs are not completed
- * within `IN_TIME_MS`, so a job that was added within this time is the only one that its delivery had, however late it runs. A process that was
- * suspended in between finds that it took longer, and a run that finds no mark of its own process asks Redis.
- */
-const additions = new Map<string, { askedAtMs: number; addedAtMs: number | undefined }>();
-const IN_TIME_MS = 100;
-const ADDITIONS_KEPT = 10_000;
-const PROCESS = randomBytes(6).toString('base64url');
-let addition = 0;
-
 /** Adds the jobs of heads. BullMQ ignores a job that it has already. */
 export async function addJobs(queue: MinimalQueue, heads: readonly Head[]): Promise<void> {
-  const [first] = heads;
-  if (first === undefined) return;
-  const mark = `${PROCESS}${(addition += 1)}`;
-  const times = { askedAtMs: Math.min(...heads.map(({ askedAtMs }) => askedAtMs)), addedAtMs: undefined };
-  additions.set(mark, times);
-  for (const oldest of additions.keys()) {
-    if (additions.size <= ADDITIONS_KEPT) break;
-    additions.delete(oldest);
-  }
-  const jobs = heads.map(({ entry: { id, logId, kind, type }, askedAtMs: _, ...rest }) => {
-    const data: JobData = { logId, kind, ...rest, addition: mark };
+  if (heads.length === 0) return;
+  const jobs = heads.map(({ entry: { id, logId, kind, type }, ...rest }) => {
+    const data: JobData = { logId, kind, ...rest };
     return { name: type, data, opts: { ...JOB_OPTIONS, jobId: id } };
   });
   const [only, ...more] = jobs;
   // A pipeline for one job takes twice the processor time of the job.
   if (only !== undefined && more.length === 0) await Job.create(queue, only.name, only.data, only.opts);
   else await resending(() => Job.createBulk(queue, jobs));
-  additions.set(mark, { ...times, addedAtMs: systemClock.now() });
 }
 
 /** The client resends commands after a lost connection, but aborts a pipeline of which it has got some replies. */
@@ -153,15 +126,6 @@ async function resending(send: () => Promise<unknown>): Promise<void> {
       if (!(error instanceof Error && error.name === 'AbortError')) throw error;
     }
   }
-}
-
-/** Whether a job that runs for the first time was added in time, so that its delivery is still the head. */
-export function wasAddedInTime({ addition }: JobData): boolean {
-  const times = additions.get(addition);
-  if (times === undefined) return false;
-  const tookMs = (times.addedAtMs ?? systemClock.now()) - times.askedAtMs;
-  // Negative: the clock was set back.
-  return tookMs >= 0 && tookMs < IN_TIME_MS;
 }
 
 export function keptJobs({ ageMs, events }: DeadLetterRetention): {
@@ -178,8 +142,8 @@ export function keptJobs({ ageMs, events }: DeadLetterRetention): {
 
 /** The ordering group of an event: its record, or null when the subscription has no order. */
 export function groupOf(workspace: string, event: ChangeEvent, { order, catalogue }: Subscription): string | null {
-  // Escaped, so that the id of one record cannot spell the group of another.
+  // Escaped, so that the id of one record cannot spell the group of another. Half a surrogate pair cannot be escaped.
   return order === 'none'
     ? null
-    : `${workspace}/${listOf(event, catalogue) ?? '-'}/${encodeURIComponent(event.subject)}`;
+    : `${workspace}/${listOf(event, catalogue) ?? '-'}/${encodeURIComponent(event.subject.replace(/\p{Surrogate}/gu, '\ufffd'))}`;
 }

@@ -5,7 +5,7 @@
  * too many pending events; the log keeps the rest.
  */
 import { randomBytes } from 'node:crypto';
-import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
+import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import { enqueueEvents } from './enqueue.js';
 import type { LogReader, OffsetStore } from './ports.js';
@@ -35,8 +35,7 @@ export class Reader {
   readonly #snapshot: Snapshot;
   /** Identifies this reader among those that may work on the same replay. */
   readonly #worker = randomBytes(6).toString('hex');
-  /** The log id read up to; undefined until `begin`. A failed batch leaves it unchanged, because the batch may be half done. */
-  #offset: string | undefined;
+  #hasBegun = false;
   #ahead: { after: string; batch: Promise<readonly LoggedEvent[]> } | undefined;
   #tasksReadAtMs = Number.NEGATIVE_INFINITY;
   /** As it was when the last batch was entered. */
@@ -52,9 +51,10 @@ export class Reader {
     return `dispatch ${this.#options.workspace} to ${this.#options.subscription.name}`;
   }
 
-  /** Returns the subscription's offset in the log. A new subscription gets its first one. */
-  async begin(): Promise<string> {
-    return (this.#offset ??= await this.#findOffset());
+  /** A new subscription gets its first offset in the log. */
+  async begin(): Promise<void> {
+    if (!this.#hasBegun) await this.#beginAtStart();
+    this.#hasBegun = true;
   }
 
   /** Queues one batch, or waits for one. Returns how long to wait before the next turn, in ms. */
@@ -77,9 +77,8 @@ export class Reader {
     const uncovered = tasks.size === 0 ? batch : await this.#snapshot.uncovered(batch);
     if (uncovered === null) return 0;
     if (batch.length === BATCH) this.#readAhead(last.logId);
-    await this.#enqueue(uncovered);
-    await offsets.set(workspace, subscription.name, last.logId);
-    this.#offset = last.logId;
+    await this.#enqueue(uncovered, after);
+    await offsets.advance(workspace, subscription.name, { from: after, to: last.logId });
     return 0;
   }
 
@@ -93,11 +92,11 @@ export class Reader {
     return tasks;
   }
 
+  /** Always the stored one: Redis may have gone back to an earlier state, and another dispatcher may have gone on. */
   async #readOffset(): Promise<string> {
     const { workspace, subscription, offsets } = this.#options;
-    const ours = await this.begin();
-    const stored = await offsets.get(workspace, subscription.name);
-    return (this.#offset = stored === null ? await this.#startOver() : later(stored, ours));
+    await this.begin();
+    return (await offsets.get(workspace, subscription.name)) ?? (await this.#startOver());
   }
 
   async #isFull(): Promise<boolean> {
@@ -110,9 +109,8 @@ export class Reader {
   async #startOver(): Promise<string> {
     const { workspace, subscription, offsets, logger } = this.#options;
     logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading the log from its beginning');
-    await offsets.set(workspace, subscription.name, BEFORE_ALL);
     this.#ahead = undefined;
-    return BEFORE_ALL;
+    return await offsets.begin(workspace, subscription.name, BEFORE_ALL);
   }
 
   #replaying() {
@@ -133,23 +131,18 @@ export class Reader {
     this.#ahead = { after, batch };
   }
 
-  async #findOffset(): Promise<string> {
+  async #beginAtStart(): Promise<void> {
     const { workspace, subscription, log, offsets } = this.#options;
-    const known = await offsets.get(workspace, subscription.name);
-    if (known !== null) return known;
-    if (subscription.start === 'snapshot') await this.#snapshot.begin();
+    const former = await this.#snapshot.stored();
+    if ((await offsets.get(workspace, subscription.name)) !== null) return;
+    if (subscription.start === 'snapshot') await this.#snapshot.begin(former);
     const first = parseBeginning(subscription.start) ?? (await log.tail(workspace));
-    return offsets.begin(workspace, subscription.name, first);
+    await offsets.begin(workspace, subscription.name, first);
   }
 
-  async #enqueue(batch: readonly LoggedEvent[]): Promise<void> {
-    const { workspace, selects } = this.#options;
-    const selected = batch.filter(({ event }) => selects(event));
-    const from = { ...this.#options, source: workspace };
-    this.#pending = (await enqueueEvents(selected, from, this.#options)) ?? this.#pending;
+  async #enqueue(batch: readonly LoggedEvent[], offset: string): Promise<void> {
+    const selected = batch.filter(({ event }) => this.#options.selects(event));
+    this.#pending =
+      (await enqueueEvents(selected, { ...this.#options, readAt: { offset } }, this.#options)) ?? this.#pending;
   }
-}
-
-function later(a: string, b: string): string {
-  return compareLogIds(a, b) > 0 ? a : b;
 }

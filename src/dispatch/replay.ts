@@ -14,7 +14,6 @@ import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
-import { replayedId } from './delivery-id.js';
 import { enqueueEvents } from './enqueue.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { BackfillStore, JobData, LogReader, OffsetStore, RecordGate } from './ports.js';
@@ -213,8 +212,7 @@ async function step(
   const task = JSON.parse(text) as ReplayTask;
   const { id, workspace } = task;
   const { selected, next } = await nextBatch(task, deps);
-  const from = { subscription, clock, workspace, source: `${id}:${workspace}` };
-  await enqueueEvents(selected, { ...from, idOf: (eventId) => replayedId(eventId, id) }, deps);
+  await enqueueEvents(selected, { subscription, clock, workspace, origin: id, readAt: { task: name, text } }, deps);
   const to = JSON.stringify({ ...next, worker, workedAtMs: clock.now() });
   await backfills.step(subscription.name, { workspace, name, from: text, to });
 }

@@ -21,6 +21,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Tracing } from '../runtime/tracing.js';
+import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, type Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
@@ -49,14 +50,15 @@ import type {
   OnceStore,
   RecordGate,
 } from './ports.js';
-import { wasAddedInTime, type Head, type QueueHandle } from './queues.js';
+import type { Head, QueueHandle } from './queues.js';
 
-/**
- * After this many processes were lost while they handled one event, the event counts as the cause. The limit is high because
- * deployments and crashed machines must not make dead letters, but an event that kills every process must not do so without
- * end.
- */
-const MOST_STALLS = 50;
+/** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
+const SUSPECT_WAIT_MS = 200;
+
+/** The suspects of a process. */
+export interface Suspects {
+  isOneRunning: boolean;
+}
 
 export interface RunContext {
   subscription: Subscription;
@@ -73,12 +75,15 @@ export interface RunContext {
   random: () => number;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
+  mostCrashes: number;
   /** Called with the value that a handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
   /** Its failures since the last success in this process. */
   streak: FailureStreak;
   /** How debounce compares records. */
   comparisonOf?: ComparisonOf | undefined;
+  /** Shared by all subscriptions of the process. */
+  suspects: Suspects;
   /** Collects events for a batch handler; without it they are handled one by one. */
   batcher?: Batcher;
 }
@@ -104,17 +109,16 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
   const claim: Claim = { workspace, group, id, token };
-  const isHead = job.attemptsStarted === 1 && wasAddedInTime(job.data);
   const [look, loaded] = await Promise.all([
-    isHead ? null : context.gate.look(context.subscription.name, claim),
+    context.gate.look(context.subscription.name, claim),
     death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
   ]);
-  if (look?.outcome === 'left') {
+  if (look.outcome === 'left') {
     await follow(look, { job, claim }, context);
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
-  const kind = look?.entries[0]?.kind ?? job.data.kind;
+  const kind = look.entries[0]?.kind ?? job.data.kind;
   // A merge was stored since the job was added.
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
@@ -171,12 +175,38 @@ async function extendLock({ job, token, claim }: Run, { subscription, lockMs }: 
 }
 
 async function handle(run: Run, context: RunContext): Promise<void> {
-  const { job, interrupt, attempt, delivery } = run;
-  const { subscription, logger, clock, once, tracing } = context;
+  const { job, token, attempt } = run;
+  const { clock, logger, suspects } = context;
   const { death, batchFailure } = job.data;
   if (death !== undefined) return bury(run, context, death.failure);
-  if (job.stalledCounter > MOST_STALLS) return bury(run, context, stallsAsFailure(run, clock.now()));
+  if (job.stalledCounter >= context.mostCrashes) {
+    const failure = stallsAsFailure(run, clock.now());
+    const facts = { workspace: run.claim.workspace, subscription: context.subscription.name, ...idsOf(run.delivery) };
+    logger.error({ ...facts, error: failure.message }, 'event became a dead letter');
+    return bury(run, context, failure);
+  }
   if (batchFailure !== undefined && attempt === 1) return fail(run, context, batchFailure);
+  if (!isSuspect(run)) return attemptNow(run, context);
+  if (suspects.isOneRunning) {
+    await job.moveToDelayed(clock.now() + SUSPECT_WAIT_MS, token);
+    throw new DelayedError();
+  }
+  suspects.isOneRunning = true;
+  try {
+    await attemptNow(run, context);
+    return;
+  } finally {
+    suspects.isOneRunning = false;
+  }
+}
+
+function isSuspect({ job }: Run): boolean {
+  return job.stalledCounter > 0;
+}
+
+async function attemptNow(run: Run, context: RunContext): Promise<void> {
+  const { job, interrupt, attempt, delivery } = run;
+  const { subscription, logger, clock, once, tracing } = context;
   if (context.batcher !== undefined) return handleInBatch(run, context, context.batcher);
   // A process that was suspended since its run began may have lost the event, and other events of the record may have run.
   // There must be no `await` between the last check of the lock and the handler.
@@ -213,7 +243,7 @@ async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): P
   const failed = followers[done - 1];
   if (failed === undefined) return afterFailure(error, run, context);
   // An attempt that we interrupted, or that disabled the subscription, does not count as failed.
-  if (interrupt.cause === null && (await noteFailure(error, context)) === 'failing') {
+  if (interrupt.cause === null && (await noteFailure(error, run.claim.workspace, context)) === 'failing') {
     // Only the process that still holds the lock may write on the job.
     await extendLock(run, context);
     await job.updateData({ ...job.data, failedFollower: { id: failed.id, failure: decide(error, 1, context) } });
@@ -228,11 +258,12 @@ async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promi
     return await batcher.join({
       delivery,
       attempt,
+      alone: isSuspect(run),
       lockedUntil: (job.processedOn ?? 0) + lockMs,
       extendLock: () => extendLock(run, context),
       // With debounce, followers must first be merged and cannot join the batch as they are.
       followers: async (most) => {
-        if (subscription.settle !== undefined || claim.group === null) return [];
+        if (subscription.settle !== undefined || claim.group === null || isSuspect(run)) return [];
         const look = await gate.look(subscription.name, claim, most + 1);
         return look.outcome === 'head' ? look.entries.slice(1) : [];
       },
@@ -251,7 +282,7 @@ async function afterFailure(error: unknown, run: Run, context: RunContext): Prom
   // We interrupted it, so the attempt does not count. The next process finds the job at the front of the queue.
   if (interrupt.cause === 'stopping') return requeue(run);
   // This attempt does not count either: the event is the first to be handled when the subscription is enabled.
-  if ((await noteFailure(error, context)) === 'disabled') return requeue(run);
+  if ((await noteFailure(error, run.claim.workspace, context)) === 'disabled') return requeue(run);
   return fail(run, context, decide(error, attempt, context));
 }
 
@@ -264,9 +295,17 @@ function decide(error: unknown, attempt: number, { subscription, clock, random }
 
 async function fail(run: Run, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
   const { subscription, logger, streak } = context;
-  const { attempt, message: error, code } = failure;
+  const { attempt, message: error, code, frames } = failure;
   const { workspace } = run.claim;
-  const facts = { workspace, subscription: subscription.name, ...idsOf(run.delivery), attempt, error, code };
+  const facts = {
+    workspace,
+    subscription: subscription.name,
+    ...idsOf(run.delivery),
+    attempt,
+    error,
+    at: placeIn(frames.join('\n')),
+    code,
+  };
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
     return bury(run, context, failure);
@@ -308,10 +347,10 @@ async function follow(answer: Advance | Hold, { job, claim }: Leaving, context: 
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
   if (answer.outcome === 'held' || answer.next === null) return;
   const { workspace, group } = claim;
-  const { next: entry, askedAtMs } = answer;
+  const { next: entry } = answer;
   const { failedFollower: failed } = job.data;
   await context.addJob({
-    ...{ workspace, group, entry, askedAtMs },
+    ...{ workspace, group, entry },
     ...(failed?.id === entry.id && { batchFailure: failed.failure }),
   });
 }
@@ -325,7 +364,7 @@ function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
 }
 
 function stallsAsFailure({ job, attempt }: Run, nowMs: number): FailedAttempt {
-  const message = `The process was lost ${job.stalledCounter} times while handling this event. Find out whether the event makes it crash, then retry it.`;
+  const message = `The process was lost, or did not respond, ${job.stalledCounter} times while handling this event. Find out whether the event makes it crash, then retry it.`;
   const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
   return recordFailure(error, { attempt, nowMs });
 }

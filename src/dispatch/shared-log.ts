@@ -14,6 +14,8 @@ import type { LogReader } from './ports.js';
 const LONGEST_SLEEP_MS = 5_000;
 /** Events kept for readers that are a little behind: a few batches. */
 const KEPT = 1_000;
+/** Characters of their JSON: a list may have memos of 1 MB. */
+const KEPT_LENGTH = 8_000_000;
 
 export interface SharedLog {
   /** Events after `after`: at most `count`; none when there are none yet. */
@@ -33,9 +35,19 @@ export interface SharedLogOptions {
   loops?: LoopBoard | undefined;
 }
 
+type Kept = LoggedEvent & { length: number };
+
+/** How many of the oldest are dropped. */
+function excessOf(events: readonly Kept[]): number {
+  let excess = Math.max(0, events.length - KEPT);
+  let length = events.slice(excess).reduce((sum, one) => sum + one.length, 0);
+  for (; length > KEPT_LENGTH; excess += 1) length -= events[excess]?.length ?? length;
+  return excess;
+}
+
 export function shareLog({ workspace, log, logger, clock = systemClock, watch, loops }: SharedLogOptions): SharedLog {
   /** All events after `start`, up to `end`; undefined until the end of the log is known. */
-  let kept: { start: string; end: string; events: LoggedEvent[] } | undefined;
+  let kept: { start: string; end: string; events: Kept[] } | undefined;
   /** Batches of readers that are behind: several are often at the same offset. */
   const batches = new Map<string, Promise<readonly LoggedEvent[]>>();
   let next = new AbortController();
@@ -52,8 +64,8 @@ export function shareLog({ workspace, log, logger, clock = systemClock, watch, l
       // Also when it is before `end`: the log was lost and starts again.
       if (kept === undefined || compareLogIds(tail, kept.end) < 0) kept = { start: tail, end: tail, events: [] };
     } else {
-      const events = [...kept.events, ...more];
-      const dropped = events.splice(0, Math.max(0, events.length - KEPT)).at(-1);
+      const events = [...kept.events, ...more.map((one) => ({ ...one, length: JSON.stringify(one.event).length }))];
+      const dropped = events.splice(0, excessOf(events)).at(-1);
       kept = { start: dropped?.logId ?? kept.start, end: more.at(-1)?.logId ?? kept.end, events };
     }
     notify();

@@ -76,8 +76,16 @@ export class Snapshot {
     this.#selects = compileSelection({ on: ['*'], ...(where && { where }) });
   }
 
-  /** Called before the subscription gets its offset: in the other order, a crash in between would lose the snapshot. */
-  async begin(): Promise<void> {
+  /** The task of a snapshot that is stored; undefined when there is none. */
+  async stored(): Promise<string | undefined> {
+    return (await this.#options.backfills.tasks(this.#options.subscription.name)).get(this.#name);
+  }
+
+  /**
+   * Called before the subscription gets its offset: in the other order, a crash in between would lose the snapshot.
+   * @param former the stored task, read before it was known that there is no offset: it is from an earlier life of the subscription
+   */
+  async begin(former: string | undefined): Promise<void> {
     const { subscription, workspace, backfills, logger } = this.#options;
     const task: SnapshotTask = {
       id: `s${randomBytes(5).toString('hex')}`,
@@ -89,7 +97,9 @@ export class Snapshot {
       scannedAtMs: null,
       withoutImage: 0,
     };
-    await backfills.begin(subscription.name, this.#name, JSON.stringify(task));
+    const step = { name: this.#name, workspace, to: JSON.stringify(task), staged: 'discarded' as const };
+    if (former === undefined) await backfills.begin(subscription.name, this.#name, step.to);
+    else await backfills.step(subscription.name, { ...step, from: former });
     if (task.left.every((list) => selectsSnapshots(subscription, list))) return;
     const message = 'the snapshot is sent as crm.<object>.snapshot events although `on` does not select them';
     logger.warn({ subscription: subscription.name, workspace, on: subscription.on }, message);
@@ -119,7 +129,7 @@ export class Snapshot {
    */
   async uncovered(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[] | null> {
     const { subscription, workspace, backfills } = this.#options;
-    const text = (await backfills.tasks(subscription.name)).get(this.#name);
+    const text = await this.stored();
     if (text === undefined) return batch;
     const { staged, reading, left, scannedAtMs } = JSON.parse(text) as SnapshotTask;
     if (staged || reading !== null) return null;
@@ -194,7 +204,11 @@ export class Snapshot {
       const event = JSON.parse(json) as ChangeEvent;
       return { event, logId, mark: `${task.sent + index + 1}-0`, stored: { event } };
     });
-    await enqueueEvents(sent, { ...this.#options, source: `${task.id}:${workspace}` }, this.#options);
+    await enqueueEvents(
+      sent,
+      { ...this.#options, origin: task.id, readAt: { task: this.#name, text: from } },
+      this.#options,
+    );
     const to = JSON.stringify({ ...task, staged: false, sent: task.sent + sent.length } satisfies SnapshotTask);
     await backfills.step(subscription.name, { name: this.#name, from, to, workspace, staged: 'sent' });
   }

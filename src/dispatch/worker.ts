@@ -6,7 +6,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { pauseWhileUnwritable, type RedisUse } from '../runtime/redis-watch.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { gather } from '../runtime/gather.js';
-import { runLoop } from '../runtime/loop.js';
+import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { Interrupt } from './attempt.js';
 import { createBatcher } from './batcher.js';
 import { AttemptFailedError } from './failure.js';
@@ -17,13 +17,28 @@ import { addJobs, keptJobs, queueOptions, type Head, type DeadLetterRetention, t
 import { runDelivery, type RunContext } from './run-delivery.js';
 
 export interface WorkerTiming {
-  /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 30000 */
+  /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
   lockMs: number;
-  /** How often lost processes are searched for, ms. @defaultValue 15000 */
+  /** How often lost processes are searched for, ms. @defaultValue 3000 */
   stalledCheckMs: number;
+  /**
+   * After this many processes were lost while they handled one event, the event counts as the cause and becomes a dead letter.
+   *
+   * All events in flight in a lost process are suspects, and all but one are innocent. So in each process the suspects of all subscriptions run
+   * one at a time, while other events go on. The cause is a suspect after its first crash, so no other suspect is in flight at its later ones:
+   * an innocent event is in flight at one crash, or at more only where each has another cause.
+   * @defaultValue 3
+   */
+  mostCrashes: number;
 }
 
-export const DEFAULT_TIMING: WorkerTiming = { lockMs: 30_000, stalledCheckMs: 15_000 };
+/**
+ * After a crash, the events that were in flight wait for the sum of both. A shorter lock would be lost where a handler blocks the event loop for a
+ * few seconds, and its event handled twice.
+ */
+export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000, mostCrashes: 3 };
+/** Locks are renewed this often while they last, so that a process may be blocked for three quarters of the time. */
+const RENEWALS_PER_LOCK = 4;
 
 /** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
@@ -33,12 +48,23 @@ const UNLIMITED_STALLS = 1_000_000_000;
 
 export interface SubscriptionWorkerOptions extends Pick<
   RunContext,
-  'subscription' | 'gate' | 'log' | 'logger' | 'clock' | 'tracing' | 'random' | 'once' | 'health' | 'comparisonOf'
+  | 'subscription'
+  | 'gate'
+  | 'log'
+  | 'logger'
+  | 'clock'
+  | 'tracing'
+  | 'random'
+  | 'once'
+  | 'health'
+  | 'comparisonOf'
+  | 'suspects'
 > {
   redis: Redis;
   keys: QueueKeys;
   timing: WorkerTiming;
   watch?: RedisUse | undefined;
+  loops?: LoopBoard | undefined;
   unfinished: Unfinished;
   retention: DeadLetterRetention;
   /** BullMQ's own telemetry. @defaultValue none */
@@ -88,6 +114,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     queue: worker,
     addJob: jobAdder(worker),
     lockMs: timing.lockMs,
+    mostCrashes: timing.mostCrashes,
     onReturned,
     streak: new FailureStreak(options),
     ...(batcher && { batcher }),
@@ -127,13 +154,14 @@ function jobAdder(worker: Worker<JobData>): RunContext['addJob'] {
 
 /** The worker takes jobs until it is closed. If it ends by itself, it is started again, and the log says so. */
 function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionWorkerOptions): Promise<void> {
-  const { subscription, logger, clock } = options;
+  const { subscription, logger, clock, loops } = options;
   const run = async (): Promise<number> => {
     if (!worker.isRunning()) await worker.run();
     return CHECK_INTERVAL_MS;
   };
   // One turn lasts as long as the worker runs.
-  return runLoop({ name: `handle ${subscription.name}`, run, signal, stallMs: null, log: logger, clock });
+  const shared = { signal, log: logger, clock, ...(loops && { loops }) };
+  return runLoop({ name: `handle ${subscription.name}`, run, stallMs: null, ...shared });
 }
 
 /** After a pause, BullMQ resumes the worker itself. Then each turn only checks that it runs. */
@@ -167,6 +195,7 @@ function workerOptions({
     concurrency: jobsAtOnce(subscription),
     ...limiterOf(subscription),
     lockDuration: timing.lockMs,
+    lockRenewTime: timing.lockMs / RENEWALS_PER_LOCK,
     stalledInterval: timing.stalledCheckMs,
     maxStalledCount: UNLIMITED_STALLS,
     runRetryDelay: LOST_CONNECTION_WAIT_MS,

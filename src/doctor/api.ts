@@ -1,4 +1,5 @@
 /** What one answer of each list says about token, address, shape, clock and quota. Pure. */
+import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
 import { clockFinding, error, ok, warning, type Finding } from './finding.js';
 
 export interface ListAnswer {
@@ -20,6 +21,12 @@ export interface ApiFacts {
   /** Headers about a limit. */
   limitHeaders: Readonly<Record<string, string>>;
   budget: { requests: number; perSeconds: number };
+}
+
+/** The token and the records are people's data: over http anyone on the way can read them. */
+export function judgeAddress(workspace: string, baseUrl: string): Finding[] {
+  if (!sendsInClear(baseUrl)) return [];
+  return [warning(`${workspace}: baseUrl`, IN_CLEAR, 'Use https in baseUrl.')];
 }
 
 export function judgeApi({ workspace, answers, clockApartMs, limitHeaders, budget }: ApiFacts): Finding[] {

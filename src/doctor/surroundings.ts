@@ -1,5 +1,5 @@
 /** What the disk, the endpoints and the feed's own problems mean. Pure. */
-import type { Reached } from '../handlers/handler.js';
+import type { Reached, Subscription } from '../handlers/handler.js';
 import { error, ok, warning, type Finding } from './finding.js';
 
 const LOW_BYTES = 1_073_741_824;
@@ -14,11 +14,20 @@ export function judgeDisk(folder: string, freeBytes: number): Finding {
   return freeBytes < LOW_BYTES ? warning(check, seen, todo) : ok(check, seen);
 }
 
-export function judgeEndpoint({ subscription, place, ms, problem }: Reached): Finding {
+export function judgeEndpoint({ subscription, place, ms, problem, remedy }: Reached): Finding {
   const check = `endpoint of ${subscription}`;
   if (problem === null) return ok(check, `${place} can be reached (${ms} ms); nothing was sent`);
   const todo = `Check the address, DNS, TLS and firewalls; "changefeed webhook test ${subscription}" sends a test event.`;
-  return error(check, problem, todo);
+  return error(check, problem, remedy ?? todo);
+}
+
+/** A handler whose target is on this machine: a program, a file. */
+export function judgeHandler({ name, handler, obstacle }: Subscription): Finding[] {
+  if (obstacle === undefined) return [];
+  const check = `handler of ${name}`;
+  const found = obstacle();
+  if (found === null) return [ok(check, `what ${handler} needs on this machine is there`)];
+  return [error(check, found.reason, `${found.remedy.charAt(0).toUpperCase()}${found.remedy.slice(1)}.`)];
 }
 
 export function judgeFeed(feed: {

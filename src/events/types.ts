@@ -15,6 +15,7 @@ export const PROBLEM_KINDS = [
   'redis.evicts',
   'redis.refuses',
   'state.lost',
+  'api.away',
   'sweep.failed',
   'source.changed',
   'token.refused',
@@ -24,8 +25,10 @@ export const PROBLEM_KINDS = [
   'creations.held',
   'subscription.disabled',
   'subscription.failing',
+  'subscription.stalled',
   'role.missing',
   'loop.stalled',
+  'loop.failing',
 ] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 /** What the feed reports about itself: each problem when it begins, and that it is over. The event type is `changefeed.<kind>`. */
@@ -34,11 +37,63 @@ export type NoticeKind = (typeof NOTICE_KINDS)[number];
 export type NoticeType = `changefeed.${NoticeKind}`;
 
 /**
- * A pattern in `on`, with `*` for any characters. The editor completes the usual ones; lists and derive functions of your own have
- * others.
+ * What `on` may contain: an event type, or a pattern with `*` for any characters. The editor completes the usual ones. A misspelt verb
+ * does not compile; a misspelt object may be a list of your own, and is found when the configuration is loaded.
  */
 export type EventPattern =
-  EventType | NoticeType | 'crm.*' | `crm.${ObjectName}.*` | `crm.*.${Verb}` | 'changefeed.*' | (string & {});
+  | EventType
+  | NoticeType
+  | 'crm.*'
+  | `crm.${ObjectName}.*`
+  | `crm.*.${Verb}`
+  | 'changefeed.*'
+  // With `& {}`, one by one, or the compiler drops the literals above, and the editor has nothing to complete.
+  | (`crm.${string}.created` & {})
+  | (`crm.${string}.updated` & {})
+  | (`crm.${string}.deleted` & {})
+  | (`crm.${string}.snapshot` & {})
+  | (`crm.${string}.schema_changed` & {})
+  | (`${string}*${string}` & {})
+  | OwnType;
+
+type Letter =
+  | 'a'
+  | 'b'
+  | 'c'
+  | 'd'
+  | 'e'
+  | 'f'
+  | 'g'
+  | 'h'
+  | 'i'
+  | 'j'
+  | 'k'
+  | 'l'
+  | 'm'
+  | 'n'
+  | 'o'
+  | 'p'
+  | 'q'
+  | 'r'
+  | 's'
+  | 't'
+  | 'u'
+  | 'v'
+  | 'w'
+  | 'x'
+  | 'y'
+  | 'z';
+type Sign = Letter | '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '_' | '-';
+
+/** Types of derive functions: the first word is neither `crm` nor `changefeed`, written letter by letter because a type cannot exclude a word. */
+type OwnType =
+  | `${Exclude<Letter, 'c'>}${string}.${string}`
+  | `c${Exclude<Sign | '.', 'r' | 'h'>}${string}.${string}`
+  | OtherThan<'m', 'cr'>
+  | OtherThan<'angefeed', 'ch'>;
+type OtherThan<Rest extends string, Before extends string> = Rest extends `${infer First}${infer Tail}`
+  ? `${Before}${Exclude<Sign | '.', First>}${string}.${string}` | OtherThan<Tail, `${Before}${First}`>
+  : `${Before}${Sign}${string}.${string}`;
 
 /** A problem of the feed itself; `data.notice` of its event. */
 export interface Notice {
@@ -62,7 +117,9 @@ export type DetectedBy = 'timestamp' | 'content' | 'both' | 'clock';
 
 /** One field of a list whose value type changed on nearly all of its rows. It has types of values, never contents. */
 export interface SchemaChange {
+  /** The name of the field. */
   readonly field: string;
+  /** `appeared`: it was on hardly any row. `vanished`: it is on hardly any row now. `changed`: it has another value type. */
   readonly kind: 'appeared' | 'vanished' | 'changed';
   /** Rows whose type changed. */
   readonly rows: number;
@@ -96,7 +153,12 @@ export interface ChangeData {
   readonly changes: readonly FieldChange[];
   /** 1, 2, 3 … per record, without a gap. A derived event has the sequence of its source event, or the record's last one. */
   readonly sequence: number;
+  /**
+   * Who made the change. `edited`: a person or an integration. `refreshed`: only fields changed that the system updates by itself, such as
+   * counters and the latest note. In an `edited` event, `changes` may name both kinds of fields.
+   */
   readonly class: ChangeClass;
+  /** What showed the change: the record's timestamp, its content, or both. `clock`: nothing changed, a todo is due. */
   readonly detectedBy: DetectedBy;
   /** ISO 8601, UTC: when Changefeed detected the change. */
   readonly observedAt: string;
@@ -108,10 +170,14 @@ export interface ChangeData {
   readonly mergedInto?: string;
   /** Only with `schema_changed`. `before` and `after` are null, and the subject is `schema:<field>`. */
   readonly schema?: SchemaChange;
-  /** With a derived event: the id of its source event. */
+  /**
+   * With a derived event: the id of its source event. `crm.todo.completed`, `reopened`, `rescheduled` and `reassigned` are derived from the
+   * todo's `updated` or `created`.
+   */
   readonly derivedFrom?: string;
-  /** With an event of a derive function: the name of the function, and the data it returned. */
+  /** With an event of a derive function: the name of the function. */
   readonly derivedBy?: string;
+  /** With an event of a derive function: the data it returned. */
   readonly derived?: Readonly<Record<string, unknown>>;
   /** With `crm.todo.due_soon` and `overdue`: the moment the todo is due; ISO 8601. */
   readonly due?: string;
@@ -123,67 +189,51 @@ export interface ChangeData {
   readonly merged?: Merged;
 }
 
-type Base = Pick<ChangeData, 'sequence' | 'observedAt' | 'sweep'>;
 type Found = Exclude<DetectedBy, 'clock'>;
+type With<Name extends keyof ChangeData> = Pick<ChangeData, Name>;
+/** What every event has. Extended below, so that the comments above are also those of the narrower types. */
+type Base = With<'before' | 'after' | 'changes' | 'sequence' | 'class' | 'detectedBy' | 'observedAt' | 'sweep'>;
 
-interface FirstSeen extends Base {
+interface FirstSeen extends Base, With<'merged'> {
   readonly before: null;
   readonly after: CrmRecord;
   readonly changes: readonly [];
   readonly class: 'edited';
   readonly detectedBy: Found;
-  readonly merged?: Merged;
 }
 
-interface Created extends FirstSeen {
-  readonly reappeared?: true;
-}
+interface Created extends FirstSeen, With<'reappeared'> {}
 
-interface Updated extends Base {
-  readonly before: CrmRecord | null;
+interface Changed extends Base {
   readonly after: CrmRecord;
-  readonly changes: readonly FieldChange[];
-  readonly class: ChangeClass;
   readonly detectedBy: Found;
-  readonly merged?: Merged;
 }
 
-interface Deleted extends Base {
-  readonly before: CrmRecord | null;
+interface Updated extends Changed, With<'merged'> {}
+
+interface TodoChanged extends Changed, Required<With<'derivedFrom'>> {}
+
+interface Deleted extends Base, With<'mergedInto' | 'merged'> {
   readonly after: null;
   readonly changes: readonly [];
   readonly class: 'edited';
   readonly detectedBy: Found;
-  readonly mergedInto?: string;
-  readonly merged?: Merged;
 }
 
-interface SchemaChanged extends Base {
+interface SchemaChanged extends Base, Required<With<'schema'>> {
   readonly before: null;
   readonly after: null;
   readonly changes: readonly [];
   readonly class: 'refreshed';
   readonly detectedBy: 'content';
-  readonly schema: SchemaChange;
 }
 
-interface TodoChanged extends Base {
-  readonly before: CrmRecord | null;
-  readonly after: CrmRecord;
-  readonly changes: readonly FieldChange[];
-  readonly class: ChangeClass;
-  readonly detectedBy: Found;
-  readonly derivedFrom: string;
-}
-
-interface TodoDue extends Base {
+interface TodoDue extends Base, Required<With<'due'>>, With<'late'> {
   readonly before: null;
   readonly after: CrmRecord;
   readonly changes: readonly [];
   readonly class: 'edited';
   readonly detectedBy: 'clock';
-  readonly due: string;
-  readonly late?: true;
 }
 
 interface DataByVerb {
@@ -201,7 +251,7 @@ interface DataByVerb {
 }
 
 /** Declares the other properties as absent, so that they can be read from a union of events. */
-type WithoutTheRest<Data> = Data & { readonly [Name in Exclude<keyof ChangeData, keyof Data>]?: never };
+type WithoutTheRest<Data> = Data & { readonly [Name in keyof ChangeData as Exclude<Name, keyof Data>]?: never };
 
 /**
  * The data of an event type: `ChangeData`, narrowed to its verb. `test/support/event-schemas.ts` has the same rules as schemas,
@@ -215,18 +265,21 @@ export type EventData<Type extends EventType = EventType> = Type extends `crm.${
 
 /** CloudEvents 1.0 in its JSON form. */
 export interface ChangeEvent {
+  /** The version of CloudEvents. */
   readonly specversion: '1.0';
-  /** A change that is detected twice has the same id both times. */
+  /** `evt_` and 32 hex digits. A change that is detected or delivered twice has the same id both times: the idempotency key. */
   readonly id: string;
-  /** `/workspaces/<name>` */
+  /** The workspace: `/workspaces/<name>`. */
   readonly source: string;
   /** One of `EventType`, one of the feed's own, or a type that a derive function of the configuration emits. */
   readonly type: EventType | NoticeType | (string & {});
   /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;
-  /** The record's own time of change, otherwise the time of detection. */
+  /** When it happened, ISO 8601, UTC: the record's own time of change, otherwise the time of detection. */
   readonly time: string;
+  /** The media type of `data`. */
   readonly datacontenttype: 'application/json';
+  /** The change: the record before and after it, the changed fields, and how it was found. */
   readonly data: ChangeData;
 }
 

@@ -24,7 +24,7 @@ import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOpt
  * for new records, and may be null if no image was stored.
  */
 export type TypedEvent<Type extends EventType = EventType> = Type extends EventType
-  ? EventOfType<Type> & { readonly data: WithOwnRecord<EventData<Type>, Type> }
+  ? EventOfType<Type, WithOwnRecord<EventData<Type>, Type>>
   : never;
 
 /** With the record type that the program has added to `CrmRecords`, if it has. */
@@ -38,21 +38,26 @@ type WithOwnRecord<Data, Type extends string> = Type extends `crm.${infer Name}.
 type OwnRecord<Item> = { readonly [Field in keyof Item]: Item[Field] } & { readonly id: string };
 
 /** An event made by a derive function, with the images of its source event. */
-export type DerivedEvent<Type extends string = string> = EventOfType<Type> & {
-  readonly data: ChangeData & Required<Pick<ChangeData, 'derivedFrom' | 'derivedBy' | 'derived'>>;
-};
+export type DerivedEvent<Type extends string = string> = EventOfType<
+  Type,
+  ChangeData & Required<Pick<ChangeData, 'derivedFrom' | 'derivedBy' | 'derived'>>
+>;
 
 /** One of the feed's own events. */
-export type FeedEvent<Type extends NoticeType = NoticeType> = EventOfType<Type> & {
-  readonly data: ChangeData & { readonly before: null; readonly after: null; readonly notice: NoticeOf<Type> };
-};
+export type FeedEvent<Type extends NoticeType = NoticeType> = EventOfType<
+  Type,
+  ChangeData & { readonly before: null; readonly after: null; readonly notice: NoticeOf<Type> }
+>;
 
 type NoticeOf<Type extends NoticeType> = [Type] extends ['changefeed.problem.over']
   ? Notice & Required<Pick<Notice, 'problem'>>
   : Notice;
 
-interface EventOfType<Type extends string> extends Omit<ChangeEvent, 'type' | 'data'> {
+interface EventOfType<Type extends string, Data> extends Omit<ChangeEvent, 'type' | 'data'> {
+  /** What happened to what: `crm.<object>.<verb>`, `changefeed.<problem>`, or a type of a derive function. */
   readonly type: Type;
+  /** The record before and after the change, the changed fields, and how the change was found. */
+  readonly data: Data;
 }
 
 /** The same rules as `compilePattern`: `*` matches any characters, also none; `**` is the same as `*`. */
@@ -99,11 +104,25 @@ type SnapshotType<Type extends EventType> = Type extends `crm.${infer Name}.${st
 /** Lists as a handler names them: by name, by path, or as `defineList` returns them. */
 export type NamedLists = readonly (ListName | ListDefinition<object>)[];
 
+declare const UNSET: unique symbol;
+/**
+ * The type of an `on` that is not given. It has every pattern, because the editor completes the patterns of the default; with
+ * `readonly ['crm.*']` it would complete that one only.
+ */
+export type UnsetOn = readonly EventPattern[] & { readonly [UNSET]: true };
+type OrDefault<On extends readonly string[]> = typeof UNSET extends keyof On ? readonly ['crm.*'] : On;
+
 /**
  * The event that a handler of these `lists` receives. A list of `defineList` adds its own events, with the type of its records;
  * where there are no other lists, events of the built-in ones do not occur.
  */
-export type EventOfLists<On extends readonly string[], Start extends string, Lists extends NamedLists> =
+export type EventOfLists<On extends readonly string[], Start extends string, Lists extends NamedLists> = EventOfChosen<
+  OrDefault<On>,
+  Start,
+  Lists
+>;
+
+type EventOfChosen<On extends readonly string[], Start extends string, Lists extends NamedLists> =
   | ([Extract<Lists[number], string>] extends [never] ? Extract<EventOf<On, Start>, DerivedEvent> : EventOf<On, Start>)
   | EventOfDefinition<Extract<Lists[number], ListDefinition<object>>, On[number], Start>;
 
@@ -120,9 +139,7 @@ type SelectedVerb<Word extends string, Pattern extends string> =
     : Verb;
 
 type FurtherEvent<List extends ListDefinition<object>, Name extends Verb> = Name extends Verb
-  ? EventOfType<`crm.${List['object']}.${Name}`> & {
-      readonly data: WithRecord<EventData<`crm.person.${Name}`>, RecordOf<List>>;
-    }
+  ? EventOfType<`crm.${List['object']}.${Name}`, WithRecord<EventData<`crm.person.${Name}`>, RecordOf<List>>>
   : never;
 
 /** The same data with records of another type. */
@@ -168,11 +185,11 @@ export interface HandlerOptions<
  * @throws ChangefeedError `CF_CONFIG_INVALID` naming the subscription, the option, what was found and what is allowed.
  */
 export function defineHandler<
-  const On extends readonly EventPattern[] = readonly ['crm.*'],
+  const On extends readonly EventPattern[] = UnsetOn,
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
 >(options: HandlerOptions<On, From, Lists>): Subscription {
-  return orRefuse('defineHandler', () => toHandler(options));
+  return orRefuse(() => toHandler(options));
 }
 
 function toHandler<const On extends readonly EventPattern[], From extends Start, Lists extends NamedLists>(

@@ -7,7 +7,7 @@ import { ChangefeedError, describe } from '../errors.js';
 import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
 import { VERBS, type ChangeEvent, type EventPattern } from '../events/types.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { EventOfLists, NamedLists, Start } from './define.js';
+import type { EventOfLists, NamedLists, Start, UnsetOn } from './define.js';
 import { PermanentError } from './errors.js';
 import { orRefuse, parseOptions } from './kind.js';
 import { strictOptions } from '../schema-kit/fields.js';
@@ -81,12 +81,12 @@ const deriveSchema = strictOptions({
 
 /** @throws ChangefeedError `CF_CONFIG_INVALID` naming the option, what was found and what is allowed */
 export function defineDerive<
-  const On extends readonly EventPattern[] = readonly ['crm.*'],
+  const On extends readonly EventPattern[] = UnsetOn,
   const Type extends string = string,
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
 >(options: DeriveOptions<On, Type, From, Lists>): Derivation {
-  return orRefuse('defineDerive', () => toDerivation(options));
+  return orRefuse(() => toDerivation(options));
 }
 
 function toDerivation<

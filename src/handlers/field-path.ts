@@ -5,21 +5,22 @@
 
 /** The value at `path`; undefined if there is none. */
 export function valueAtPath(value: unknown, path: string): unknown {
+  // A Korean name typed on one system may use another Unicode composition than the one the API sends.
+  return follow(value, path.normalize('NFC'));
+}
+
+/** Compares the names that exist with the path: to try each part of the path instead takes quadratic time for a path of many dots. */
+function follow(value: unknown, path: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
-  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
-    const key = ownKey(value, path.slice(0, end));
-    if (key === undefined) continue;
-    const inner = (value as Record<string, unknown>)[key];
-    if (end === path.length) return inner;
-    const found = valueAtPath(inner, path.slice(end + 1));
+  const fields = value as Record<string, unknown>;
+  if (Object.hasOwn(fields, path)) return fields[path];
+  const steps = Object.keys(fields)
+    .map((key) => ({ key, name: key.normalize('NFC') }))
+    .filter(({ name }) => path === name || path.startsWith(`${name}.`))
+    .sort((a, b) => b.name.length - a.name.length);
+  for (const { key, name } of steps) {
+    const found = path === name ? fields[key] : follow(fields[key], path.slice(name.length + 1));
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** A Korean name typed on one system may use another Unicode composition than the one the API sends. */
-function ownKey(value: object, name: string): string | undefined {
-  if (Object.hasOwn(value, name)) return name;
-  const wanted = name.normalize('NFC');
-  return Object.keys(value).find((key) => key.normalize('NFC') === wanted);
 }

@@ -106,7 +106,7 @@ export interface Pinged {
 
 export type Ping = (options: { signal: AbortSignal }) => Promise<Pinged>;
 
-/** Whether an endpoint can be reached. */
+/** Whether an endpoint, a database or a queue can be reached. */
 export interface Reached {
   subscription: string;
   /** As messages name the endpoint; without what is secret in its URL. */
@@ -114,6 +114,8 @@ export interface Reached {
   ms: number;
   /** Null when it can be reached. */
   problem: string | null;
+  /** What to do about the problem. @defaultValue what helps with an address */
+  remedy?: string;
 }
 
 export type Reach = () => Promise<Reached>;
@@ -164,7 +166,7 @@ export interface Subscription extends Selection {
   readonly disableAfterMs?: number;
   /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
   readonly ping?: Ping;
-  /** Connects to its endpoint and sends nothing. Only handlers that send over HTTP have it. */
+  /** Connects to its endpoint, database or queue and sends nothing. */
   readonly reach?: Reach;
   /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
   readonly obstacle?: () => { reason: string; remedy: string } | null;

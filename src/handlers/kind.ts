@@ -4,8 +4,9 @@
  */
 import type { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
-import { collectProblem } from '../schema-kit/collected-problems.js';
-import { isShowable, sentenceOf } from '../schema-kit/explain.js';
+import { collectProblems } from '../schema-kit/collected-problems.js';
+import { sentenceOf } from '../schema-kit/explain.js';
+import { showable } from '../schema-kit/secret.js';
 import type { Subscription } from './handler.js';
 
 export interface Kind {
@@ -46,7 +47,7 @@ export function defineKind<Schema extends z.ZodType>(
     SETTINGS.set(subscription, settings);
     return subscription;
   };
-  return { handler, schema, build, inCode: (options) => orRefuse(handler, () => build(options, '')) };
+  return { handler, schema, build, inCode: (options) => orRefuse(() => build(options, '')) };
 }
 
 const REFUSED = { refused: true } as const;
@@ -60,12 +61,12 @@ export function isRefused(value: unknown): boolean {
  * Makes what a call in code returns. While a configuration is loaded, problems of the call are collected, and it returns a stand-in.
  * @throws ChangefeedError `CF_CONFIG_INVALID` at any other time
  */
-export function orRefuse<Made extends object>(name: string, make: () => Made): Made {
+export function orRefuse<Made extends object>(make: () => Made): Made {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof ChangefeedError) || error.code !== 'CF_CONFIG_INVALID') throw error;
-    if (collectProblem({ name, sentences: problemsIn(error) })) return REFUSED as unknown as Made;
+    if (collectProblems(problemsIn(error))) return REFUSED as unknown as Made;
     throw error;
   }
 }
@@ -95,7 +96,7 @@ export function parseOptions<Schema extends z.ZodType>(
   if (result.success) return result.data;
   // A misspelled key is the likely reason for another one missing, so it comes first.
   const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
-  const problems = issues.map((issue) => sentenceOf(issue, { raw, where, owner: ownerOf(raw, kind) }));
+  const problems = issues.map((issue) => sentenceOf(issue, { schema, raw, where, owner: ownerOf(raw, kind) }));
   const others = problems.length === 1 ? '' : ` (${problems.length - 1} more after this one.)`;
   throw new ChangefeedError('CF_CONFIG_INVALID', { message: `${problems[0] ?? ''}${others}`, problems });
 }
@@ -107,5 +108,5 @@ function rank(issue: z.core.$ZodIssue): number {
 function ownerOf(raw: unknown, kind: string): string {
   const name: unknown = typeof raw === 'object' && raw !== null && 'name' in raw ? raw.name : undefined;
   if (typeof name !== 'string' || name === '') return `${kind} without a name`;
-  return isShowable(name) ? `${kind} ${JSON.stringify(name)}` : `${kind} with an unusable name`;
+  return showable(name, 'shown') === name ? `${kind} ${JSON.stringify(name)}` : `${kind} with an unusable name`;
 }

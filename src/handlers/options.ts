@@ -68,7 +68,11 @@ const batchOptions = strictOptions({
   linger: duration({ from: '0ms', to: LONGEST_WAIT }).default(DEFAULT_BATCH.linger),
 });
 
-const eventPattern: z.ZodType<string, EventPattern> = z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern);
+// The type of the input is narrower than what is checked: the compiler then sees a misspelt type, and the editor completes it.
+const eventPattern = z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern) as unknown as z.ZodType<
+  string,
+  EventPattern
+>;
 
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {

@@ -1,7 +1,7 @@
 /** What the request budget was used for, and what would make the lists fresher. Pure. */
 import type { Spent } from '../api/spending.js';
 import { formatDuration } from '../runtime/duration.js';
-import type { ListStatus, ProcessStatus, StoredWorkspace, WorkspaceStatus } from './status.js';
+import type { Advice, ListStatus, ProcessStatus, StoredWorkspace, WorkspaceStatus } from './status.js';
 
 /** Above this share of the budget, the budget is what the lists wait for. */
 const USED_UP = 0.85;
@@ -31,17 +31,37 @@ function totals(reported: readonly Spent[]): Spent[] {
   return [...total.values()].sort((one, other) => other.requests - one.requests);
 }
 
-/** The one change of the configuration that helps most. */
-function adviceOn({ budget, lists }: Omit<WorkspaceStatus, 'advice'>): string | null {
+/** In English, for the command line. */
+export function adviceText(advice: readonly Advice[]): string {
+  return advice.map(textOf).join('; ');
+}
+
+function textOf(one: Advice): string {
+  switch (one.do) {
+    case 'raise-budget':
+      return `raise budget.requests (${one.requests} of the ${one.limit} requests per ${one.perSeconds} s that the API is known to allow)`;
+    case 'slow-list':
+      return `set lists.${one.list}.idle (this list takes ${Math.round(one.share * 100)} % of the requests)`;
+    case 'disable-lists':
+      return 'disable lists you do not need';
+    case 'check-other-client':
+      return `let the other client of the API send fewer requests (${one.allowed} of ${one.requests} per ${one.perSeconds} s are left)`;
+    case 'remove-interval':
+      return `remove lists.${one.list}.interval (${formatDuration(one.ms)}): the budget is not used up`;
+    case 'lower-idle':
+      return `lower or remove lists.${one.list}.idle (${formatDuration(one.ms)}): the budget is not used up`;
+  }
+}
+
+/** The change of the configuration that helps most; empty when there is none. */
+function adviceOn({ budget, lists }: Omit<WorkspaceStatus, 'advice'>): Advice[] {
   const slowest = slowestOf(lists);
-  if (slowest === null || budget.lastMinute.requests === 0) return null;
+  if (slowest === null || budget.lastMinute.requests === 0) return [];
   if (budget.lastMinute.share >= USED_UP * Math.min(1, budget.allowed / budget.requests)) return moreRequests(budget);
   const { list, scheduling, intervalMs, idleMs } = slowest;
-  if (scheduling === 'fixed')
-    return `remove lists.${list}.interval (${formatDuration(intervalMs ?? 0)}): the budget is not used up`;
-  if (scheduling === 'idle')
-    return `lower or remove lists.${list}.idle (${formatDuration(idleMs ?? 0)}): the budget is not used up`;
-  return null;
+  if (scheduling === 'fixed') return [{ do: 'remove-interval', list, ms: intervalMs ?? 0 }];
+  if (scheduling === 'idle') return [{ do: 'lower-idle', list, ms: idleMs ?? 0 }];
+  return [];
 }
 
 /** The enabled list whose changes wait longest, if they wait at all. */
@@ -52,20 +72,15 @@ function slowestOf(lists: readonly ListStatus[]): ListStatus | null {
   return slowest === null || wait(slowest) <= FAST_MS ? null : slowest;
 }
 
-function moreRequests({ requests, perSeconds, allowed, lastMinute }: WorkspaceStatus['budget']): string {
-  if (allowed < requests)
-    return `another client uses the API's limit: ${allowed} of ${requests} requests per ${perSeconds} s are left; have it send fewer`;
+function moreRequests({ requests, perSeconds, allowed, lastMinute }: WorkspaceStatus['budget']): Advice[] {
+  if (allowed < requests) return [{ do: 'check-other-client', allowed, requests, perSeconds }];
   const limit = KNOWN_LIMIT * perSeconds;
-  const raise =
-    requests < limit
-      ? `raise budget.requests (${requests} of the ${limit} per ${perSeconds} s known to be allowed are used)`
-      : null;
   const large = largestList(lastMinute);
-  const less =
-    large === null
-      ? 'disable lists you do not need'
-      : `${large.list} takes ${Math.round(large.share * 100)} % of the requests: set lists.${large.list}.idle, or disable lists you do not need`;
-  return [raise, less].filter((part) => part !== null).join('; ');
+  return [
+    ...(requests < limit ? [{ do: 'raise-budget', requests, limit, perSeconds } as const] : []),
+    ...(large === null ? [] : [{ do: 'slow-list', ...large } as const]),
+    { do: 'disable-lists' },
+  ];
 }
 
 function largestList({

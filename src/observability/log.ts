@@ -24,11 +24,11 @@ export interface LogOptions {
 const SECRETS = ['token', 'authorization', 'Authorization', 'secret', 'password'];
 /** At the top level, one level down (headers, options) and two levels down (cause, request). */
 const PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
-const STANDARD_ERROR = 2;
 
 export function createLog({ level = 'info', pretty = false, colour = false, destination }: LogOptions = {}): Log {
-  // Pretty lines go through `process.stderr`: the progress bar at the bottom of a terminal must see them.
-  const sink = destination ?? (pretty ? process.stderr : pino.destination({ dest: STANDARD_ERROR, sync: true }));
+  // `process.stderr` and not a stream of pino: the progress bar at the bottom of a terminal must see the lines, and the command line
+  // that nobody reads them any more.
+  const sink = destination ?? process.stderr;
   const options = {
     level,
     // Without process id and host name: the supervisor's log has them.

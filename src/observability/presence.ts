@@ -54,7 +54,7 @@ export function createPresence(deps: PresenceDeps): Part {
   const beat = async (): Promise<number> => {
     // Only a process that polls: another one must not create the state of a workspace that was just removed by `forget`.
     if (roles.includes('poll')) for (const workspace of workspaces) await checkState(workspace);
-    const stalled = [...loops].map(([loop, since]) => ({ loop, since }));
+    const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const facts = {
       id,
       version,
@@ -63,7 +63,8 @@ export function createPresence(deps: PresenceDeps): Part {
       startedAt,
       roles,
       workspaces,
-      stalled,
+      stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
+      failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
       spent: spent(),
     };
     await registry.beat(facts, LIFE_MS);

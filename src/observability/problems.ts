@@ -3,7 +3,7 @@
  * and the sentinel logs them and reports them by events.
  */
 import { formatDuration } from '../runtime/duration.js';
-import type { ListStatus, Problem, Status, WorkspaceStatus } from './status.js';
+import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
 type Facts = Omit<Status, 'problems'>;
 
@@ -11,6 +11,14 @@ type Facts = Omit<Status, 'problems'>;
 const GRACE_MS = 30_000;
 /** Long enough that the deployment of a receiver is no problem. */
 const FAILING_MS = 45_000;
+/** One failed attempt says nothing about the next. */
+const FAILING_ATTEMPTS = 2;
+/** A receiver that is away for longer needs a person, although the events are still tried again. */
+const FAILING_BADLY_MS = 600_000;
+/** Failed turns of a loop over this time are no slip. The waits between them grow to half of it. */
+const LOOP_FAILING_MS = 60_000;
+/** A loop whose last failure is older runs again, in a turn that takes long. */
+const LOOP_FAILED_MS = 120_000;
 
 /** Errors first. A problem that several lists share, such as a refused token, is in the result once. */
 export function problemsOf(status: Facts): Problem[] {
@@ -18,6 +26,7 @@ export function problemsOf(status: Facts): Problem[] {
     ...redisProblems(status),
     ...missingRoles(status),
     ...stalledLoops(status),
+    ...failingLoops(status),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
     ...subscriptionProblems(status),
   ];
@@ -90,6 +99,17 @@ function stalledLoops({ processes }: Facts): Problem[] {
   );
 }
 
+function failingLoops({ at: now, processes }: Facts): Problem[] {
+  return processes.flatMap(({ failing, pid, host }) =>
+    failing
+      .filter(({ since, at }) => msBetween(since, at) >= LOOP_FAILING_MS && msBetween(at, now) < LOOP_FAILED_MS)
+      .map(({ loop, since, error }) => {
+        const message = `The loop "${loop}" of process ${pid} on ${host} has failed in every turn since ${since}, and what it does is not done. It is tried again at least every 30 s. Last error: ${sentence(error)}`;
+        return problem('error', 'loop.failing', { subject: `loop:${loop}`, since, message });
+      }),
+  );
+}
+
 function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: Facts): Problem[] {
   const isPolled = processes.some(
     ({ roles, workspaces, startedAt }) =>
@@ -106,10 +126,19 @@ function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: 
 
 function failureOf(workspace: string, { list, failure }: ListStatus): Problem[] {
   if (failure === null) return [];
-  const { code, message, since } = failure;
-  // All lists use one token: a refused token is one problem of the workspace.
-  if (code === 'CF_UNAUTHORISED')
-    return [problem('error', 'token.refused', { workspace, subject: 'workspace', since, message })];
+  const { code, message, since, shared } = failure;
+  const ofAll = { workspace, subject: 'workspace', since };
+  // All lists use one token: a refused token is one problem of the workspace. So is an API that answers none of them.
+  if (code === 'CF_UNAUTHORISED') {
+    const remedy =
+      'put the newest token into the configuration. Issuing a new token in the CRM makes the old one invalid.';
+    const text = shared === undefined ? message : `Workspace "${workspace}": ${shared}: ${remedy}`;
+    return [problem('error', 'token.refused', { ...ofAll, message: text })];
+  }
+  if (shared !== undefined) {
+    const text = `Workspace "${workspace}": ${shared}. No list can be read until it answers; each is tried again at least every 30 s.`;
+    return [problem('error', 'api.away', { ...ofAll, message: text })];
+  }
   const kind = code === 'CF_SOURCE_CHANGED' ? 'source.changed' : 'sweep.failed';
   return [problem('error', kind, { workspace, list, subject: `list:${list}`, since, message })];
 }
@@ -152,27 +181,79 @@ function listWarnings(
 
 /** Reported in each workspace, because each has its own log. */
 function subscriptionProblems({ at, subscriptions, workspaces }: Facts): Problem[] {
-  return subscriptions.flatMap(({ name, disabled, failingSince, unreadable }) => {
-    const subject = `subscription:${name}`;
-    if (unreadable !== null) {
-      const message = `Subscription "${name}" cannot be read: ${unreadable}`;
-      return workspaces.map((one) =>
-        problem('error', 'subscription.failing', { workspace: one.name, subject, message }),
-      );
-    }
-    if (disabled !== null) {
-      const { at: since, reason } = disabled;
-      const message = `Subscription "${name}" has been disabled since ${since}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} Its events wait. Enable it: changefeed enable ${name}.`;
-      return workspaces.map((one) =>
-        problem('error', 'subscription.disabled', { workspace: one.name, subject, since, message }),
-      );
-    }
-    if (failingSince === null || msBetween(failingSince, at) < FAILING_MS) return [];
-    const message = `Subscription "${name}": every attempt has failed since ${failingSince}. Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ${name}).`;
-    return workspaces.map((one) =>
-      problem('warning', 'subscription.failing', { workspace: one.name, subject, since: failingSince, message }),
+  return subscriptions.flatMap((one) => {
+    const subject = `subscription:${one.name}`;
+    return workspaces.flatMap(({ name: workspace }) =>
+      troublesOf(one, { at, workspace }).map(({ severity, kind, ...facts }) =>
+        problem(severity, kind, { workspace, subject, ...facts }),
+      ),
     );
   });
+}
+
+type Trouble = Pick<Problem, 'severity' | 'kind' | 'message'> & Partial<Pick<Problem, 'since'>>;
+
+interface Seen {
+  at: string;
+  /** In whose log the problem is reported. */
+  workspace: string;
+}
+
+function troublesOf(subscription: SubscriptionStatus, seen: Seen): Trouble[] {
+  const { name, disabled, unreadable } = subscription;
+  if (unreadable !== null) {
+    const message = `Subscription "${name}" cannot be read: ${unreadable}`;
+    return [{ severity: 'error', kind: 'subscription.failing', message }];
+  }
+  if (disabled !== null) {
+    const { at: since, reason, missing } = disabled;
+    const waiting = missing ? 'Its events wait, but log.retention has dropped some of them.' : 'Its events wait.';
+    const message = `Subscription "${name}" has been disabled since ${since}: ${sentence(reason)} ${waiting} Enable it: changefeed enable ${name}.`;
+    return [{ severity: 'error', kind: 'subscription.disabled', since, message }];
+  }
+  return [...failing(subscription, seen), ...stalled(subscription)];
+}
+
+function failing(
+  { name, failingSince, failures, lastError, manyDead }: SubscriptionStatus,
+  { at, workspace }: Seen,
+): Trouble[] {
+  const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
+  if (failsMs < FAILING_MS && !manyDead) return [];
+  const what = [
+    ...(failsMs < FAILING_MS ? [] : [`all ${failures} attempts since ${failingSince ?? ''} have failed`]),
+    ...(manyDead ? ['ten or more events became dead letters in the last 10 min'] : []),
+  ];
+  // It may name records: the log of another workspace must not contain them.
+  const said = lastError?.workspace === workspace ? ` Last error: ${sentence(lastError.message)}` : '';
+  const next = manyDead
+    ? `Correct the cause, then: changefeed dead retry --subscription ${name}.`
+    : `Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ${name}).`;
+  const severity = manyDead || failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
+  const message = `Subscription "${name}": ${what.join(', and ')}.${said} ${next}`;
+  return [{ severity, kind: 'subscription.failing', since: failingSince, message }];
+}
+
+function stalled({ name, stalled: found }: SubscriptionStatus): Trouble[] {
+  if (found === null) return [];
+  const { since, where } = found;
+  const message = `Subscription "${name}": events have waited since ${since}, and nothing is handled: ${STALLED[where](name)}`;
+  return [{ severity: 'error', kind: 'subscription.stalled', since, message }];
+}
+
+/** What keeps the events waiting, and what to do. */
+const STALLED: Readonly<Record<NonNullable<SubscriptionStatus['stalled']>['where'], (name: string) => string>> = {
+  paused: (name) =>
+    `its queue is paused although the subscription is not disabled. Resume it: changefeed enable ${name}.`,
+  queue: () => 'no worker takes them from the queue. Restart the processes with the role "handle".',
+  jobless: () =>
+    'the oldest one has no job that could run. Restart the processes with the role "dispatch"; if it remains, report a bug.',
+  log: () => 'they are not read from the log. Restart the processes with the role "dispatch".',
+};
+
+/** With a full stop. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function msBetween(from: string, to: string): number {

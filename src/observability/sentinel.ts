@@ -31,10 +31,16 @@ const INTERVAL_MS = 10_000;
 const OVER_MS = 4 * INTERVAL_MS;
 
 /**
- * Must be found twice. After Redis was away or lost its data, living processes are missing until their next heartbeat, and all lists
- * are late until they are swept.
+ * Must be found twice. After Redis was away or lost its data, living processes are missing until their next heartbeat, all lists are late
+ * until they are swept, and no event has been handled for some time. And a failure of one list may turn out to concern all of them.
  */
-const MUST_LAST: ReadonlySet<Problem['kind']> = new Set(['role.missing', 'list.late']);
+const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
+  'role.missing',
+  'list.late',
+  'sweep.failed',
+  'token.refused',
+  'subscription.stalled',
+]);
 
 /** The message of the log when a problem begins. */
 export const PROBLEM = 'problem';
@@ -53,11 +59,11 @@ export function createSentinel({
     const now = await status();
     const names = now.workspaces.map(({ name }) => name);
     const found = new Map(now.problems.map((problem) => [nameOf(problem), problem]));
-    const current = new Map(
-      [...found].filter(([name, { kind }]) => !MUST_LAST.has(kind) || foundBefore?.has(name) === true),
-    );
-    const isFirstTurn = foundBefore === undefined;
+    const before = foundBefore;
     foundBefore = new Set(found.keys());
+    // What is found first was stored before this process began, and may be over: its cause is tried again by the next turn.
+    if (before === undefined) return INTERVAL_MS;
+    const current = new Map([...found].filter(([name, { kind }]) => !MUST_LAST.has(kind) || before.has(name)));
     for (const [name, problem] of current) {
       if (logged.has(name) || isExplained(problem)) continue;
       logged.set(name, problem);
@@ -74,8 +80,6 @@ export function createSentinel({
       for (const workspace of problem.workspace === null ? names : [problem.workspace])
         await notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs);
     }
-    // Not in the first turn: after all processes were down, a problem that must be found twice has not been seen for long.
-    if (isFirstTurn) return INTERVAL_MS;
     for (const workspace of names) await notices.endUnseen(workspace, { sinceMs: nowMs - OVER_MS, nowMs });
     return INTERVAL_MS;
   };

@@ -42,6 +42,8 @@ export interface ListStatus {
    * pause. `empty`: it had records and now shows none. `since` is ISO 8601.
    */
   silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
+  /** Records that the last complete sweep could not read and left as they were; the first few. */
+  unreadable: readonly { id: string | null; page: number; reason: string }[];
   /** Removals that a person must accept; null when there are none. */
   heldRemovals: { count: number; of: number; since: string } | null;
   /**
@@ -83,6 +85,15 @@ export interface Problem extends Notice {
   readonly workspace: string | null;
 }
 
+/** What would make the lists fresher, as data: each screen has its own words for it. */
+export type Advice =
+  | { do: 'raise-budget'; requests: number; limit: number; perSeconds: number }
+  | { do: 'slow-list'; list: string; share: number }
+  | { do: 'disable-lists' }
+  | { do: 'check-other-client'; allowed: number; requests: number; perSeconds: number }
+  | { do: 'remove-interval'; list: string; ms: number }
+  | { do: 'lower-idle'; list: string; ms: number };
+
 export interface WorkspaceStatus {
   name: string;
   /** ISO 8601: when its state in Redis was created, and when the loss of an earlier state was noticed; null when that never happened. */
@@ -100,8 +111,8 @@ export interface WorkspaceStatus {
     /** What all processes used in the last minute: `share` of what was configured, and the requests by list and kind, most first. */
     lastMinute: { requests: number; share: number; spent: readonly Spent[] };
   };
-  /** What would halve the delay; null when nothing in the configuration would. */
-  advice: string | null;
+  /** What in the configuration would make the lists fresher; empty when nothing would. */
+  advice: readonly Advice[];
   lists: ListStatus[];
 }
 
@@ -136,6 +147,8 @@ export interface ProcessStatus {
   workspaces: readonly string[];
   /** Loops that have made no progress for too long. `since` is ISO 8601. */
   stalled: readonly { loop: string; since: string }[];
+  /** Loops whose last turn failed. `since` and `at` are ISO 8601: the first and the last failure in a row. */
+  failing: readonly { loop: string; since: string; at: string; error: string }[];
   /** What its requests of the last minute were for. */
   spent: readonly (Spent & { workspace: string })[];
 }

@@ -1,6 +1,5 @@
 /**
- * Which questions a probe asks, and in which order, until its requests are used up: of each list two pages, a bad cursor and the
- * validators; then one more page of each list in turns; at last, each second page once more. Reads only.
+ * Which questions a probe asks, and in which order, until its requests are used up: of each list two pages and a bad cursor; then one more page of each list in turns; at last, each second page once more. Reads only.
  */
 import type { RawApi } from '../api/raw-answers.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
@@ -38,7 +37,6 @@ export async function askLists(options: AskOptions): Promise<ProbeAsked[]> {
   await each((walk) => walk.nextPage(), options.requests);
   await each((walk) => walk.nextPage(), options.requests);
   await each((walk) => walk.badCursor(), options.requests);
-  await each((walk) => walk.conditional(), options.requests);
   // The last question to each list is kept for the end.
   const kept = walks.filter((walk) => walk.hasSecondPage).length;
   while (await each((walk) => walk.nextPage(), options.requests - kept)) continue;
@@ -79,16 +77,6 @@ class ListWalk {
     return true;
   }
 
-  async conditional(): Promise<boolean> {
-    const { etag, 'last-modified': modified } = this.samples[0]?.answer.headers ?? {};
-    if (etag === undefined && modified === undefined) return false;
-    await this.#ask('conditional', null, {
-      ...(etag !== undefined && { 'if-none-match': etag }),
-      ...(modified !== undefined && { 'if-modified-since': modified }),
-    });
-    return true;
-  }
-
   async again(): Promise<boolean> {
     const cursor = this.#second?.cursor ?? null;
     if (cursor === null) return false;
@@ -104,9 +92,9 @@ class ListWalk {
     return this.samples.some((sample) => sample.cursor === cursor);
   }
 
-  async #ask(question: Question, cursor: string | null, headers?: Record<string, string>): Promise<Sample> {
+  async #ask(question: Question, cursor: string | null): Promise<Sample> {
     const { api, signal } = this.#options;
-    const answer = await api.ask({ list: this.list, cursor, signal, ...(headers !== undefined && { headers }) });
+    const answer = await api.ask({ list: this.list, cursor, signal });
     const sample = sampleOf(this.list, { question, cursor, answer });
     this.samples.push(sample);
     return sample;

@@ -4,10 +4,10 @@ import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
 
 /**
- * `page`: the first page, or the page behind the last one. `again`: the second page once more, after all others. `conditional`: the first
- * page with the validators of its answer. `bad cursor`: a cursor that no server can have given out.
+ * `page`: the first page, or the page behind the last one. `again`: the second page once more, after all others. `bad cursor`: a cursor
+ * that no server can have given out.
  */
-export type Question = 'page' | 'again' | 'conditional' | 'bad cursor';
+export type Question = 'page' | 'again' | 'bad cursor';
 
 /** How `nextCursor` was sent. */
 export type CursorForm = 'text' | 'null' | 'missing' | 'empty text' | 'other';

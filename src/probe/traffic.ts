@@ -1,4 +1,4 @@
-/** How fast a server answers, what it says about its limit, and whether it offers conditional requests. Pure. */
+/** How fast a server answers, and what it says about its limit. Pure. */
 import type { Sample } from './sample.js';
 
 export interface Traffic {
@@ -6,12 +6,6 @@ export interface Traffic {
   latency: { p50: number; p95: number };
   /** Median size of a page, unpacked; null without a page. */
   pageBytes: number | null;
-  validators: {
-    etag: boolean;
-    lastModified: boolean;
-    /** Whether an unchanged page was answered with 304; null when no validator was offered. */
-    notModified: boolean | null;
-  };
 }
 
 export interface Limits {
@@ -28,16 +22,9 @@ export function trafficOf(samples: readonly Sample[]): Traffic {
   const sizes = samples.flatMap(({ page, answer }) =>
     page === null || page.records.length === 0 ? [] : [answer.bytes],
   );
-  const { etag, 'last-modified': modified } = samples[0]?.answer.headers ?? {};
-  const conditional = samples.find(({ question }) => question === 'conditional');
   return {
     latency: { p50: Math.round(quantile(times, 0.5) ?? 0), p95: Math.round(quantile(times, 0.95) ?? 0) },
     pageBytes: quantile(sizes, 0.5),
-    validators: {
-      etag: etag !== undefined,
-      lastModified: modified !== undefined,
-      notModified: conditional === undefined ? null : conditional.answer.status === 304,
-    },
   };
 }
 

@@ -28,14 +28,22 @@ export interface LoopOptions {
    * null for a loop whose turns wait for events that may never happen. @defaultValue 45000
    */
   stallMs?: number | null;
-  /** Receives the stalled loops, for the status. */
+  /** Receives the loops that make no progress, for the status. */
   loops?: LoopBoard;
   clock?: Clock;
   random?: () => number;
 }
 
-/** The stalled loops of a process: name → last sign of life, ISO 8601. */
-export type LoopBoard = Map<string, string>;
+/** A loop that makes no progress: its turn gives no sign of life, or its turns fail. */
+export interface LoopTrouble {
+  /** ISO 8601: the last sign of life, or the first of the failures in a row. */
+  since: string;
+  /** The last failed turn; null when a turn is stalled. */
+  failed: { at: string; error: string } | null;
+}
+
+/** The loops of a process that make no progress, by name. */
+export type LoopBoard = Map<string, LoopTrouble>;
 
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const STALL_MS = 45_000;
@@ -59,26 +67,42 @@ interface Failing {
 export async function runLoop(options: LoopOptions): Promise<void> {
   const { name, loops, signal, clock = systemClock } = options;
   let failing: Failing | undefined;
-  while (!isAborted(signal)) {
-    let waitMs: number;
-    try {
-      await options.ready?.(signal);
-      if (isAborted(signal)) return;
-      waitMs = await runTurn(options);
-      if (failing !== undefined) reportRecovery(failing, options);
-      failing = undefined;
-      loops?.delete(name);
-    } catch (error) {
-      if (isAborted(signal)) return;
-      const { failures, sinceMs } = failing ?? { failures: 0, sinceMs: clock.now() };
-      const before = failing?.error;
-      failing = { failures: failures + 1, sinceMs, error: messageOf(error) };
-      waitMs = reportFailure(error, { ...failing, isNew: failing.error !== before }, options);
+  try {
+    while (!isAborted(signal)) {
+      let waitMs: number;
+      try {
+        await options.ready?.(signal);
+        if (isAborted(signal)) return;
+        waitMs = await runTurn(options);
+        if (failing !== undefined) reportRecovery(failing, options);
+        failing = undefined;
+        loops?.delete(name);
+      } catch (error) {
+        if (isAborted(signal)) return;
+        const { failures, sinceMs } = failing ?? { failures: 0, sinceMs: clock.now() };
+        const before = failing?.error;
+        failing = { failures: failures + 1, sinceMs, error: messageOf(error) };
+        if (!isStall(error)) loops?.set(name, troubleOf(failing, clock));
+        waitMs = reportFailure(error, { ...failing, isNew: failing.error !== before }, options);
+      }
+      // Turns without I/O must not block the event loop of the process.
+      if (waitMs <= 0) await setImmediate();
+      else await sleepUntilAborted(clock, waitMs, signal);
     }
-    // Turns without I/O must not block the event loop of the process.
-    if (waitMs <= 0) await setImmediate();
-    else await sleepUntilAborted(clock, waitMs, signal);
+  } finally {
+    // A loop that ends while it fails, such as one of a removed subscription, is no problem any more.
+    loops?.delete(name);
   }
+}
+
+const LONGEST_ERROR = 500;
+
+function troubleOf({ sinceMs, error }: Failing, clock: Clock): LoopTrouble {
+  return { since: isoTime(sinceMs), failed: { at: isoTime(clock.now()), error: error.slice(0, LONGEST_ERROR) } };
+}
+
+function isStall(error: unknown): boolean {
+  return error instanceof ChangefeedError && error.code === 'CF_LOOP_STALLED';
 }
 
 /**
@@ -98,7 +122,7 @@ async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: 
     // A loop that is being stopped waits for its turn; the caller that stops it sets the limit.
     if (first !== 'stalled' || isAborted(signal)) return await work;
     const error = stallError(name, stallMs);
-    loops?.set(name, isoTime(life.atMs));
+    loops?.set(name, { since: isoTime(life.atMs), failed: null });
     turn.abort(error);
     await Promise.race([work.catch(() => undefined), sleepUntilAborted(systemClock, STALL_GRACE_MS, over.signal)]);
     throw error;

@@ -9,6 +9,10 @@ export interface OutageOptions {
   /** What the line says when the outage begins, and when it is over. */
   begins: string;
   ends: string;
+  /** Of the line when it begins. @defaultValue 'warn' */
+  level?: 'warn' | 'error';
+  /** Called when it is over. */
+  ended?: () => void;
   /** In both lines. */
   facts: object;
   log: Log;
@@ -46,22 +50,24 @@ export class Outage {
 
   /** @param facts why the call failed; no contents, no secrets */
   failed(facts: object): void {
-    const { clock, log, begins } = this.#options;
+    const { clock, log, begins, level = 'warn' } = this.#options;
     if (this.#failures === 0) this.#sinceMs = clock.now();
     this.#failures += 1;
     if (this.#holds || this.#failures < FAILURES || clock.now() - this.#sinceMs < LASTS_MS) return;
     this.#holds = true;
-    log.warn({ ...this.#options.facts, ...facts }, begins);
+    log[level]({ ...this.#options.facts, ...facts }, begins);
   }
 
   answered(): void {
     if (this.#failures === 0) return;
-    const { clock, log, ends, facts } = this.#options;
-    if (this.#holds) {
+    const { clock, log, ends, facts, ended } = this.#options;
+    const wasHeld = this.#holds;
+    if (wasHeld) {
       this.#last = { sinceMs: this.#sinceMs, endedMs: clock.now() };
       log.info({ ...facts, failures: this.#failures, awayMs: clock.now() - this.#sinceMs }, ends);
     }
     this.#failures = 0;
     this.#holds = false;
+    if (wasHeld) ended?.();
   }
 }

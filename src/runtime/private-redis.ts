@@ -7,11 +7,26 @@
  *   watch   when the connection is lost: find it or start it again (every user does this, so any of them may end)
  *   close   remove this process from the users; stop Redis if no other user is alive
  *
+ * A process that is killed takes none of these steps. So each user also holds the named pipe `redis.users` open; when the last
+ * one has ended, however that happened, the shell that started Redis stops it (redis-launch.ts).
+ *
  * The password proves that a server is the private Redis of this directory. The port does not: another program may use it.
  */
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -36,6 +51,8 @@ export interface OpenRedisOptions {
   url?: string | undefined;
   /** Where a private Redis keeps its data (`redis/`) and its address (`redis.json`). */
   stateDir: string;
+  /** The state directory is removed when the processes that use it were killed. @defaultValue false */
+  temporary?: boolean | undefined;
   log: Log;
   /** Ends the wait for a named Redis that does not answer. */
   signal?: AbortSignal | undefined;
@@ -60,14 +77,16 @@ export interface OpenedRedis {
  *   command that installs one, CF_CONFIG_INVALID if the URL is not valid
  */
 export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
-  const { url, stateDir, log, signal, searchPath = process.env['PATH'], container = dockerLauncher } = options;
+  const { url, stateDir, temporary = false, log, signal } = options;
+  const { searchPath = process.env['PATH'], container = dockerLauncher } = options;
   if (url !== undefined) {
     await checkRedis(url, { signal });
     return { url, origin: 'named', gone: new AbortController().signal, close: () => Promise.resolve() };
   }
   const binary = findRedisBinary(searchPath);
-  if (binary !== undefined) return await openPrivateRedis({ stateDir, log, launcher: processLauncher(binary) });
-  return await openPrivateRedis({ stateDir, log, launcher: container }).catch((error: unknown) => {
+  if (binary !== undefined)
+    return await openPrivateRedis({ stateDir, temporary, log, launcher: processLauncher(binary) });
+  return await openPrivateRedis({ stateDir, temporary, log, launcher: container }).catch((error: unknown) => {
     throw error instanceof ChangefeedError ? error : missing(error);
   });
 }
@@ -85,6 +104,7 @@ type Home = z.infer<typeof homeSchema>;
 
 interface Context {
   stateDir: string;
+  temporary: boolean;
   launcher: RedisLauncher;
   log: Log;
 }
@@ -97,11 +117,15 @@ const START_ATTEMPTS = 3;
 async function openPrivateRedis(context: Context): Promise<OpenedRedis> {
   const { stateDir, log } = context;
   const startedAt = systemClock.now();
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const { home, role } = await locked(stateDir, async () => {
-    const found = await findOrStart(context);
+  prepareStateDir(stateDir);
+  const { home, role, held } = await locked(stateDir, async () => {
+    const held = holdUsers(stateDir);
+    const found = await findOrStart(context).catch((error: unknown) => {
+      release(held);
+      throw error;
+    });
     writeHome(stateDir, { ...found.home, users: [...found.home.users.filter(isAlive), thisProcess] });
-    return found;
+    return { ...found, held };
   });
   const { url, origin } = home;
   log.info({ origin, role, stateDir, ms: systemClock.now() - startedAt }, 'Redis is ready');
@@ -112,9 +136,49 @@ async function openPrivateRedis(context: Context): Promise<OpenedRedis> {
   const close = async (): Promise<void> => {
     closing.abort();
     await watched;
-    await locked(stateDir, () => leave(stateDir, home));
+    await locked(stateDir, () => leave(stateDir, home)).finally(() => release(held));
   };
   return { url, origin, gone: gone.signal, close: () => (closed ??= close()) };
+}
+
+/**
+ * Where others may write, they could put a link or another address in place of ours.
+ * @throws ChangefeedError CF_REDIS_MISSING
+ */
+function prepareStateDir(stateDir: string): void {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const { mode, uid } = statSync(stateDir);
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  // A container that runs as root may have a folder of the machine's user.
+  const isForeign = uid !== user && user !== 0;
+  // Sticky: a folder such as /tmp is for everyone.
+  const isShared = (mode & 0o1000) !== 0;
+  if (isForeign || isShared)
+    throw new ChangefeedError('CF_REDIS_MISSING', {
+      message: `The state directory ${stateDir} ${isShared ? 'is one in which everyone may write' : 'belongs to another user'}. Set CHANGEFEED_STATE_DIR to a folder of this user, such as ${join(stateDir, 'changefeed')}; it is created.`,
+    });
+  if ((mode & OTHERS_WRITE) !== 0) chmodSync(stateDir, mode & ~OTHERS_WRITE & 0o7777);
+}
+
+const OTHERS_WRITE = 0o022;
+
+/**
+ * Opens the named pipe that says that this process uses the Redis. Undefined where the file system has no named pipes: then Redis ends
+ * with the process that started it, and the others start it again.
+ */
+function holdUsers(stateDir: string): number | undefined {
+  const pipe = usersFile(stateDir);
+  if (!existsSync(pipe)) spawnSync('mkfifo', ['-m', '600', pipe]);
+  return existsSync(pipe) ? openSync(pipe, 'r+') : undefined;
+}
+
+function release(held: number | undefined): void {
+  if (held !== undefined) closeSync(held);
+}
+
+function usersFile(stateDir: string): string {
+  return join(stateDir, 'redis.users');
 }
 
 type Found = { home: Home; role: 'started' | 'joined' };
@@ -141,7 +205,7 @@ async function findOrStart(context: Context): Promise<Found> {
  * At another port, two servers would run on the same data. A container keeps its port for the same reason.
  */
 async function start(
-  { stateDir, launcher }: Context,
+  { stateDir, temporary, launcher }: Context,
   previous: Home | undefined,
   { mayMove }: { mayMove: boolean },
 ): Promise<Home> {
@@ -153,7 +217,9 @@ async function start(
   const home = { origin, url: `redis://:${password}@127.0.0.1:${port}/0`, users: previous?.users ?? [] };
   // Written before the launch: if this process is killed during the launch, the next one still finds the server.
   writeHome(stateDir, home);
-  const pid = await launcher.launch({ dir: join(stateDir, 'redis'), password, port });
+  const users = existsSync(usersFile(stateDir)) ? usersFile(stateDir) : undefined;
+  const whenUnused = temporary ? { temporary: stateDir } : {};
+  const pid = await launcher.launch({ dir: join(stateDir, 'redis'), password, port, users, ...whenUnused });
   const started = { ...home, ...(pid !== undefined && { server: identityOf(pid) }) };
   writeHome(stateDir, started);
   return started;
@@ -281,6 +347,8 @@ function readHome(stateDir: string): Home | undefined {
 /** Atomic: a process that is killed in between leaves the old file or the new one, never a part of one. */
 function writeHome(stateDir: string, home: Home): void {
   const next = `${homeFile(stateDir)}.next`;
-  writeFileSync(next, `${JSON.stringify(home, null, 2)}\n`, { mode: 0o600 });
+  // A file of a process that was killed. `wx` then creates it and follows no link.
+  rmSync(next, { force: true });
+  writeFileSync(next, `${JSON.stringify(home, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(next, homeFile(stateDir));
 }

@@ -1,10 +1,12 @@
 /**
  * The two ways to start a Redis on this machine: a redis-server or valkey-server process, or a Docker container. Both require
- * a password, keep their data in a given directory and evict nothing.
+ * a password, keep their data in a given directory and evict nothing. Neither outlives the processes that use it, whatever ends them.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { Socket } from 'node:net';
+import { delimiter, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { withinTime } from './clock.js';
@@ -25,10 +27,24 @@ export interface LaunchOptions {
   dir: string;
   password: string;
   port: number;
+  /**
+   * A named pipe that every process that uses the server holds open for writing. When the last of them has ended, the server ends.
+   * Undefined: it ends with this process.
+   */
+  users?: string | undefined;
+  /** A folder that is removed when the server has ended because its users have. */
+  temporary?: string | undefined;
 }
 
 export function processLauncher(binary: string): RedisLauncher {
   return { origin: 'private', launch: async (options) => (await startRedisServer({ binary, ...options })).pid };
+}
+
+/** A server that answers. */
+export interface RedisServer {
+  readonly pid: number;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>;
 }
 
 export interface RedisServerOptions extends LaunchOptions {
@@ -46,10 +62,33 @@ const READY_WITHIN_MS = 60_000;
 const BASE_SETTINGS = ['appendonly yes', 'maxmemory-policy noeviction', 'save ""'];
 
 /**
+ * Starts the server ($0) in its directory ($1), prints its process id, and waits for its end. The system closes what a process
+ * holds open, also when the process is killed; so the end of file 3 means that nobody uses the server any more. $2 is the folder to
+ * remove then. Only this user may read what the server creates. A shell that waits costs nothing, and no process id is sent a signal that may belong to another process by now.
+ */
+const WHILE_USED = `
+umask 077
+exec 4<&0
+(cd "$1" && exec "$0" - <&4 4<&- 3<&- >&2) &
+server=$!
+echo $server
+exec >&- 4<&-
+(
+  while read -r _; do :; done <&3
+  trap '' TERM
+  kill $server
+  [ -z "$2" ] || { while kill -0 $server; do sleep 0.1; done; rm -rf "$2"; }
+) 2>/dev/null &
+exec 3<&-
+wait $server
+kill $! 2>/dev/null
+`;
+
+/**
  * @throws ChangefeedError CF_REDIS_MISSING if the program does not become ready; its fact `portTaken` is true if another
  *   program listens on the port
  */
-export async function startRedisServer(options: RedisServerOptions): Promise<ChildProcess> {
+export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   const { dir } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
@@ -58,20 +97,30 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Chi
     child.once('exit', () => resolve(false));
     child.once('error', () => resolve(false));
   });
-  if (await isReady(child, options, ended)) return child;
+  const pid = Number(child.stdout === null ? '' : await text(child.stdout).catch(() => ''));
+  if (await isReady(pid, options, ended)) return { pid, ended };
   const failure = startFailure(options, child.exitCode === null ? 'did not answer in time' : 'ended at once');
-  child.kill('SIGKILL');
+  if (child.exitCode === null && pid > 0) process.kill(pid, 'SIGKILL');
   await ended;
   throw failure;
 }
 
-function spawnServer({ binary, dir, password, port, settings = [] }: RedisServerOptions): ChildProcess {
+function spawnServer(options: RedisServerOptions): ChildProcess {
+  const { binary, dir, password, port, users, temporary = '', settings = [] } = options;
   const log = openSync(join(dir, LOG_FILE), 'w', 0o600);
+  // Reading waits for a process that writes: this one, until the shell has its end of the pipe.
+  const pipe = users === undefined ? [] : [openSync(users, 'r+'), openSync(users, 'r')];
   // Detached: Ctrl-C in the terminal must not end Redis before this process, which still writes while it stops.
-  const child = spawn(binary, ['-'], { cwd: dir, stdio: ['pipe', log, log], detached: true });
-  closeSync(log);
+  const child = spawn('sh', ['-c', WHILE_USED, resolve(binary), resolve(dir), temporary && resolve(temporary)], {
+    cwd: '/',
+    stdio: ['pipe', 'pipe', log, pipe[1] ?? 'pipe'],
+    detached: true,
+  });
+  for (const file of [log, ...pipe]) closeSync(file);
   child.on('error', () => undefined);
   child.stdin?.on('error', () => undefined);
+  const held = child.stdio[3];
+  if (held instanceof Socket) held.on('error', () => undefined).unref();
   // The configuration goes through standard input: every user of the machine could read a password on the command line.
   child.stdin?.end(
     [
@@ -92,15 +141,11 @@ function spawnServer({ binary, dir, password, port, settings = [] }: RedisServer
 }
 
 /** The client retries the connection, and waits while Redis loads its data. */
-async function isReady(
-  child: ChildProcess,
-  { port, password }: RedisServerOptions,
-  ended: Promise<false>,
-): Promise<boolean> {
+async function isReady(pid: number, { port, password }: RedisServerOptions, ended: Promise<false>): Promise<boolean> {
   const redis = new Redis({ host: HOST, port, password, retryStrategy: () => 20, maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
   // If another server has the port, possibly with the same password, this process is about to end.
-  const answered = redis.info('server').then((info) => info.includes(`process_id:${child.pid}\r`) || ended);
+  const answered = redis.info('server').then((info) => info.includes(`process_id:${pid}\r`) || ended);
   try {
     return (await withinTime(Promise.race([answered.catch(() => ended), ended]), READY_WITHIN_MS)) === true;
   } finally {

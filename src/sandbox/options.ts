@@ -29,8 +29,13 @@ interface SandboxSizes {
 }
 
 export interface SandboxOptions extends SandboxSizes {
-  /** The same seed gives the same records and the same mutations. @defaultValue 1 */
+  /** The same seed and `start` give the same records and the same mutations. @defaultValue 1 */
   seed?: number;
+  /**
+   * Where the initial records end, in ms: they were created before it, and open todos are due in the 14 days before and after it. The
+   * same seed and start give the same records and ids. @defaultValue the last midnight (UTC), so that what is overdue means something
+   */
+  start?: number;
   /** @defaultValue 'sandbox' */
   token?: string;
   /** 0 takes any free port. @defaultValue 0 */
@@ -59,6 +64,12 @@ export interface SandboxOptions extends SandboxSizes {
   control?: { port?: number; host?: string; token?: string };
   clock?: Clock;
   log?: Log;
+}
+
+const DAY_MS = 86_400_000;
+
+export function startOf({ start }: Pick<SandboxOptions, 'start'>, clock: Pick<Clock, 'now'>): number {
+  return start ?? Math.floor(clock.now() / DAY_MS) * DAY_MS;
 }
 
 /** The switches that the options set, apart from profile and faults. */

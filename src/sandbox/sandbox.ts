@@ -15,13 +15,12 @@ import type { Behaviour } from './faults/behaviour.js';
 import { FaultSchedule, faultLayer } from './faults/schedule.js';
 import { rateLimited, SlidingWindow } from './faults/rate-limit.js';
 import { Switches } from './faults/switches.js';
-import { validated } from './faults/validators.js';
 import { createControlServer, type ControlServer } from './control/server.js';
 import { openJournalFile, type JournalFile } from './journal/file.js';
 import { Journal } from './journal/journal.js';
 import { Life, type LifeVerb } from './life/life.js';
 import { Pace } from './life/pace.js';
-import { furtherOf, givenBehaviour, sizesOf, type SandboxOptions } from './options.js';
+import { furtherOf, givenBehaviour, sizesOf, startOf, type SandboxOptions } from './options.js';
 import { Pager, type PageShown } from './paging/pager.js';
 import { World } from './world/world.js';
 
@@ -58,7 +57,12 @@ export class Sandbox {
     const given = givenBehaviour(options);
     this.#switches = new Switches(options.profile ?? 'calm', options.faults ?? [], given, this.#switched);
     this.#schedule = new FaultSchedule(seed, () => this.behaviour);
-    this.world = new World({ seed, sizes: sizesOf(options), further: furtherOf(options) });
+    this.world = new World({
+      seed,
+      start: startOf(options, clock),
+      sizes: sizesOf(options),
+      further: furtherOf(options),
+    });
     this.world.stampsFollow = this.behaviour.stampsFollow;
     this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
@@ -164,7 +168,6 @@ export class Sandbox {
       this.#slowed,
       faultLayer(this.#schedule, behaviour),
       rateLimited(new SlidingWindow(), behaviour, now),
-      validated(behaviour, now),
     ];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
     const { lists } = this.world;

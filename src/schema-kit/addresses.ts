@@ -2,10 +2,10 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { checked } from './fields.js';
+import { address, secret } from './secret.js';
 
-export const baseUrl = checked(
-  'an http or https URL, the part before /v2, such as https://crm.example/api',
-  baseUrlFault,
+export const baseUrl = address(
+  checked('an http or https URL, the part before /v2, such as https://crm.example/api', baseUrlFault),
 );
 
 export function baseUrlFault(text: string): string | undefined {
@@ -18,7 +18,19 @@ export function baseUrlFault(text: string): string | undefined {
   return /\/v2\/*$/.test(pathname) ? 'this already ends in /v2' : undefined;
 }
 
-export const redisUrl = checked('a URL such as redis://:password@host:6379/0 or rediss://…', redisUrlFault);
+/** What to say where `sendsInClear`. */
+export const IN_CLEAR = 'http to a public host: the token and the records can be read on the way';
+
+/** Whether a base URL is not encrypted and leads beyond private networks. A name without a dot is one of such a network. */
+export function sendsInClear(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== 'http:') return false;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast';
+  return host.includes('.') && !/\.(localhost|local|internal|lan|home\.arpa)\.?$/.test(host);
+}
+
+export const redisUrl = secret(checked('a URL such as redis://:password@host:6379/0 or rediss://…', redisUrlFault));
 
 export function redisUrlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'this is not a URL';
@@ -31,10 +43,12 @@ export function redisUrlFault(text: string): string | undefined {
 export const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
 
 /** White space around it is dropped: a secret file ends in a line break. */
-export const apiToken = z
-  .string({ error: A_TOKEN })
-  .trim()
-  .regex(/^(?!bearer$)[\x21-\x7e]+$/i, { error: A_TOKEN });
+export const apiToken = secret(
+  z
+    .string({ error: A_TOKEN })
+    .trim()
+    .regex(/^(?!bearer$)[\x21-\x7e]+$/i, { error: A_TOKEN }),
+);
 
 /** An address, or a range of them in CIDR notation. */
 export const addressRange = checked('an address or a CIDR range, such as 10.0.0.7 or 10.0.0.0/8', (text) =>

@@ -7,10 +7,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface CollectedProblem {
   /** A sentence. That of an option begins with its path, seen from the argument of the call. */
   readonly sentence: string;
-  /** The function that was called. */
-  readonly name: string;
-  /** What the call was about: the environment variable. */
-  readonly about?: string;
   /** The stack in which it was called. */
   readonly stack: string;
 }
@@ -18,7 +14,7 @@ export interface CollectedProblem {
 const collections = new AsyncLocalStorage<CollectedProblem[]>();
 
 /** Runs `evaluate`, and returns the problems of the calls that it made as well. */
-export async function collectProblems<T>(
+export async function whileCollecting<T>(
   evaluate: () => Promise<T>,
 ): Promise<{ value: T; problems: readonly CollectedProblem[] }> {
   const problems: CollectedProblem[] = [];
@@ -27,13 +23,10 @@ export async function collectProblems<T>(
 }
 
 /** @returns false when nothing collects problems: then the caller throws */
-export function collectProblem({
-  sentences,
-  ...call
-}: Omit<CollectedProblem, 'sentence' | 'stack'> & { sentences: readonly string[] }): boolean {
+export function collectProblems(sentences: readonly string[]): boolean {
   const problems = collections.getStore();
   if (problems === undefined) return false;
   const { stack = '' } = new Error();
-  problems.push(...sentences.map((sentence) => ({ ...call, sentence, stack })));
+  problems.push(...sentences.map((sentence) => ({ sentence, stack })));
   return true;
 }

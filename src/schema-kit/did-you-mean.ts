@@ -6,14 +6,14 @@ export function didYouMean(text: string, candidates: readonly string[]): string 
   return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
 }
 
-/** The nearest candidate; undefined when more than half of it would have to change. */
+/** The nearest candidate; undefined when more than half of it or of the text would have to change: "nope" does not mean "people". */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(text.toLowerCase(), candidate.toLowerCase());
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
-  if (best === undefined || best.distance > best.candidate.length / 2) return undefined;
+  if (best === undefined || best.distance > Math.min(text.length, best.candidate.length) / 2) return undefined;
   return best.candidate;
 }
 

@@ -1,6 +1,6 @@
 /** `env('NAME')` in a configuration: the value of an environment variable, or a problem that names the variable. */
 import { ChangefeedError } from '../errors.js';
-import { collectProblem } from './collected-problems.js';
+import { collectProblems } from './collected-problems.js';
 
 /** Stands for the value of a variable that is not set while a configuration runs. No schema accepts a control character. */
 const UNSET = /\u0000unset:([^\u0000]*)\u0000/;
@@ -14,8 +14,7 @@ export function env(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value.trim() !== '') return value;
   const message = `env('${name}'): ${unsetText(name)}.`;
-  if (!collectProblem({ name: 'env', about: name, sentences: [message] }))
-    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  if (!collectProblems([message])) throw new ChangefeedError('CF_CONFIG_INVALID', { message });
   return unsetValue(name);
 }
 

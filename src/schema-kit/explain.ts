@@ -1,12 +1,15 @@
 /**
  * Problems of options as sentences: the path, what was found, what is allowed. The schemas carry the "allowed" half as
- * their error texts. Small plain values are shown, because "found 'recrod'" is what helps; possible secrets never are.
+ * their error texts. Small plain values are shown, because "found 'recrod'" is what helps; what `secret` marks in the schema never is.
  */
 import type { z } from 'zod';
 import { describe } from '../errors.js';
 import { unsetText, unsetVariableIn } from './env-variable.js';
+import { showable, visibilityAt, type Visibility } from './secret.js';
 
 export interface Explained {
+  /** What it was checked by: it says which values are secrets. */
+  schema: z.ZodType;
   /** What was checked. */
   raw: unknown;
   /** Path of the options: `subscriptions[0]`. @defaultValue they are the whole */
@@ -18,7 +21,7 @@ export interface Explained {
 }
 
 /** An issue added with `params: { whole: true }` has a message that needs only its path. */
-export function sentenceOf(issue: z.core.$ZodIssue, { raw, where = '', owner, remedyOf }: Explained): string {
+export function sentenceOf(issue: z.core.$ZodIssue, { schema, raw, where = '', owner, remedyOf }: Explained): string {
   const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const path = pathText([...(where === '' ? [] : [where]), ...issue.path, ...unknownKey]);
   const subject = [path, owner].filter((part) => part !== undefined && part !== '').join(' of ') || 'the configuration';
@@ -28,7 +31,7 @@ export function sentenceOf(issue: z.core.$ZodIssue, { raw, where = '', owner, re
   const unset = unsetVariableIn(found);
   if (unset !== undefined) return `${subject}: ${unsetText(unset)}.`;
   const remedy = found === undefined || found === '' ? remedyOf?.(path) : undefined;
-  const sentence = `${subject}: found ${show(found, issue.path)}; allowed: ${issue.message}.`;
+  const sentence = `${subject}: found ${show(found, visibilityAt(schema, issue.path))}; allowed: ${issue.message}.`;
   return remedy === undefined ? sentence : `${sentence} ${remedy}`;
 }
 
@@ -63,18 +66,11 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   }, value);
 }
 
-// Fields whose value is never shown. A token in the wrong field is still a token, a URL may carry a password, and people
-// put both into variables, connections and payloads.
-const NEVER_SHOWN: ReadonlySet<PropertyKey> = new Set([
-  ...['token', 'baseUrl', 'redis', 'url', 'secret', 'env', 'connection', 'payload'],
-]);
-
-function show(value: unknown, path: readonly PropertyKey[]): string {
-  if (path.some((step) => NEVER_SHOWN.has(step))) return describe(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
-  return typeof value === 'string' && isShowable(value) ? JSON.stringify(value) : describe(value);
-}
-
-export function isShowable(text: string): boolean {
-  return text !== '' && text.length <= 64 && !text.includes('whsec_');
+function show(value: unknown, visibility: Visibility): string {
+  if (typeof value === 'string') {
+    const shown = showable(value, visibility);
+    return shown === undefined ? describe(value) : JSON.stringify(shown);
+  }
+  const isPlain = typeof value === 'number' || typeof value === 'boolean';
+  return isPlain && visibility !== 'hidden' ? `the ${typeof value} ${value}` : describe(value);
 }

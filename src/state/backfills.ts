@@ -78,7 +78,14 @@ export class RedisBackfillStore implements BackfillStore {
     const keys = [backfills(subscription), stagedKey(subscription, workspace), seen(subscription, workspace)];
     const { tail, records } = typeof staged === 'object' ? staged : { tail: '', records: [] };
     const word = await stepScript.run(this.#redis, keys, [
-      ...[name, from, to ?? '', staged === 'sent' ? 'drop' : 'keep', tail, records.length],
+      ...[
+        name,
+        from,
+        to ?? '',
+        staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep',
+        tail,
+        records.length,
+      ],
       ...records.flatMap(({ record, event }) => [record, event === null ? '' : JSON.stringify(event)]),
     ]);
     if (word === 'moved' || word === 'stale') return word === 'moved';

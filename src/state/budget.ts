@@ -13,19 +13,18 @@ export interface BudgetWindowOptions {
   workspace: string;
 }
 
-/** The TTL of the keys: longer than anything that depends on them, and so that twenty windows do not end their clock. */
+/** The TTL of the keys: longer than the allowance takes to climb from a tenth of the budget to all of it. */
 const LEAST_TTL_MS = 1_200_000;
-const TTL_WINDOWS = 40;
+const TTL_WINDOWS = 100;
 /** Refusals of this time have one cause: an answer of a usual API takes less, and a retry at least 200 ms. */
 const ONE_REFUSAL_MS = 1_000;
 
 export function createBudgetWindow({ redis, keys, workspace }: BudgetWindowOptions): BudgetWindow {
   const used = [keys.budget(workspace), keys.budgetWindow(workspace), keys.budgetPause(workspace)];
   return {
-    async take({ wanted, allowed, burst, windowMs, refusal, late }) {
+    async take({ wanted, allowed, burst, windowMs, refusal }) {
       const ttlMs = Math.max(LEAST_TTL_MS, TTL_WINDOWS * windowMs);
-      const moved = late.flatMap(({ id, byMs }) => [id, byMs]);
-      const args = [wanted, allowed, burst, windowMs, refusal ?? '', ttlMs, ...moved];
+      const args = [wanted, allowed, burst, windowMs, refusal ?? '', ttlMs];
       return answerOf(words(takeBudget, await takeBudget.run(redis, used, args)));
     },
     async refused({ pauseMs, recentMs }) {
@@ -36,10 +35,7 @@ export function createBudgetWindow({ redis, keys, workspace }: BudgetWindowOptio
 }
 
 function answerOf([word, first = '', second = '', third = '']: readonly string[]): WindowAnswer {
-  if (word === 'granted') {
-    const ids = Array.from({ length: Number(first) }, (_, nth) => String(Number(third) + nth));
-    return { outcome: 'granted', ids, waitMs: Number(second) };
-  }
+  if (word === 'granted') return { outcome: 'granted', requests: Number(first), waitMs: Number(second) };
   if (word === 'none') return { outcome: 'other refusal', refusal: null };
   if (word !== 'other') throw unexpectedAnswer(takeBudget, word ?? 'nothing');
   return { outcome: 'other refusal', refusal: { id: first, level: Number(second), agoMs: Number(third) } };

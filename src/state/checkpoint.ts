@@ -55,6 +55,7 @@ const sweep = z.object({
   }),
   muted: perRule.exactOptional(),
   source: z.string().optional(),
+  unreadable: z.array(z.object({ page: count, id: z.string().nullable(), reason: z.string() })).exactOptional(),
 });
 
 const checkpointSchema: z.ZodType<Checkpoint> = sweep.extend({

@@ -20,8 +20,10 @@ const appendDerived = loadScript('append-derived');
 /** As long as the marks of `once`: longer than any retry or replay should take. */
 const MARK_MS = 30 * 86_400_000;
 const CHUNK = 500;
-/** As many events as may be pending for one subscription, and the batches that are being read; some 20 MB. */
+/** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
+/** Characters of all events kept: a list may have memos of 1 MB. */
+const MOST_KEPT_LENGTH = 32_000_000;
 /** Events that one blocking read returns. */
 const MOST_AT_ONCE = 250;
 
@@ -46,6 +48,7 @@ export class RedisLogReader implements LogReader {
    * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
    */
   readonly #kept = new Map<string, Entry>();
+  #keptLength = 0;
   /** Whether this process handles events at all. */
   #keeps = false;
   readonly #event = gatherEach((workspace, logIds: readonly string[]) => this.#readEach(workspace, logIds));
@@ -83,13 +86,19 @@ export class RedisLogReader implements LogReader {
 
   #parsed(log: string, entries: readonly Entry[]): LoggedEvent[] {
     if (this.#keeps) {
-      for (const entry of entries) this.#kept.set(`${log} ${entry[0]}`, entry);
-      for (const oldest of this.#kept.keys()) {
-        if (this.#kept.size <= MOST_KEPT) break;
-        this.#kept.delete(oldest);
+      for (const entry of entries) this.#keep(`${log} ${entry[0]}`, entry);
+      for (const [name, oldest] of this.#kept) {
+        if (this.#kept.size <= MOST_KEPT && this.#keptLength <= MOST_KEPT_LENGTH) break;
+        this.#kept.delete(name);
+        this.#keptLength -= lengthOf(oldest);
       }
     }
     return entries.map((entry) => parseEntry(log, entry));
+  }
+
+  #keep(name: string, entry: Entry): void {
+    if (!this.#kept.has(name)) this.#keptLength += lengthOf(entry);
+    this.#kept.set(name, entry);
   }
 
   async #readEach(workspace: string, logIds: readonly string[]): Promise<(LoggedEvent | null)[]> {
@@ -188,6 +197,10 @@ export async function readRecentEvents(
     end = `(${oldest}`;
   }
   return events;
+}
+
+function lengthOf([, fields]: Entry): number {
+  return fields.reduce((sum, { length }) => sum + length, 0);
 }
 
 function parseEntry(log: string, entry: Entry): LoggedEvent {

@@ -14,7 +14,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { describe } from '../errors.js';
-import { systemClock } from '../runtime/clock.js';
 import { gatherEach } from '../runtime/gather.js';
 import type {
   Advance,
@@ -22,10 +21,10 @@ import type {
   Claim,
   Entered,
   Entry,
-  Heads,
   Hold,
   Look,
   Merge,
+  MustHaveJob,
   Pending,
   RecordGate,
   StoredEvent,
@@ -68,13 +67,14 @@ export class RedisRecordGate implements RecordGate {
     this.#keys = keys;
   }
 
-  async enter(subscription: string, { workspace, source, entries }: Batch): Promise<Entered> {
+  async enter(subscription: string, { workspace, source, readAt, entries }: Batch): Promise<Entered> {
     const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
     const indexes = new Map(groups.map((group, index) => [group, index + 1]));
     const keys = [
       this.#keys.entered(subscription, source),
       this.#keys.pending(subscription, workspace),
       this.#keys.payloads(subscription),
+      readAt !== null && 'task' in readAt ? this.#keys.backfills(subscription) : this.#keys.offsets(workspace),
       ...groups.map((group) => this.#keys.group(subscription, group)),
     ];
     const args = entries.flatMap((entry) => [
@@ -84,20 +84,20 @@ export class RedisRecordGate implements RecordGate {
       entry.replaces ?? '',
       entry.stored === undefined ? '' : JSON.stringify(entry.stored),
     ]);
-    const askedAtMs = systemClock.now();
-    const answer = await enterScript.run(this.#redis, keys, [source === workspace ? 0 : MARK_KEPT_MS, ...args]);
+    const ttl = source === workspace ? 0 : MARK_KEPT_MS;
+    const answer = await enterScript.run(this.#redis, keys, [ttl, ...positionOf(readAt, subscription), ...args]);
+    if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
     if (!Array.isArray(answer) || answer.length !== entries.length + 1)
       throw unexpectedAnswer(enterScript, describe(answer));
     const [pending, ...standings] = answer as [number, ...string[]];
-    return { pending, heads: standings.map((standing) => standing === 'head'), askedAtMs };
+    return { pending, heads: standings.map((standing) => standing === 'head') };
   }
 
   async look(subscription: string, claim: Claim, most = 1): Promise<Look> {
-    const askedAtMs = systemClock.now();
     const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'look', count: most });
     const found = entries.map((entry) => this.#entryOf(entry, subscription, claim));
     if (word === 'head') return { outcome: 'head', entries: found };
-    if (word === 'left') return { outcome: 'left', next: found[0] ?? null, askedAtMs };
+    if (word === 'left') return { outcome: 'left', next: found[0] ?? null };
     throw unexpectedAnswer(advanceScript, describe(word));
   }
 
@@ -124,35 +124,46 @@ export class RedisRecordGate implements RecordGate {
 
   async pending(subscription: string, workspace: string): Promise<Pending> {
     const key = this.#keys.pending(subscription, workspace);
-    const [events, oldest] = await Promise.all([this.#redis.zcard(key), readOldestPending(this.#redis, key)]);
-    return { events, oldest };
+    const [events, [id, score]] = await Promise.all([this.#redis.zcard(key), readOldest(this.#redis, key)]);
+    if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
+    return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
   }
 
-  async heads(subscription: string, workspace: string): Promise<Heads> {
-    const scored = await this.#redis.zrange(this.#keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
-    const left = new Map<string, string>();
-    for (let at = 0; at < scored.length; at += 2) left.set(scored[at] ?? '', scored[at + 1] ?? '');
-    const ordered = new Map<string, { entry: Entry; held: boolean }>();
-    const match = this.#keys.groupsOf(subscription, workspace);
+  async heads(subscription: string, workspaces: readonly string[]): Promise<MustHaveJob[]> {
+    const left = new Map<string, MustHaveJob>();
+    for (const workspace of workspaces) {
+      const scored = await this.#redis.zrange(this.#keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
+      for (let at = 0; at < scored.length; at += 2) {
+        const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
+        left.set(entry.id, { workspace, group: null, entry, held: false });
+      }
+    }
+    const ordered = new Map<string, MustHaveJob>();
+    const match = this.#keys.group(subscription, '*');
     for await (const found of this.#redis.scanStream({ match, count: SCANNED })) {
-      for (const { group, texts } of await this.#readGroups(subscription, found as string[])) {
+      for (const { workspace, group, texts } of await this.#readGroups(subscription, found as string[], workspaces)) {
         const [head, ...behind] = texts;
         if (head === undefined) continue;
         const entry = this.#entryOf(head, subscription, { workspace, group, id: '', token: '' });
-        ordered.set(group, { entry, held: !left.delete(entry.id) });
+        ordered.set(group, { workspace, group, entry, held: !left.delete(entry.id) });
         for (const text of behind) left.delete(idOf(text));
       }
     }
-    return {
-      ordered: [...ordered].map(([group, head]) => ({ group, ...head })),
-      unordered: [...left].map(([id, score]) => ({ id, logId: logIdOf(score) })),
-    };
+    return [...ordered.values(), ...left.values()];
   }
 
-  async #readGroups(subscription: string, keys: readonly string[]): Promise<{ group: string; texts: string[] }[]> {
+  async #readGroups(
+    subscription: string,
+    keys: readonly string[],
+    workspaces: readonly string[],
+  ): Promise<{ workspace: string; group: string; texts: string[] }[]> {
     const start = this.#keys.group(subscription, '').length;
-    const lists = await Promise.all(keys.map((key) => this.#redis.lrange(key, 0, -1)));
-    return keys.map((key, index) => ({ group: key.slice(start), texts: lists[index] ?? [] }));
+    const groups = keys.map((key) => key.slice(start)).map((group) => ({ group, workspace: workspaceOf(group) }));
+    const wanted = groups.filter(({ workspace }) => workspaces.includes(workspace));
+    const lists = await Promise.all(
+      wanted.map(({ group }) => this.#redis.lrange(this.#keys.group(subscription, group), 0, -1)),
+    );
+    return wanted.map((one, index) => ({ ...one, texts: lists[index] ?? [] }));
   }
 
   async #readStored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]> {
@@ -170,12 +181,11 @@ export class RedisRecordGate implements RecordGate {
     question: Question,
     expected?: Word,
   ): Promise<Advance | { outcome: Word }> {
-    const askedAtMs = systemClock.now();
     const [word, text] = await this.#ask(subscription, question);
     if (word === 'taken-over') return { outcome: word };
     if (word === 'left') {
       const next = text === undefined ? null : this.#entryOf(text, subscription, question.claim);
-      return { outcome: word, next, askedAtMs };
+      return { outcome: word, next };
     }
     if (expected !== undefined && word === (expected as string)) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(word));
@@ -213,6 +223,12 @@ const storedSchema: z.ZodType<StoredEvent> = z.object({
   former: z.array(z.unknown()).optional(),
 }) as never;
 
+/** The field that says where a batch was read, and its value then. */
+function positionOf(readAt: Batch['readAt'], subscription: string): [field: string, value: string] {
+  if (readAt === null) return ['', ''];
+  return 'task' in readAt ? [readAt.task, readAt.text] : [subscription, readAt.offset];
+}
+
 const LOG_ID = /^\d+-\d+$/;
 const SEPARATOR = '\x1f';
 
@@ -229,10 +245,30 @@ function idOf(entry: string): string {
   return entry.split(SEPARATOR, 1)[0] ?? '';
 }
 
+/** What is known of a delivery without an order. */
+function unordered(id: string, score: string): Entry {
+  return { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' };
+}
+
+/** The name of a workspace contains no slash. */
+function workspaceOf(group: string): string {
+  return group.split('/', 1)[0] ?? '';
+}
+
 /** The log id of the oldest pending delivery, or a little before it. */
 export async function readOldestPending(redis: Redis, key: string): Promise<string | null> {
-  const [, score] = await redis.zrange(key, '0', '0', 'WITHSCORES');
+  const [, score] = await readOldest(redis, key);
   return score === undefined ? null : logIdOf(score);
+}
+
+async function readOldest(redis: Redis, key: string): Promise<[id?: string, score?: string]> {
+  return (await redis.zrange(key, '0', '0', 'WITHSCORES')) as [id?: string, score?: string];
+}
+
+/** The counterpart of `scoreOf` in group-enter.lua. Null: it was entered from before the log by an earlier release. */
+function timeOf(score: number): number | null {
+  if (score >= 1) return Math.floor(score);
+  return score > 0 ? Math.round(score * 1e18) : null;
 }
 
 /** The counterpart of `scoreOf` in group-enter.lua: the log id, or a little before it. */

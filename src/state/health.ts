@@ -1,8 +1,10 @@
 /** The circuit breaker of each subscription: one hash, deleted when the subscription is enabled again. */
+import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Disabled, FailureNote, Health, HealthStore, DisableOutcome } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
 import { isoTime } from '../runtime/clock.js';
+import { printable } from '../runtime/printable.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, type Script } from './scripts.js';
 import { readNumber } from './stored.js';
@@ -30,15 +32,21 @@ export class RedisHealthStore implements HealthStore {
     return toHealth(key, await this.#redis.hgetall(key));
   }
 
+  // Reasons quote endpoints and people: they are stored as they may be shown.
   async failed(subscription: string, note: FailureNote): Promise<'failing' | DisableOutcome> {
-    const { nowMs, succeededAtMs, disableAfterMs, reason } = note;
-    const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, reason];
+    const { nowMs, succeededAtMs, disableAfterMs, reason, error } = note;
+    const last = [printable(error.message), error.workspace];
+    const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last];
     const word = await noteFailure.run(this.#redis, [this.#keys.health(subscription)], args);
     return word === 'failing' ? word : switched(noteFailure, word);
   }
 
   async disable(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<DisableOutcome> {
-    const word = await disableSubscription.run(this.#redis, [this.#keys.health(subscription)], [atMs, reason]);
+    const word = await disableSubscription.run(
+      this.#redis,
+      [this.#keys.health(subscription)],
+      [atMs, printable(reason)],
+    );
     return switched(disableSubscription, word);
   }
 
@@ -50,7 +58,11 @@ export class RedisHealthStore implements HealthStore {
   }
 
   async missed(subscription: string): Promise<boolean> {
-    return (await this.#redis.hsetnx(this.#keys.health(subscription), 'missing', '1')) === 1;
+    const key = this.#keys.health(subscription);
+    // The client sends a command again when its reply was lost. The token shows that the mark is its own.
+    const own = randomBytes(6).toString('hex');
+    await this.#redis.hsetnx(key, 'missing', own);
+    return (await this.#redis.hget(key, 'missing')) === own;
   }
 }
 
@@ -61,7 +73,10 @@ function switched(script: Script, word: unknown): DisableOutcome {
 
 type Fields = Partial<Record<string, string>>;
 
-function toHealth(key: string, { failingSince, disabledAt, reason = '', missing }: Fields): Health {
+function toHealth(
+  key: string,
+  { failingSince, failures = '0', lastError, lastErrorIn, disabledAt, reason = '', missing }: Fields,
+): Health {
   const timeIn = (field: string, text: string): number => {
     const remedy = `DEL ${key} enables the subscription.`;
     return readNumber(text, { key, field, what: 'a time in ms', remedy });
@@ -69,6 +84,8 @@ function toHealth(key: string, { failingSince, disabledAt, reason = '', missing 
   const disabledAtMs = disabledAt === undefined ? null : timeIn('disabledAt', disabledAt);
   return {
     failingSinceMs: failingSince === undefined ? null : timeIn('failingSince', failingSince),
+    failures: timeIn('failures', failures),
+    lastError: lastError === undefined ? null : { workspace: lastErrorIn ?? '', message: lastError },
     disabled: disabledAtMs === null ? null : { at: isoTime(disabledAtMs), reason, missing: missing !== undefined },
   };
 }

@@ -19,7 +19,6 @@ const WORKSPACE: Readonly<Record<string, KeyType>> = {
   due: 'zset',
   notices: 'hash',
   derived: 'string',
-  fence: 'string',
   lease: 'string',
   sweep: 'hash',
   walk: 'hash',

@@ -1,8 +1,8 @@
 /**
  * Every Redis key of Changefeed, with its type and contents; `<prefix>` is the option `redis.prefix`.
  *
- * `{…}` is the hash tag of Redis Cluster. All keys of a workspace share one slot, and so do all keys of a subscription: one
- * script may use several of them.
+ * `{…}` is the hash tag of Redis Cluster. All keys of a workspace share one slot, and so do all keys of a subscription. One script uses
+ * keys of both: group-enter compares the offset.
  */
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
@@ -51,8 +51,6 @@ export class Keys {
   /** string with TTL: the derive function has appended the events that it made of this one. */
   derived = (workspace: string, derive: string, eventId: string): string =>
     this.#workspace(workspace, `derived:${derive}:${eventId}`);
-  /** counter: fencing tokens of leases. */
-  fence = (workspace: string): string => this.#workspace(workspace, 'fence');
 
   // Per list of a workspace.
 
@@ -77,7 +75,7 @@ export class Keys {
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
   /**
    * hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), how to recognise a page (`e <page>`: JSON with
-   * cursor, next cursor, digest, records, first page; then its layout), missing records (`m <key>`, JSON), records that shortcuts
+   * cursor, next cursor, digest, records, first page), missing records (`m <key>`, JSON), records that shortcuts
    * have created since the last walk began (`u <key>`).
    */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
@@ -103,9 +101,9 @@ export class Keys {
   staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
   /** hash record → log id: the end of the log when a snapshot read the record's image. */
   seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
-  /** hash, times in ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing`: unread events were trimmed from the log. */
+  /** hash, times in ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (a token): unread events were trimmed from the log. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
-  /** hash with TTL, effect → `started` or `done`: the side effects that `once` guards for an event. */
+  /** hash with TTL, effect → `started <token of the attempt>` or `done`: the side effects that `once` guards for an event. */
   once = (subscription: string, workspace: string, eventId: string): string =>
     this.#subscription(subscription, `once:${workspace}:${eventId}`);
 

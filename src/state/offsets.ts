@@ -4,7 +4,10 @@ import { describe } from '../errors.js';
 import type { OffsetStore } from '../dispatch/ports.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys } from './keys.js';
+import { loadScript } from './scripts.js';
 import { unreadable } from './stored.js';
+
+const advanceOffsets = loadScript('advance-offsets');
 
 /** More than a process has subscriptions. */
 const MOST_AT_ONCE = 1_000;
@@ -16,10 +19,13 @@ export class RedisOffsetStore implements OffsetStore {
   readonly #get = gatherEach((workspace, subscriptions: readonly string[]) => {
     return this.#redis.hmget(this.#keys.offsets(workspace), ...subscriptions);
   }, MOST_AT_ONCE);
-  readonly #set = gatherEach(async (workspace, pairs: readonly [subscription: string, logId: string][]) => {
-    await this.#redis.hset(this.#keys.offsets(workspace), ...pairs.flat());
-    return [];
-  }, MOST_AT_ONCE);
+  readonly #advance = gatherEach(
+    async (workspace, moves: readonly [subscription: string, from: string, to: string][]) => {
+      await advanceOffsets.run(this.#redis, [this.#keys.offsets(workspace)], moves.flat());
+      return [];
+    },
+    MOST_AT_ONCE,
+  );
 
   constructor(redis: Redis, keys: Keys) {
     this.#redis = redis;
@@ -31,8 +37,8 @@ export class RedisOffsetStore implements OffsetStore {
     return offset === null ? null : readOffset(offset, this.#keys.offsets(workspace), subscription);
   }
 
-  async set(workspace: string, subscription: string, logId: string): Promise<void> {
-    await this.#set(workspace, [subscription, logId]);
+  async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
+    await this.#advance(workspace, [subscription, from, to]);
   }
 
   async begin(workspace: string, subscription: string, logId: string): Promise<string> {

@@ -1,4 +1,5 @@
 /** The marks of `once`: one hash with TTL per subscription and event, a field per side effect. */
+import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { OnceMark, OnceStore } from '../dispatch/ports.js';
 import type { Keys } from './keys.js';
@@ -17,17 +18,14 @@ export class RedisOnceStore implements OnceStore {
 
   async begin({ subscription, workspace, eventId, key }: OnceMark): Promise<'begun' | 'started' | 'done'> {
     const hash = this.#keys.once(subscription, workspace, eventId);
-    const answers = await this.#redis
-      .multi()
-      .hsetnx(hash, key, 'started')
-      .hget(hash, key)
-      .pexpire(hash, KEPT_MS)
-      .exec();
-    const [first, state] = (answers ?? []).map(([error, answer]) => {
+    // The client sends a command again when its reply was lost. The token shows that the mark is its own.
+    const own = `started ${randomBytes(6).toString('hex')}`;
+    const answers = await this.#redis.multi().hsetnx(hash, key, own).hget(hash, key).pexpire(hash, KEPT_MS).exec();
+    const [, state] = (answers ?? []).map(([error, answer]) => {
       if (error) throw error;
       return answer;
     });
-    if (first === 1) return 'begun';
+    if (state === own) return 'begun';
     return state === 'done' ? 'done' : 'started';
   }
 

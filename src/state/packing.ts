@@ -79,6 +79,7 @@ const headSchema: z.ZodType<Head> = z.tuple([
   z.number(),
   z.object({
     modifiedAt: z.string().nullable().exactOptional(),
+    content: z.string().exactOptional(),
     earlier: z.array(z.string()).exactOptional(),
     doubt: doubt.exactOptional(),
     gone: gone.exactOptional(),

@@ -9,17 +9,23 @@ import type { Keys } from './keys.js';
 import { isTime, readJson } from './stored.js';
 
 /** With the time at which the process started: the system gives its pid to another process later. */
-type StoredProcess = Omit<ProcessStatus, 'version'> & { version?: string | null | undefined; token: string };
+type StoredProcess = Omit<ProcessStatus, 'version' | 'failing'> & {
+  version?: string | null | undefined;
+  failing?: ProcessStatus['failing'] | undefined;
+  token: string;
+};
 
+const time = z.string().refine(isTime);
 const processSchema: z.ZodType<StoredProcess> = z.object({
   id: z.string(),
   version: z.string().nullish(),
   pid: z.number(),
   host: z.string(),
-  startedAt: z.string().refine(isTime),
+  startedAt: time,
   roles: z.array(z.string()),
   workspaces: z.array(z.string()),
-  stalled: z.array(z.object({ loop: z.string(), since: z.string().refine(isTime) })),
+  stalled: z.array(z.object({ loop: z.string(), since: time })),
+  failing: z.array(z.object({ loop: z.string(), since: time, at: time, error: z.string() })).optional(),
   spent: z.array(
     z.object({
       workspace: z.string(),
@@ -48,7 +54,9 @@ export function createProcessRegistry(redis: Redis, keys: Keys): ProcessRegistry
       const gone = ids.filter((_id, index) => found[index] === null);
       if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
       const stored = found.flatMap((json, index) => (json === null ? [] : [readProcess(json, keys, ids[index] ?? '')]));
-      return stored.filter(mayLive).map(({ token: _, version = null, ...process }) => ({ ...process, version }));
+      return stored.filter(mayLive).map(({ token: _, version = null, failing = [], ...process }) => {
+        return { ...process, version, failing };
+      });
     },
   };
 }

@@ -104,16 +104,34 @@ async function trimTo(
   log: string,
   { retention, nowMs, keepFrom }: Pick<TrimOptions, 'retention' | 'nowMs'> & { keepFrom: string },
 ): Promise<number> {
-  let dropped = await redis.xtrim(log, 'MINID', olderId(`${Math.max(0, nowMs - retention.ageMs)}-0`, keepFrom));
-  for (;;) {
-    const excess = (await redis.xlen(log)) - retention.events;
-    if (excess <= 0) return dropped;
-    const oldest = await redis.xrange(log, '-', '+', 'COUNT', Math.min(excess, CHUNK) + 1);
-    const cut = oldest.at(-1)?.[0];
-    const trimmed = cut === undefined ? 0 : await redis.xtrim(log, 'MINID', olderId(cut, keepFrom));
-    if (trimmed === 0) return dropped;
+  const tooOld = olderId(`${Math.max(0, nowMs - retention.ageMs)}-0`, keepFrom);
+  let dropped = await trimNodes(redis, log, { before: tooOld, most: Infinity });
+  dropped += await redis.xtrim(log, 'MINID', tooOld);
+  const excess = (await redis.xlen(log)) - retention.events;
+  if (excess <= 0) return dropped;
+  const trimmed = await trimNodes(redis, log, { before: keepFrom, most: excess });
+  const rest = await redis.xrange(log, '-', '+', 'COUNT', Math.min(excess - trimmed, CHUNK) + 1);
+  const cut = rest.at(-1)?.[0];
+  return dropped + trimmed + (cut === undefined ? 0 : await redis.xtrim(log, 'MINID', olderId(cut, keepFrom)));
+}
+
+/**
+ * Removes whole nodes of the stream, which have some 100 events or 4 kB, in steps. One command for a million events would block Redis for
+ * seconds. What is left to remove then is less than a node.
+ */
+async function trimNodes(
+  redis: Redis,
+  log: string,
+  { before, most }: { before: string; most: number },
+): Promise<number> {
+  let dropped = 0;
+  // LIMIT 0 would mean no limit.
+  while (dropped < most) {
+    const trimmed = await redis.xtrim(log, 'MINID', '~', before, 'LIMIT', Math.min(most - dropped, CHUNK));
+    if (trimmed === 0) break;
     dropped += trimmed;
   }
+  return dropped;
 }
 
 /** The earlier one of two log ids. */

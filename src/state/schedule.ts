@@ -16,6 +16,7 @@ const failureSchema: z.ZodType<ListFailure> = z.object({
   at: time,
   attempts: z.number(),
   retryAt: time,
+  shared: z.string().optional(),
 });
 
 export function createScheduleStore(redis: Redis, keys: Keys, workspace: string): ScheduleStore {

@@ -103,6 +103,7 @@ async function readListStatus(
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
     silence: state.lastSweep?.staleness ?? null,
+    unreadable: state.lastSweep?.unreadable ?? [],
     heldRemovals: withSince(state.lastSweep?.heldRemovals),
     heldCreations: withSince(state.lastSweep?.heldCreations),
     shortcuts: trust === null ? null : shortcutsStatus(trust, nowMs),

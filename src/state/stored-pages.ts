@@ -23,31 +23,20 @@ export async function readPages(
 ): Promise<(StoredPage | null)[]> {
   const key = keys.members(workspace, list);
   const fields = Array.from({ length: count }, (_, index) => pageField(from + index));
-  const found = await redis.hmgetBuffer(key, ...fields);
-  return found.map((bytes, index) => {
-    if (bytes === null) return null;
+  const found = await redis.hmget(key, ...fields);
+  return found.map((json, index) => {
+    if (json === null) return null;
     const field = fields[index] ?? '';
-    const cut = bytes.indexOf(BREAK);
-    const json = bytes.toString('utf8', 0, cut === -1 ? bytes.length : cut);
     const remedy = `HDEL ${key} "${field}" removes it; the page is then compared record by record.`;
-    const [cursor, nextCursor, digest, records, firstPage] = readJson(stored, json, {
-      key,
-      field,
-      what: 'a page',
-      remedy,
-    });
-    const page = { cursor, nextCursor, digest, records, firstPage };
-    return cut === -1 ? page : { ...page, layout: bytes.subarray(cut + 1) };
+    const context = { key, field, what: 'a page', remedy };
+    const [cursor, nextCursor, digest, records, firstPage] = readJson(stored, json, context);
+    return { cursor, nextCursor, digest, records, firstPage };
   });
 }
 
-/** The layout follows the JSON, which contains no line break. */
-export function packPage({ cursor, nextCursor, digest, records, firstPage, layout }: StoredPage): string | Buffer {
-  const json = JSON.stringify([cursor, nextCursor, digest, records, firstPage]);
-  return layout === undefined ? json : Buffer.concat([Buffer.from(`${json}${BREAK}`, 'utf8'), layout]);
+export function packPage({ cursor, nextCursor, digest, records, firstPage }: StoredPage): string {
+  return JSON.stringify([cursor, nextCursor, digest, records, firstPage]);
 }
-
-const BREAK = '\n';
 
 export function pageField(page: number): string {
   return `e ${page}`;

@@ -1,5 +1,5 @@
 /** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
@@ -32,8 +32,8 @@ const abandonSweep = loadScript('abandon-sweep');
 const forgetBaseline = loadScript('forget-baseline');
 const promotePages = loadScript('promote-pages');
 
-/** Large enough that a workspace that is created again hardly gets an old token; small enough to be readable in a sweep's id. */
-const FIRST_TOKENS = 2 ** 40;
+/** Short enough to be readable in a sweep's id; it differs from the tokens of all other attempts, also after Redis lost writes. */
+const TOKEN_BYTES = 6;
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
   const scope = { redis, keys, workspace };
@@ -80,13 +80,12 @@ function leases({ redis, keys, workspace }: WorkspaceRedis): Pick<SweepStore, 'a
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
     async acquire(list, ttlMs): Promise<AcquireResult> {
-      const [word, token = '', left] = words(
-        acquireLease,
-        await acquireLease.run(redis, [lease(list), keys.fence(workspace)], [ttlMs, randomInt(FIRST_TOKENS)]),
-      );
+      const token = randomBytes(TOKEN_BYTES).toString('hex');
+      const answer = await acquireLease.run(redis, [lease(list)], [ttlMs, token]);
+      const [word, holder = '', left] = words(acquireLease, answer);
       if (word === 'acquired') return { outcome: 'acquired', token };
       if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
-      return { outcome: 'held', holder: token, expiresInMs: Math.max(0, Number(left)) };
+      return { outcome: 'held', holder, expiresInMs: Math.max(0, Number(left)) };
     },
     async renew(list, token, ttlMs) {
       const [word] = words(extendLease, await extendLease.run(redis, [lease(list)], [token, ttlMs]));

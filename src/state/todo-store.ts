@@ -5,7 +5,7 @@ import type { StoredRecord } from '../detect/stored-record.js';
 import type { TodoWatch } from '../detect/rules.js';
 import { TIMER_KINDS } from '../detect/watch-todo.js';
 import { describe } from '../errors.js';
-import type { StoredTodo, Timer, TodoStore } from '../todos/store.js';
+import type { StoredTodo, Timer, TimerTimes, TodoStore } from '../todos/store.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
@@ -42,6 +42,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
       const todos = new Map(await storedTodos(scope, stored));
       return wanted.map((key) => todos.get(key) ?? null);
     },
+    times: (wanted) => readTimes(redis, due, wanted),
     async fire({ kind, key, atMs }, todo, event, traceparent = '') {
       const version = todo?.version ?? NOTHING;
       const args = [
@@ -74,9 +75,16 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
     },
     async watchAs(watch) {
       if (watch !== null) await redis.hset(sweep, 'watchedAs', JSON.stringify(watch));
-      else await redis.multi().del(due).hdel(sweep, 'watchedAs').exec();
+      else await redis.hdel(sweep, 'watchedAs');
     },
   };
+}
+
+async function readTimes(redis: Redis, due: string, keys: readonly string[]): Promise<TimerTimes[]> {
+  const members = keys.flatMap((key) => TIMER_KINDS.map((kind) => `${kind} ${key}`));
+  const scores = members.length === 0 ? [] : await redis.zmscore(due, ...members);
+  const at = (index: number): number | null => (scores[index] == null ? null : Number(scores[index]));
+  return keys.map((_key, index) => ({ due_soon: at(2 * index), overdue: at(2 * index + 1) }));
 }
 
 async function storedTodos(

@@ -109,6 +109,9 @@ async function removeTraces(redis: Redis, keys: Keys, subscription: string, work
   for (let at = 0; at < pending.length; at += CHUNK)
     removed += await redis.hdel(keys.payloads(subscription), ...pending.slice(at, at + CHUNK));
   removed += await redis.unlink(keysOfTraces(keys, subscription, workspace));
+  const health = keys.health(subscription);
+  if ((await redis.hget(health, 'lastErrorIn')) === workspace)
+    removed += await redis.hdel(health, 'lastError', 'lastErrorIn');
   // The sources of replays and snapshots end in their workspace.
   removed += await removeAll(redis, keys.entered(subscription, `*:${workspace}`));
   return removed + (await removeAll(redis, keys.groupsOf(subscription, workspace)));

@@ -2,6 +2,7 @@
  * Compares one page with the stored records: which records differ, and what is written for them. A record whose text has the
  * stored digest costs one digest and its share of one read. Only the others are loaded and compared.
  */
+import type { UnreadableRecord } from '../api/unreadable.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf } from '../detect/age.js';
 import type { CreationTally } from '../detect/creation.js';
@@ -21,7 +22,7 @@ import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js
 /** What a page, or a part of it, changes, and where the sweep stands after it. */
 export interface PageChanges {
   changes: Required<Pick<PageCommit, 'writes' | 'quarantine' | 'release' | 'schema' | 'members' | 'dropParts'>>;
-  reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations'>;
+  reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations' | 'unreadable'>;
 }
 
 /** `walk again`: the withheld records are not too many. Nothing of the page is written. */
@@ -30,7 +31,7 @@ export type ClassifiedPage =
       outcome: 'classified';
       /** Every record of the page is stored as the page shows it. */
       settled: boolean;
-      /** The records on the page, each once: those recognised first. */
+      /** The records on the page, each once. */
       keys: readonly string[];
     } & PageChanges)
   | { outcome: 'walk again'; allowed: number };
@@ -42,20 +43,19 @@ type ClassifyStore = Pick<SweepStore, 'digests' | 'records' | 'members'>;
  * for the next.
  */
 export async function* classifyPage(
-  redis: ClassifyStore,
+  store: ClassifyStore,
   options: ClassifyOptions,
 ): AsyncGenerator<PageChanges, ClassifiedPage, undefined> {
-  const { rules, memory } = options;
+  const { rules, memory, unreadable } = options;
   const page = options.checkpoint.pages + 1;
   const seen = seenRecords(options.records, rules);
-  const parsedKeys = seen.map(({ key }) => key);
-  const recognised = options.recognised?.keys ?? [];
-  const pageKeys = [...recognised, ...parsedKeys];
-  const { store, digests, before } = await readStored(redis, options, { page, keys: parsedKeys });
-  const stored = [
-    ...recognised.map((key) => ({ key, storedDigest: RECOGNISED })),
-    ...parsedKeys.map((key, index) => ({ key, storedDigest: digests[index] ?? null })),
-  ];
+  const keysSeen = seen.map(({ key }) => key);
+  const pageKeys = [...keysSeen, ...unreadable.flatMap(({ id }) => id ?? [])];
+  const [digests, before] = await Promise.all([
+    store.digests(rules.list.name, keysSeen),
+    store.members(rules.list.name, page),
+  ]);
+  const stored = keysSeen.map((key, index) => ({ key, storedDigest: digests[index] ?? null }));
   const guarded = guardCreations(options, stored);
   if (guarded.outcome === 'walk again') return guarded;
   const storedDigests = new Map(stored.map(({ key, storedDigest }) => [key, storedDigest]));
@@ -64,8 +64,9 @@ export async function* classifyPage(
   const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
   const context = { ...options, storedDigests, lagging, withholds: guarded.withholds, inParts: parts.length > 1 };
   const shown: string[] = [];
-  // A record that an earlier page has shown too must count once, so such a page is compared in every sweep.
-  let settled = pageKeys.every((key) => !memory.seen.has(key) || memory.partly.has(key));
+  // A record that an earlier page has shown too must count once, so such a page is compared in every sweep. So is one with a record
+  // that cannot be read.
+  let settled = unreadable.length === 0 && pageKeys.every((key) => !memory.seen.has(key) || memory.partly.has(key));
   let { checkpoint } = options;
   for (const part of parts.slice(0, -1)) {
     const keys = part.map(({ key }) => key).filter((key) => !memory.seen.has(key));
@@ -82,7 +83,6 @@ export async function* classifyPage(
   // Records of committed parts count as shown, also when the page that is read again no longer has them.
   const keys = [...new Set([...pageKeys, ...memory.partly])];
   const tally = await tallyPart(store, parts.at(-1) ?? [], { ...context, checkpoint });
-  for (const key of recognised) tally.unchanged(key);
   memory.partly.clear();
   const members = sameMembers(before, keys) ? null : { page, keys };
   const { changes, reached } = tally.result({ members, parts: 0 });
@@ -93,40 +93,27 @@ export async function* classifyPage(
     settled,
     keys: pageKeys,
     changes,
-    reached: withCreations(reached, guarded.tallyAfter(reached.counts)),
+    reached: {
+      ...withCreations(reached, guarded.tallyAfter(reached.counts)),
+      ...(unreadable.length > 0 && { unreadable: withUnreadable(options.checkpoint, page, unreadable) }),
+    },
   };
-}
-
-interface StoredOfPage {
-  store: Pick<ClassifyStore, 'records'>;
-  digests: readonly (string | null)[];
-  before: readonly string[] | null;
-}
-
-/** Where records were recognised, nearly all others have changed: they are read at once, without asking for their digests first. */
-async function readStored(
-  store: ClassifyStore,
-  { rules: { list }, recognised }: ClassifyOptions,
-  { page, keys }: { page: number; keys: readonly string[] },
-): Promise<StoredOfPage> {
-  if (recognised === undefined) {
-    const [digests, before] = await Promise.all([store.digests(list.name, keys), store.members(list.name, page)]);
-    return { store, digests, before };
-  }
-  const records = await store.records(list.name, keys);
-  const byKey = new Map(keys.map((key, index) => [key, records[index] ?? null]));
-  const loaded: Pick<ClassifyStore, 'records'> = {
-    records: (_list, wanted) => Promise.resolve(wanted.map((key) => byKey.get(key) ?? null)),
-  };
-  return { store: loaded, digests: records.map((record) => record?.digest ?? null), before: recognised.members };
 }
 
 function withCreations(reached: PageChanges['reached'], creations: CreationTally | null): PageChanges['reached'] {
   return creations === null ? reached : { ...reached, creations };
 }
 
-/** In place of the stored digest of a record that was recognised: there is one, and the record has it. */
-const RECOGNISED = 'recognised';
+/** A server whose records are all unreadable would make the checkpoint as large as the list. */
+const MOST_NAMED = 20;
+
+function withUnreadable(
+  { unreadable = [] }: Checkpoint,
+  page: number,
+  found: readonly UnreadableRecord[],
+): NonNullable<Checkpoint['unreadable']> {
+  return [...unreadable, ...found.map((one) => ({ page, ...one }))].slice(0, MOST_NAMED);
+}
 
 /** Record key → stored digest; null for a record that has none. */
 type StoredDigests = ReadonlyMap<string, string | null>;
@@ -158,14 +145,13 @@ async function tallyPart(
 function driftOnPage(
   differing: readonly SeenRecord[],
   states: readonly (RecordWrite['state'] | null)[],
-  { inParts, checkpoint, records, recognised, ...options }: PartOptions,
+  { inParts, checkpoint, records, ...options }: PartOptions,
 ): DriftTally {
   const { drift = noDrift() } = checkpoint;
   if (inParts) return drift;
   const moved = differing.map((record, index) => unusualMoves(record, states[index] ?? null, { ...options, drift }));
   if (moved.every((moves) => moves.length === 0)) return drift;
-  const all = recognised?.whole() ?? records;
-  return fieldsThatStay(drift, { moved, shown: all.map((record) => valueTypesOf(record, options.rules)) });
+  return fieldsThatStay(drift, { moved, shown: records.map((record) => valueTypesOf(record, options.rules)) });
 }
 
 interface Differences {
@@ -179,7 +165,10 @@ async function differences(
   part: readonly SeenRecord[],
   { storedDigests, rules }: { storedDigests: StoredDigests; rules: Rules },
 ): Promise<Differences> {
-  const differing = part.filter(({ key, digest }) => storedDigests.get(key) !== digest);
+  // Copies: what is computed of a record and kept with it (memoized.ts) is released with its part, not with its page.
+  const differing = part
+    .filter(({ key, digest }) => storedDigests.get(key) !== digest)
+    .map((seen) => ({ ...seen, record: { ...seen.record } }));
   const keys = differing.map(({ key }) => key);
   return { differing, states: await store.records(rules.list.name, keys) };
 }
@@ -227,7 +216,7 @@ class PageTally {
   }
 
   differs(record: SeenRecord, state: RecordWrite['state'] | null): void {
-    const { key, text } = record;
+    const { key } = record;
     const { memory } = this.#options;
     const again = memory.seen.has(key);
     const classified = classifyRecord(record, state, {
@@ -240,7 +229,7 @@ class PageTally {
     this.#count(key, classified.kind);
     if (classified.mutedBy !== undefined && !again) this.#muted = mutedOnce(this.#muted, classified.mutedBy);
     if (classified.kind === 'quarantined') {
-      this.#quarantine.push([key, text]);
+      this.#quarantine.push([key, JSON.stringify(record.record)]);
       memory.quarantined.add(key);
     } else if (classified.kind !== 'stale') this.#takeOut(key);
     if (classified.write !== null) this.#writes.push(classified.write);
@@ -298,7 +287,7 @@ export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): 
     const key = recordKey(record, rules, occurrence);
     if (byKey.has(key)) continue;
     const text = JSON.stringify(record);
-    byKey.set(key, { key, record, text, digest: recordDigest(text) });
+    byKey.set(key, { key, record, characters: text.length, digest: recordDigest(text) });
   }
   return [...byKey.values()];
 }

@@ -1,4 +1,5 @@
 /** Classifies one record that differs from its stored record: event, quarantine or nothing, and what is stored. */
+import type { UnreadableRecord } from '../api/unreadable.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf } from '../detect/age.js';
 import type { CreationGuard } from '../detect/creation.js';
@@ -21,22 +22,22 @@ import { isEmptyValueType } from '../detect/schema-drift/value-type.js';
 import { storedModifiedAt, storedValueTypes, valueTypesOf, type StoredRecord } from '../detect/stored-record.js';
 import { watchTodo } from '../detect/watch-todo.js';
 import type { CountedKind } from './counts.js';
-import type { RecognisedRecords } from './known-records.js';
 import type { SweepMemory } from './start-sweep.js';
 import type { Checkpoint, RecordWrite, SerialisedRecord } from './store.js';
 
 export interface SeenRecord {
   key: string;
   record: UncheckedRecord;
-  text: string;
+  /** Of its text. The text itself is made again where it is needed: those of a whole page may take as much memory as the page. */
+  characters: number;
   digest: string;
 }
 
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions {
   records: readonly UncheckedRecord[];
-  /** Further records of the page, which are known to be as they are stored. @defaultValue none */
-  recognised?: RecognisedRecords | undefined;
+  /** Further records of the page, which cannot be read. What is stored about them stays, and they are not missing. */
+  unreadable: readonly UnreadableRecord[];
   checkpoint: Checkpoint;
   memory: SweepMemory;
   rules: Rules;
@@ -52,7 +53,10 @@ export interface ClassifyOptions {
   recordsPerPart?: number | undefined;
 }
 
-export interface ClassifyRecordOptions extends Omit<ClassifyOptions, 'records' | 'checkpoint' | 'guard' | 'ended'> {
+export interface ClassifyRecordOptions extends Omit<
+  ClassifyOptions,
+  'records' | 'unreadable' | 'checkpoint' | 'guard' | 'ended'
+> {
   drift: DriftTally;
   /** Seen before in this sweep. */
   again: boolean;
@@ -146,7 +150,7 @@ function movedFields(stored: StoredRecord, { record }: SeenRecord, rules: Rules)
 }
 
 export function detectInput(
-  { key, record }: SeenRecord,
+  { key, record }: Pick<SeenRecord, 'key' | 'record'>,
   stored: StoredRecord | null,
   { baseline, rules, observation, images }: Pick<ClassifyOptions, 'baseline' | 'rules' | 'observation' | 'images'>,
 ): DetectInput {
@@ -155,7 +159,7 @@ export function detectInput(
 
 /** What is written after a decision; null when nothing new is stored. */
 export function recordWrite(
-  { key, text, digest }: SeenRecord,
+  { key, record, digest }: Pick<SeenRecord, 'key' | 'record' | 'digest'>,
   before: SerialisedRecord | null,
   input: DetectInput,
   detection: Detection,
@@ -166,7 +170,7 @@ export function recordWrite(
   if (detection.kind === 'stale' && before !== null) return { key, state: serialised(next, before), event: null };
   const { derived, timers, since } = watchTodo(input, detection);
   const watched = since === undefined ? next : { ...next, dueSince: since };
-  const state = serialised(watched, { digest, image: next.record === null ? null : text });
+  const state = serialised(watched, { digest, image: next.record === null ? null : JSON.stringify(record) });
   return { key, state, event: detection.event, derived, timers };
 }
 

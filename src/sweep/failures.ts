@@ -1,12 +1,13 @@
 /** Keeps the last failure of each list for the schedule and the status, and logs when a failure begins, lasts and ends. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
+import type { ApiOutages } from '../api/with-retry.js';
 import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Outage } from '../runtime/outage.js';
 import { classifyRedisError } from '../runtime/redis-errors.js';
-import { failureAfter, usualPeriodMs, type Pace, type ScheduleStore } from './schedule.js';
+import { failureAfter, usualPeriodMs, type ListFailure, type Pace, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {
   /**
@@ -16,6 +17,10 @@ export interface FailureLog {
   tried(tried: ObservedTry): Promise<void>;
   /** A sweep of the list was complete. */
   succeeded(list: ListName): Promise<void>;
+  /** The last attempt of this process to sweep the list has failed. */
+  isFailing(list: ListName): boolean;
+  /** The API answers again, or accepts the token: what was noted of all lists is over, and they are due at once. */
+  recovered(): Promise<void>;
   /**
    * A sweep failed. `quiet`: the caller reports it.
    * @throws `error`, when it is not about the list (for example, Redis does not answer)
@@ -26,8 +31,10 @@ export interface FailureLog {
 export interface FailureLogDeps {
   workspace: string;
   schedule: ScheduleStore;
-  /** While the API does not answer, the outage is logged once for all lists. */
-  outage: Pick<Outage, 'holds'>;
+  /** Those that are swept. */
+  lists: readonly ListName[];
+  /** While the API does not answer or refuses the token, this is logged once for all lists. */
+  outages: Readonly<Record<keyof ApiOutages, Pick<Outage, 'holds'>>>;
   log: Log;
   clock: Clock;
 }
@@ -35,34 +42,43 @@ export interface FailureLogDeps {
 /** With the pauses between them, about five seconds. */
 const TRIES = 4;
 
+/** A token that is refused for all lists is noticed before this attempt. From it on, the failure is the list's own. */
+const OWN_REFUSAL = 4;
+
 /** How often a lasting failure is logged again. The status shows it all the time. */
 const REPEAT_MS = 600_000;
 
-export function createFailureLog({ workspace, schedule, outage, log, clock }: FailureLogDeps): FailureLog {
+export function createFailureLog(deps: FailureLogDeps): FailureLog {
+  const { workspace, schedule, outages, log, clock } = deps;
   /** List → when its failure was last logged by this process, ms. */
   const logged = new Map<ListName, { code: string; atMs: number }>();
   const isNews = (list: ListName, code: string): boolean => {
     const last = logged.get(list);
     return last?.code !== code || clock.now() - last.atMs >= REPEAT_MS;
   };
-  /** Lists whose current page has failed several times. */
-  const struggling = new Set<ListName>();
+  /** Lists whose current page has failed several times, and whether this was noted as a failure of all lists. */
+  const struggling = new Map<ListName, boolean>();
+  const failing = new Set<ListName>();
+  let hasRead = false;
   return {
-    async tried({ list, code, status, attempt }) {
+    isFailing: (list) => failing.has(list),
+    recovered: () => clearShared(deps),
+    async tried(tried) {
+      const { list, code, attempt } = tried;
       if (code === null) {
+        // What an earlier process has noted of all lists is over too.
+        if (!hasRead) await clearShared(deps);
+        hasRead = true;
         if (struggling.delete(list)) await schedule.clearFailure(list);
-      } else if (attempt >= TRIES && !struggling.has(list)) {
-        struggling.add(list);
-        const answer = status === null ? 'gave no answer' : `answered ${status}`;
-        const message = `Workspace "${workspace}", list "${list}": the API ${answer} ${attempt} times in a row. The page is tried again.`;
-        const { failure: before } = await schedule.times(list);
-        const at = isoTime(clock.now());
-        const since = before?.since ?? at;
-        const attempts = before?.attempts ?? 0;
-        await schedule.noteFailure(list, { code, message, page: null, since, at, attempts, retryAt: at });
+        return;
       }
+      const shared = isShared(code, outages);
+      if (attempt < TRIES || struggling.get(list) === shared || struggling.get(list) === true) return;
+      struggling.set(list, shared);
+      await noteStruggle({ ...tried, code, shared }, deps);
     },
     async succeeded(list) {
+      failing.delete(list);
       const wasLogged = logged.delete(list);
       const failure = await schedule.clearFailure(list);
       if (failure === null) return;
@@ -83,14 +99,12 @@ export function createFailureLog({ workspace, schedule, outage, log, clock }: Fa
         return;
       }
       struggling.delete(list);
-      const { failure: before, lastSweep } = await schedule.times(list);
-      const attempt = { nowMs: clock.now(), periodMs: usualPeriodMs(pace, lastSweep), random: Math.random() };
-      const failure = failureAfter(before, error, attempt);
-      await schedule.noteFailure(list, failure);
-      const { code, page, attempts, since, retryAt, message } = failure;
+      failing.add(list);
+      const failure = await noteFailed(list, { error, pace }, deps);
+      const { code, page, attempts, since, retryAt, message, shared } = failure;
       const facts = { workspace, list, code, page, attempts, since, retryAt, error: message };
-      const isOutage = code === 'CF_UNAVAILABLE' && outage.holds;
-      if (quiet || isOutage || !isNews(list, code)) {
+      const isEarly = code === 'CF_UNAUTHORISED' && attempts < OWN_REFUSAL;
+      if (quiet || shared !== undefined || isEarly || !isNews(list, code)) {
         log.debug(facts, 'sweep incomplete');
         return;
       }
@@ -98,6 +112,51 @@ export function createFailureLog({ workspace, schedule, outage, log, clock }: Fa
       logged.set(list, { code, atMs: clock.now() });
     },
   };
+}
+
+async function clearShared({ lists, schedule }: FailureLogDeps): Promise<void> {
+  for (const list of lists) {
+    const { failure } = await schedule.times(list);
+    if (failure?.shared !== undefined) await schedule.clearFailure(list);
+  }
+}
+
+function isShared(code: string, { away, refused }: FailureLogDeps['outages']): boolean {
+  return (code === 'CF_UNAVAILABLE' && away.holds) || (code === 'CF_UNAUTHORISED' && refused.holds);
+}
+
+type Struggle = Pick<ObservedTry, 'list' | 'attempt' | 'what'> & { code: string; shared: boolean };
+
+async function noteStruggle(
+  { list, code, attempt, what = 'the API gave no answer', shared }: Struggle,
+  { workspace, schedule, clock }: FailureLogDeps,
+): Promise<void> {
+  const message = `Workspace "${workspace}", list "${list}": ${what}, ${attempt} times in a row. The page is tried again.`;
+  const { failure: before } = await schedule.times(list);
+  const at = isoTime(clock.now());
+  const since = before?.since ?? at;
+  const attempts = before?.attempts ?? 0;
+  const failure = { code, message, page: null, since, at, attempts, retryAt: at, ...(shared && { shared: what }) };
+  await schedule.noteFailure(list, failure);
+}
+
+async function noteFailed(
+  list: ListName,
+  { error, pace }: { error: ChangefeedError; pace: Pace },
+  { schedule, outages, clock }: FailureLogDeps,
+): Promise<ListFailure> {
+  const { failure: before, lastSweep } = await schedule.times(list);
+  const attempt = { nowMs: clock.now(), periodMs: usualPeriodMs(pace, lastSweep), random: Math.random() };
+  const own = failureAfter(before, error, attempt);
+  const failure = isShared(own.code, outages) ? { ...own, shared: whatOf(error) } : own;
+  await schedule.noteFailure(list, failure);
+  return failure;
+}
+
+/** What the API did, by the error of its answer. */
+function whatOf({ cause, facts, message }: ChangefeedError): string {
+  const { what } = cause instanceof ChangefeedError ? cause.facts : facts;
+  return typeof what === 'string' ? what : message;
 }
 
 const ABOUT_REDIS: ReadonlySet<ErrorCode> = new Set(['CF_REDIS_EVICTS', 'CF_REDIS_REFUSES', 'CF_REDIS_UNREACHABLE']);

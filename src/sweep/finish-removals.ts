@@ -86,22 +86,20 @@ export async function finishRemovals(
   options: SweepOptions,
   step: FinishStep,
 ): Promise<FinishedRemovals> {
-  const { store, clock, log, workspace } = deps;
+  const { store, clock } = deps;
   const { list, removals: rules = DEFAULT_REMOVALS } = options;
-  const { sweepId, counts, creations } = step.checkpoint;
+  const { counts, creations } = step.checkpoint;
   const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
-  const at = isoTime(clock.now());
-  const missing = await stillMissing(deps, options, { membership, left, step, at });
   const acceptedAt = await store.removalsAcceptedAt(list);
+  // After every removal that was held, whatever the clock of the process that held them says: an acceptance covers no later ones.
+  const heldMs = [acceptedAt, step.lastSweep?.heldRemovals?.at ?? null].map((held) => Date.parse(held ?? '') || 0);
+  const at = isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1)));
+  const missing = await stillMissing(deps, options, { membership, left, step, at });
   const limits = creations?.held?.replaced === true ? HOLD_EVERY_REMOVAL : {};
   const present = counts.seen - counts.withheld;
   const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
   const { deleted: confirmed, held } = decision;
-  const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at });
-  if (held !== null) {
-    const { count, of } = held;
-    log.warn({ workspace, list, missing: count, of, sweepId }, 'removals held: too many records are missing');
-  }
+  const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at: isoTime(clock.now()) });
   const checkpoint = await commitSteps(deps, options, { ...step, membership, missing, deleted });
   return {
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },

@@ -104,7 +104,7 @@ export function summarise(
   checkpoint: Checkpoint,
   { completedAt, lastSweep }: { completedAt: string; lastSweep: SweepSummary | null },
 ): SweepSummary {
-  const { sweepId, startedAt, mode, pages, counts, muted = {}, decided, source, creations } = checkpoint;
+  const { sweepId, startedAt, mode, pages, counts, muted = {}, decided, source, creations, unreadable } = checkpoint;
   const completed = { at: completedAt, previous: lastSweep?.staleness };
   const usualPause = usualPauseAfter(lastSweep?.usualPause, {
     ...completed,
@@ -125,6 +125,7 @@ export function summarise(
     ...(decided === undefined || decided.undecided.length === 0 ? {} : { carried: decided.undecided }),
     ...(decided?.begun === undefined || Object.keys(decided.begun).length === 0 ? {} : { begun: decided.begun }),
     ...(creations?.held === undefined ? {} : { heldCreations: creations.held }),
+    ...(unreadable === undefined ? {} : { unreadable }),
     ...(source === undefined ? {} : { source }),
     usualPause,
     ...(staleness === undefined ? {} : { staleness }),

@@ -41,6 +41,8 @@ export interface SweepOptions {
   creations?: CreationRules | undefined;
   /** Names a state that replaced a lost one; part of event ids. @defaultValue none */
   epoch?: string | undefined;
+  /** The last attempt failed, which was logged: that this one resumes it is no news. @defaultValue false */
+  again?: boolean | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: SweepProgress) => void) | undefined;
 }

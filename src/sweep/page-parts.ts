@@ -20,18 +20,21 @@ export function pageOfPart(part: number): number {
 }
 
 /** At least one part, which may be empty. A record is never split. */
-export function inParts<R extends { text: string }>(records: readonly R[], most: number = RECORDS_PER_PART): R[][] {
+export function inParts<R extends { characters: number }>(
+  records: readonly R[],
+  most: number = RECORDS_PER_PART,
+): R[][] {
   const parts: R[][] = [];
   let part: R[] = [];
   let characters = 0;
   for (const record of records) {
-    if (part.length >= most || (part.length > 0 && characters + record.text.length > CHARACTERS_PER_PART)) {
+    if (part.length >= most || (part.length > 0 && characters + record.characters > CHARACTERS_PER_PART)) {
       parts.push(part);
       part = [];
       characters = 0;
     }
     part.push(record);
-    characters += record.text.length;
+    characters += record.characters;
   }
   return [...parts, part];
 }

@@ -136,9 +136,7 @@ function makeRequest(
 ): Request {
   const drop = new AbortController();
   const same = ifSame(known, cursor);
-  // The first page is identified by all of its records, so it is parsed as a whole.
-  const layout = cursor === null ? undefined : same?.layout;
-  const asked = fetch({ page, cursor, knownDigest: same?.digest, knownLayout: layout, signal: drop.signal });
+  const asked = fetch({ page, cursor, knownDigest: same?.digest, signal: drop.signal });
   const askedAfter = commits();
   const askedAtMs = clock.now();
   let resolve: Request['supply'] = () => undefined;
@@ -168,8 +166,7 @@ async function report(
   if (next !== null) named(next, askedAtMs);
 }
 
-/** Null at the end of the list, and where the server only says that nothing has changed (304): then it names no cursor. */
+/** Null at the end of the list. */
 function cursorNamedBy(fetched: FetchedPage, known: StoredPage | null): string | null {
-  if (!isUnchanged(fetched)) return fetched.nextCursor;
-  return fetched.bytes > 0 ? (known?.nextCursor ?? null) : null;
+  return isUnchanged(fetched) ? (known?.nextCursor ?? null) : fetched.nextCursor;
 }

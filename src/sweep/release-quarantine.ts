@@ -24,14 +24,14 @@ export async function releaseQuarantine(deps: SweepDeps, options: SweepOptions, 
   const { token } = step;
   const keys = await store.quarantinedKeys(list);
   let { checkpoint } = step;
-  // They belong to another source: nothing of them is reported or stored.
-  if (checkpoint.takesOver === true && keys.length > 0) {
-    const commit: PageCommit = { token, checkpoint, summary: null, writes: [], release: keys };
-    expectCommitted(list, await store.commitPage(list, commit));
-    return checkpoint;
-  }
+  // With `takesOver`, they belong to another source: nothing of them is reported or stored.
   for (let at = 0; at < keys.length; at += RECORDS_PER_STEP) {
     const chunk = keys.slice(at, at + RECORDS_PER_STEP);
+    if (checkpoint.takesOver === true) {
+      const commit: PageCommit = { token, checkpoint, summary: null, writes: [], release: chunk };
+      expectCommitted(list, await store.commitPage(list, commit));
+      continue;
+    }
     const [states, texts] = await Promise.all([store.records(list, chunk), store.quarantined(list, chunk)]);
     const released = chunk.flatMap((key, index) =>
       release({ key, text: texts[index] ?? null, state: states[index] ?? null }, deps, options, {
@@ -76,7 +76,7 @@ function release(
   if (stored !== null && isSchemaChangeUndone(stored, record, rules))
     for (const { field } of drifted) silent.add(field);
   const observation = observationOf(deps, options, { checkpoint, lastSweep });
-  const seen = { key, record, text, digest: recordDigest(text) };
+  const seen = { key, record, digest: recordDigest(text) };
   const input = detectInput(seen, stored, { baseline: null, rules, observation, images });
   const detection = detect({ ...input, rules: withoutFields(rules, silent) });
   const schema: SchemaDelta = new Map();

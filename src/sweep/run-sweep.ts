@@ -7,10 +7,7 @@
  * cursor that repeats and the first page in place of a later one end it as incomplete, and nothing is decided about removals. This file must
  * not know HTTP or Redis.
  */
-import type { HeldCreations } from '../detect/creation.js';
 import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
-import type { Staleness } from '../detect/staleness.js';
-import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { countsOfNextWalk, noCounts } from './counts.js';
@@ -61,7 +58,10 @@ async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): 
   let start: WalkStart = { allowed: await allowedByPerson(store, list, stored.state.lastSweep), counts: noCounts() };
   for (;;) {
     const walked = await walkOnce(deps, options, { token, stored, start });
-    if (walked.outcome === 'complete') return walked.summary;
+    if (walked.outcome === 'complete') {
+      warnOfUnreadable(deps, options, { summary: walked.summary, lastSweep: stored.state.lastSweep });
+      return walked.summary;
+    }
     log.info({ workspace, list }, 'withheld new records are not too many: the list is read again');
     expectCommitted(list, await store.abandon(list, token));
     start = { allowed: walked.allowed, counts: countsOfNextWalk(walked.counts) };
@@ -81,17 +81,17 @@ async function walkOnce(
 ): Promise<Walked> {
   const { store, api, clock } = deps;
   const { list, signal, pagesAhead: most = PAGES_AHEAD } = options;
-  const { checkpoint: started, visited } = await startWalk(deps, list, { token, stored, start });
+  const { checkpoint: started, visited } = await startWalk(deps, options, { token, stored, start });
   const shortcuts = await beginShortcuts(deps, options, { token, stored, started });
   const memory = await restoreMemory(store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
   const skips = mayBeSkipped({ checkpoint: started, lastSweep });
   const ahead = createReadAhead({
-    fetch: ({ signal: dropped, knownDigest, knownLayout, ...wanted }) =>
+    fetch: ({ signal: dropped, knownDigest, ...wanted }) =>
       api.fetchIfChanged(list, {
         ...wanted,
-        ...(skips && { knownDigest, knownLayout }),
+        ...(skips && { knownDigest }),
         signal: signal === undefined ? dropped : AbortSignal.any([signal, dropped]),
       }),
     stored: (from, count) => store.pages(list, from, count),
@@ -153,52 +153,33 @@ async function walkPages(
     }
     if (taken.outcome === 'classified') shortcuts.found(checkpoint.pages, eventsOf(taken.changes));
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
-    if (held !== undefined && lastSweep?.heldCreations === undefined) warnOfHeld(deps, checkpoint, { list, held });
-    if (summary !== null) return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
+    if (summary !== null) return { outcome: 'complete', summary };
     checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
   }
   const summary = await finishSweep(deps, options, { checkpoint, token, lastSweep, tracked: memory.tracked });
-  return { outcome: 'complete', summary: withWarning(deps, options, { summary, lastSweep }) };
+  return { outcome: 'complete', summary };
 }
 
 function eventsOf({ writes }: Pick<PageCommit, 'writes'>): ChangeEvent[] {
   return writes.flatMap(({ event }) => (event === null ? [] : [event]));
 }
 
-/** Logged once; the status shows it for as long as records are held. */
-function warnOfHeld(
-  { workspace, log }: SweepDeps,
-  { sweepId }: Checkpoint,
-  { list, held }: { list: ListName; held: HeldCreations },
-): void {
-  const { count, of, known, replaced } = held;
-  const facts = { workspace, list, new: count, of, known, sweepId };
-  if (replaced) {
-    log.warn(
-      facts,
-      `creations held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored?`,
-    );
-  } else log.warn(facts, 'creations held: too many records are new');
-}
-
-/** Logs staleness once; the status shows it for as long as it lasts. */
-function withWarning(
+/** Logs each record that cannot be read, once; the status shows them for as long as they last. */
+function warnOfUnreadable(
   { workspace, log }: SweepDeps,
   { list }: SweepOptions,
   { summary, lastSweep }: { summary: SweepSummary; lastSweep: SweepSummary | null },
-): SweepSummary {
-  const { staleness, sweepId } = summary;
-  if (staleness !== undefined && staleness.kind !== lastSweep?.staleness?.kind) {
-    const { kind, since, longestPauseMs } = staleness;
-    log.warn({ workspace, list, since, longestPauseMs, sweepId }, WARNINGS[kind]);
+): void {
+  const { unreadable = [], sweepId } = summary;
+  const before = new Set(lastSweep?.unreadable?.map(({ id, reason }) => `${id ?? ''} ${reason}`));
+  for (const { id, page, reason } of unreadable) {
+    if (before.has(`${id ?? ''} ${reason}`)) continue;
+    log.warn(
+      { workspace, list, record: id, page, reason, sweepId },
+      'record cannot be read and is left out as it was; correct it in the CRM',
+    );
   }
-  return summary;
 }
-
-const WARNINGS = {
-  unchanged: 'list unchanged for far longer than its usual pause: is the token still allowed to read it?',
-  empty: 'list is empty and had records before: is the token still allowed to read it?',
-} as const satisfies Record<Staleness['kind'], string>;
 
 /** Releases the quarantine as soon as no moving field can be drift any more. */
 async function releaseOrdinary(

@@ -27,6 +27,8 @@ export interface ListFailure {
   attempts: number;
   /** ISO 8601: no attempt before this time. */
   retryAt: string;
+  /** What the API did, where the cause concerns all lists: it is away, or refuses the token. Absent for a failure of this list. */
+  shared?: string | undefined;
 }
 
 /** ISO 8601: start and end of a complete sweep. */

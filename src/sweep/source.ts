@@ -3,7 +3,7 @@
  * created, and later every stored one as deleted. So after a change of address, the contents must be the same.
  */
 import type { Page } from '../api/read-api.js';
-import { contentDigest, bothSides } from '../detect/stored-record.js';
+import { changesSince } from '../detect/stored-record.js';
 import { withEveryField, type Rules } from '../detect/rules.js';
 import { ChangefeedError } from '../errors.js';
 import { incompleteSweep } from './errors.js';
@@ -89,6 +89,5 @@ async function countSame(
 /** The same contents in another text: another order of keys, or a new signature in a picture's address. */
 function isAlike({ record }: SeenRecord, state: SerialisedRecord | null, rules: Rules): boolean {
   if (state === null || state.gone !== undefined) return false;
-  const [before, after] = bothSides(parseStored(state), record, withEveryField(rules));
-  return contentDigest(before) === contentDigest(after);
+  return changesSince(parseStored(state), record, withEveryField(rules)).length === 0;
 }

@@ -6,7 +6,7 @@ import { noDrift } from '../detect/schema-drift/drift.js';
 import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
 import { isoTime } from '../runtime/clock.js';
 import { expectCommitted } from './errors.js';
-import type { SweepDeps } from './options.js';
+import type { SweepDeps, SweepOptions } from './options.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from './store.js';
 
 /** An older checkpoint is not resumed: its first pages show another day. */
@@ -28,13 +28,14 @@ export interface WalkStart {
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function startWalk(
   { workspace, store, clock, log, source }: SweepDeps,
-  list: ListName,
+  { list, again = false }: Pick<SweepOptions, 'list' | 'again'>,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
   const now = clock.now();
   if (checkpoint !== null && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
-    log.info({ workspace, list, sweepId: checkpoint.sweepId, pages: checkpoint.pages }, 'sweep resumed');
+    const facts = { workspace, list, sweepId: checkpoint.sweepId, pages: checkpoint.pages };
+    log[again ? 'debug' : 'info'](facts, 'sweep resumed');
     return {
       checkpoint: resumed(checkpoint, start),
       visited: createVisitedCursors({ firstPage: checkpoint.firstPage, cursors }),

@@ -1,5 +1,5 @@
 /** The port for everything that a sweep stores. `state` implements it on Redis. */
-import type { PageLayout } from '../api/page-layout.js';
+import type { UnreadableRecord } from '../api/unreadable.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CreationTally, HeldCreations } from '../detect/creation.js';
 import type { DriftTally, OpenDrift, PastDrift } from '../detect/schema-drift/drift.js';
@@ -10,7 +10,7 @@ import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js'
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../events/types.js';
 
-/** Grows with every lease, so that commits under an older lease are recognised and refused. */
+/** Different for every lease, so that commits under an older lease are recognised and refused. */
 export type FencingToken = string;
 
 export type AcquireResult =
@@ -77,6 +77,8 @@ export interface Checkpoint {
   takesOver?: true;
   /** New records so far, and whether they are withheld. Only in mode `changes`. */
   creations?: CreationTally;
+  /** Records that cannot be read, with their page; the first few. */
+  unreadable?: readonly (UnreadableRecord & { page: number })[];
   /** While the sweep is being finished: the decision about schema drift. */
   decided?: {
     drifted: readonly PastDrift[];
@@ -99,8 +101,6 @@ export interface StoredPage {
   records: number;
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
   firstPage: string | null;
-  /** Where its records are in its bytes, to recognise those that are as they were when another one has changed. */
-  layout?: PageLayout;
 }
 
 /** What is known about a list after its last complete sweep. */
@@ -125,6 +125,8 @@ export interface SweepSummary extends OpenDrift {
   heldRemovals?: HeldRemovals;
   /** New records held until a person accepts them (`accept-creations`). */
   heldCreations?: HeldCreations;
+  /** Records that cannot be read, with their page; the first few. They stay as they were. */
+  unreadable?: readonly (UnreadableRecord & { page: number })[];
   /** Normalised base URL that the list was read from. The baseline is bound to it. */
   source?: string | undefined;
   /** Fields reported as a change of the schema by this sweep or a recent one. */

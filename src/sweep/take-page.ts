@@ -2,7 +2,7 @@
  * Reads one page of a walk and classifies its records, or recognises it as unchanged. Commits every part of a page but the last, which the
  * walk commits together with its checkpoint. This file must not know HTTP or Redis.
  */
-import { isUnchanged } from '../api/read-api.js';
+import { isUnchanged, type Page } from '../api/read-api.js';
 import type { VisitedCursors } from '../api/visited-cursors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
@@ -10,7 +10,6 @@ import { ChangefeedError } from '../errors.js';
 import { classifyPage, type ClassifiedPage, type PageChanges } from './classify-page.js';
 import { expectCommitted, incompleteSweep } from './errors.js';
 import { guardOf } from './guard-creations.js';
-import { hasOnlyMembers, keyedPage, withKnownKeys, type KeyedPage } from './known-records.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
 import type { SweepMemory } from './start-sweep.js';
@@ -53,11 +52,9 @@ export async function takePage(
   try {
     const { fetched, known, askedAfter } = await reading;
     if (!isUnchanged(fetched)) {
-      const layout = mayBeSkipped(position) ? known?.layout : undefined;
-      const asked = await withKnownKeys(deps.store, fetched, { page, layout });
-      const ids = asked.records.map(({ id }) => id);
+      const ids = fetched.records.map(({ id }) => id);
       const isCurrent = !position.shortcuts.hasOvertaken(ids, askedAfter);
-      const answer = isCurrent ? asked : keyedPage(await deps.api.fetchPage(list, { cursor, page, signal }));
+      const answer = isCurrent ? fetched : await deps.api.fetchPage(list, { cursor, page, signal });
       return await takeDifferent(deps, options, { ...position, answer });
     }
     if (known !== null && mayBeSkipped(position)) {
@@ -72,7 +69,7 @@ export async function takePage(
     }
     // New records are withheld since it was requested, and this page counts towards the decision.
     const answer = await deps.api.fetchPage(list, { cursor, page, signal });
-    return await takeDifferent(deps, options, { ...position, answer: keyedPage(answer) });
+    return await takeDifferent(deps, options, { ...position, answer });
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
@@ -100,16 +97,14 @@ async function commitSkipped(
 async function takeDifferent(
   deps: SweepDeps,
   options: SweepOptions,
-  { answer, ...position }: Position & { answer: KeyedPage },
+  { answer, ...position }: Position & { answer: Page },
 ): Promise<TakenPage> {
   const { checkpoint, visited, ahead, memory } = position;
   const { cursor } = checkpoint;
   const number = checkpoint.pages + 1;
-  if (answer.page === null)
-    visited.checkKnown(options.list, { cursor, nextCursor: answer.nextCursor, firstPage: null });
-  else visited.check(answer.page, cursor);
+  visited.check(answer, cursor);
   // A record added during the sweep moves the last ones of the page before to this page.
-  if (memory.skipped && !hasOnlyMembers(answer))
+  if (memory.skipped)
     for (const key of (await deps.store.members(options.list, number - 1)) ?? []) memory.seen.add(key);
   memory.skipped = false;
   const { nextCursor, digest } = answer;
@@ -118,9 +113,8 @@ async function takeDifferent(
   if (classified.outcome === 'walk again') return classified;
   const { changes, reached, settled, keys } = classified;
   const firstPage = cursor === null ? visited.firstPage : null;
-  const layout = settled ? answer.layout(keys) : null;
-  const seen = { cursor, nextCursor, records: keys.length, firstPage, ...(layout !== null && { layout }) };
-  const stored = settled && digest !== undefined ? { ...seen, digest } : null;
+  const stored =
+    settled && digest !== undefined ? { cursor, nextCursor, digest, records: keys.length, firstPage } : null;
   return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor };
 }
 
@@ -135,7 +129,7 @@ async function classify(
   deps: SweepDeps,
   options: SweepOptions,
   position: Position,
-  page: KeyedPage,
+  page: Page,
 ): Promise<ClassifiedPage> {
   const { store, workspace, log } = deps;
   const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
@@ -144,7 +138,7 @@ async function classify(
   const { sweepId, mode, quiet } = checkpoint;
   const parts = classifyPage(store, {
     records: page.records,
-    recognised: page.recognised,
+    unreadable: page.unreadable ?? [],
     checkpoint,
     memory,
     rules,

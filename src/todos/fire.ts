@@ -14,7 +14,6 @@ import type { LastSweep, StoredTodo, Timer, TodoStore } from './store.js';
 export interface FireOptions {
   workspace: string;
   store: TodoStore;
-  dueSoonMs: number;
   clock: Clock;
 }
 
@@ -28,10 +27,14 @@ export async function fireDue({ store, clock, ...options }: FireOptions): Promis
   let fired = 0;
   for (let offset = 0; ;) {
     const timers = await store.due(upToMs, { offset, count: CHUNK });
-    const todos = await store.todos(timers.map(({ key }) => key));
+    const keys = timers.map(({ key }) => key);
+    const todos = await store.todos(keys);
+    // After the todos: a todo that is given another due time in between is no longer as it was read, and its timer does not fire.
+    const times = await store.times(keys);
     for (const [index, timer] of timers.entries()) {
       const todo = todos[index] ?? null;
-      const outcome = await fireOne(timer, todo, { ...options, store, last, nowMs: clock.now() });
+      const dueMs = times[index]?.overdue ?? null;
+      const outcome = await fireOne(timer, todo, { ...options, store, last, dueMs, nowMs: clock.now() });
       if (outcome === 'emitted') fired += 1;
       // A timer that stays would be found again by the next read.
       if (outcome === 'stays') offset += 1;
@@ -42,6 +45,8 @@ export async function fireDue({ store, clock, ...options }: FireOptions): Promis
 
 interface Moment extends Omit<FireOptions, 'clock'> {
   last: LastSweep;
+  /** When the todo is overdue, by its timer; null: it has none any more, and is not due soon either. */
+  dueMs: number | null;
   nowMs: number;
 }
 
@@ -52,7 +57,8 @@ async function fireOne(
 ): Promise<'emitted' | 'removed' | 'stays'> {
   // The sweep that should confirm the todo showed other content, perhaps from a lagging replica: the next sweep decides.
   if (todo?.known.doubt?.sweep === moment.last.sweepId) return 'stays';
-  const event = todo !== null && isOpen(todo) ? timerEvent(timer, todo, moment) : null;
+  const { dueMs } = moment;
+  const event = todo !== null && dueMs !== null && isOpen(todo) ? timerEvent(timer, todo, { ...moment, dueMs }) : null;
   const outcome = await moment.store.fire(timer, todo, event);
   // A timer that moved has a new time: it is found there, or after the next sweep.
   if (outcome !== 'fired') return 'stays';
@@ -67,9 +73,10 @@ function isOpen({ known: { record, fields, gone } }: StoredTodo): boolean {
 function timerEvent(
   { kind, key, atMs }: Timer,
   { known }: StoredTodo,
-  { workspace, dueSoonMs, last, nowMs }: Moment,
+  { workspace, dueMs, last, nowMs }: Moment & { dueMs: number },
 ): ChangeEvent {
-  const due = isoTime(kind === 'overdue' ? atMs : atMs + dueSoonMs);
+  // Not `atMs` and today's lead time: the timer may have been set with another one.
+  const due = isoTime(dueMs);
   const late = isLate(atMs, { learntAt: known.dueSince ?? null, last, nowMs });
   return buildEvent({
     workspace,

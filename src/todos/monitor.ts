@@ -4,11 +4,11 @@
  */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';
-import { NO_TIMERS, timersOf } from '../detect/watch-todo.js';
+import { timersOf, type TimersOfTodo } from '../detect/watch-todo.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { fireDue, tookMs } from './fire.js';
-import type { TodoStore } from './store.js';
+import type { TimerTimes, TodoStore } from './store.js';
 
 export interface MonitoredTodos {
   workspace: string;
@@ -29,7 +29,7 @@ export async function emitDueTodos(
     // After every sweep, not once per process: the timers are part of the state, and the state may have been lost.
     await rebuildTimers(store, watch, clock);
     if (watch === null) return;
-    const events = await fireDue({ workspace, store, dueSoonMs: watch.dueSoonMs, clock });
+    const events = await fireDue({ workspace, store, clock });
     if (events > 0) log.info({ workspace, events }, 'todos have become due');
   } catch (error) {
     log.error({ workspace, error: messageOf(error) }, 'due todos were not emitted; the next sweep emits them');
@@ -50,7 +50,8 @@ export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise
 
 /**
  * Sets the timers of all todos again when todos are watched for the first time or by other options (time zone, lead time). As in a
- * baseline, times that are already over yield no event; timers that are over and have not fired yet stay.
+ * baseline, times that are already over yield no event, and a todo that was due soon by the options before is not due soon once more.
+ * Timers that are over and have not fired yet stay.
  */
 export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, clock: Clock): Promise<void> {
   const before = await store.watchedAs();
@@ -60,12 +61,31 @@ export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, c
   }
   if (before?.timeZone === watch.timeZone && before.dueSoonMs === watch.dueSoonMs) return;
   for await (const todos of store.everyTodo()) {
-    for (const [key, todo] of todos) {
+    const nowMs = clock.now();
+    const times = await store.times(todos.map(([key]) => key));
+    // Together: after the baseline of 100,000 todos, one after the other would take minutes, in which the list is not swept.
+    const setting = todos.map(async ([key, todo], index) => {
       const { record } = todo.known;
-      if (record === null) continue;
-      const timers = timersOf(record, watch, { nowMs: clock.now(), quiet: true });
-      await store.set(key, todo, timers === NO_TIMERS ? timers : timers.filter(({ atMs }) => atMs !== null));
-    }
+      const set = times[index];
+      if (set === undefined) return;
+      const isPending = (atMs: number | null): boolean => before !== null && atMs !== null && atMs <= nowMs;
+      const [soon, over] = record === null ? futureOf(set, nowMs) : timersOf(record, watch, { nowMs, quiet: true });
+      // Its due time is the same, and "due soon" has fired: the id would be the same as well.
+      const wasSoon = set.overdue !== null && set.overdue === over.atMs && set.due_soon === null;
+      const timers = [wasSoon ? { ...soon, atMs: null } : soon, over];
+      const changes = timers.filter(({ kind, atMs }) => atMs !== set[kind] && (atMs !== null || !isPending(set[kind])));
+      if (changes.length > 0) await store.set(key, todo, changes);
+    });
+    await Promise.all(setting);
   }
   await store.watchAs(watch);
+}
+
+/** Without an image, the due time is known by its timer alone. */
+function futureOf(set: TimerTimes, nowMs: number): TimersOfTodo {
+  const unlessPast = (atMs: number | null): number | null => (atMs !== null && atMs <= nowMs ? null : atMs);
+  return [
+    { kind: 'due_soon', atMs: unlessPast(set.due_soon) },
+    { kind: 'overdue', atMs: unlessPast(set.overdue) },
+  ];
 }

@@ -12,6 +12,9 @@ export interface Timer {
   readonly atMs: number;
 }
 
+/** Ms since the epoch; null: no timer of this kind. */
+export type TimerTimes = Readonly<Record<TimerKind, number | null>>;
+
 /** `version` is different after every change of what is stored about the todo. */
 export interface StoredTodo {
   readonly known: StoredRecord;
@@ -33,6 +36,8 @@ export interface TodoStore {
   /** The time of the earliest timer after this time; null when there is none. */
   nextAfter(ms: number): Promise<number | null>;
   todos(keys: readonly string[]): Promise<(StoredTodo | null)[]>;
+  /** The timers of these todos. */
+  times(keys: readonly string[]): Promise<TimerTimes[]>;
   /**
    * Appends the event (if there is one) and removes the timer, in one step. `moved`: the timer or the todo has changed since the
    * event was built; nothing was done. `waits`: the todo is missing from the list, or something about it is undecided; the timer stays.
@@ -44,12 +49,12 @@ export interface TodoStore {
     event: ChangeEvent | null,
     traceparent?: string,
   ): Promise<'fired' | 'moved' | 'waits'>;
-  /** The options by which all timers were last set; null when todos were not watched. */
+  /** The options by which all timers were last set; null when todos are not watched. */
   watchedAs(): Promise<TodoWatch | null>;
   /** Every stored todo, in chunks. */
   everyTodo(): AsyncIterable<readonly (readonly [key: string, todo: StoredTodo])[]>;
   /** Sets timers of a todo, unless the todo has changed since. */
   set(key: string, todo: StoredTodo, timers: readonly TimerChange[]): Promise<void>;
-  /** Records the options by which all timers are now set. Null: todos are not watched; all timers are removed. */
+  /** Records the options by which all timers are now set. Null: todos are not watched; the timers stay. */
   watchAs(watch: TodoWatch | null): Promise<void>;
 }

@@ -9,17 +9,14 @@ const SECOND = 1_000;
 const at = (level: number, agoMs: number): number => allowanceAfter(LIMITS, { level, agoMs }).requests;
 
 describe('budget: what is allowed after a 429', () => {
-  it('budget: is a little less than what was accepted before it, then slowly a little more, then all', () => {
-    expect([0, 5, 10, 60, 134].map((seconds) => at(50, seconds * SECOND))).toEqual([45, 47, 47, 47, 47]);
-    expect([140, 145, 150, 155].map((seconds) => at(50, seconds * SECOND))).toEqual([49, 51, 53, 55]);
-    expect(at(50, 170 * SECOND)).toBe(100);
+  it('budget: is a little less than what was accepted before it, and grows by 3 % per window', () => {
+    expect([0, 10, 50, 60, 250, 290].map((seconds) => at(50, seconds * SECOND))).toEqual([42, 43, 49, 50, 88, 100]);
   });
 
-  it('budget: lets a tenth be sent at once, but only long after a refusal', () => {
+  it('budget: lets a tenth be sent at once, but only at the whole budget', () => {
     expect(allowanceAfter(LIMITS, null)).toEqual({ requests: 100, burst: 10 });
     expect(allowanceAfter(LIMITS, { level: 50, agoMs: 0 }).burst).toBe(2);
-    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 180 * SECOND })).toEqual({ requests: 100, burst: 2 });
-    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 220 * SECOND })).toEqual({ requests: 100, burst: 10 });
+    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 300 * SECOND })).toEqual({ requests: 100, burst: 10 });
   });
 
   it('budget: never exceeds the limits, never falls below a tenth, and only grows with time', () => {
@@ -117,13 +114,13 @@ function totals(samples: ReturnType<typeof simulate>) {
 
 describe('budget: next to another client', () => {
   it.each([80, 100])(
-    'budget: of %i requests, most of what half a quota leaves is used, and 1 answer in 500 is refused',
+    'budget: of %i requests, most of what half a quota leaves is used, and 1 answer in 100 is refused',
     (requests) => {
       fc.assert(
-        fc.property(fc.integer({ min: 20, max: 300 }), fc.constantFrom(4.6, 4.8, 5), (latencyMs, foreign) => {
+        fc.property(fc.integer({ min: 20, max: 300 }), fc.constantFrom(2, 4.6, 5, 7), (latencyMs, foreign) => {
           const steady = totals(simulate({ requests, foreign, latencyMs, seconds: 2_400 }).slice(300));
-          expect(steady.refusedShare).toBeLessThanOrEqual(1 / 500);
-          expect(steady.perSecond).toBeGreaterThan(0.88 * (10 - foreign));
+          expect(steady.refusedShare).toBeLessThanOrEqual(1 / 100);
+          expect(steady.perSecond).toBeGreaterThan(0.9 * Math.min(10, requests / 10, 10 - foreign) * 0.99);
         }),
         { numRuns: 5 },
       );
@@ -144,9 +141,9 @@ describe('budget: next to another client', () => {
   it.each([600, 625, 650, 675, 700])(
     'budget: the whole budget is used again when the other client leaves at %i s',
     (leavesAtSeconds) => {
-      const samples = simulate({ foreign: 5, leavesAtSeconds, seconds: leavesAtSeconds + 200 });
+      const samples = simulate({ foreign: 5, leavesAtSeconds, seconds: leavesAtSeconds + 400 });
       const recovered = samples.findIndex(({ allowed }, second) => second >= leavesAtSeconds && allowed === 100);
-      expect(recovered - leavesAtSeconds).toBeLessThanOrEqual(170);
+      expect(recovered - leavesAtSeconds).toBeLessThanOrEqual(300);
     },
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchOptions, Page } from '../../src/api/read-api.js';
-import { createVisitedCursors, firstPageKey, walkList } from '../../src/api/visited-cursors.js';
+import { createVisitedCursors, firstPageKey, MOST_PAGES, walkList } from '../../src/api/visited-cursors.js';
 
 const page = (ids: string[], nextCursor: string | null): Page => ({
   list: 'todo',
@@ -54,6 +54,41 @@ describe('walk', () => {
       { cursor: null, page: 1, signal },
       { cursor: '1', page: 2, signal },
     ]);
+  });
+});
+
+describe('walk without end', () => {
+  const endless = (cursorOf: (page: number) => string) => {
+    let pages = 0;
+    return { fetchPage: () => Promise.resolve(page([`t-${++pages}`], cursorOf(pages))) };
+  };
+  const lastPage = async (api: ReturnType<typeof endless>): Promise<number> => {
+    let pages = 0;
+    await expect(
+      (async () => {
+        for await (const _page of walkList(api, 'todo')) pages += 1;
+      })(),
+    ).rejects.toThrow(
+      expect.objectContaining({
+        code: 'CF_CURSOR_LOOP',
+        message: expect.stringMatching(/^List "todo": after \d+ pages there was still a next one/) as string,
+      }) as Error,
+    );
+    return pages;
+  };
+
+  it('walk: ends with an error when every page names a new cursor', async () => {
+    expect(await lastPage(endless(String))).toBe(MOST_PAGES - 1);
+  });
+
+  it('walk: ends earlier when the cursors take too much memory', async () => {
+    expect(await lastPage(endless((number) => `${number}${'c'.repeat(100_000)}`))).toBeLessThan(1_000);
+  });
+
+  it('walk: counts the pages of the sweep that it resumes', () => {
+    const cursors = Array.from({ length: MOST_PAGES - 1 }, (_, number) => String(number));
+    const visited = createVisitedCursors({ firstPage: null, cursors });
+    expect(() => visited.check(page(['a'], 'next'), '1')).toThrow(looped);
   });
 });
 

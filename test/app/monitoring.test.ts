@@ -15,7 +15,10 @@ const NAMES = Object.values<MetricDefinition>(METRICS).map(({ name }) => name);
 describe('monitoring', { timeout: 600_000 }, () => {
   const redis = useRedis();
 
-  async function open(crm: OtherCrm, options: { redisUrl?: string; roles?: Role[] } = {}): Promise<Changefeed> {
+  async function open(
+    crm: OtherCrm,
+    options: { redisUrl?: string; roles?: Role[]; http?: object } = {},
+  ): Promise<Changefeed> {
     const lists = Object.fromEntries(
       ['people', 'organization', 'memo', 'todo', 'history', 'activity'].map((list) => [
         list,
@@ -28,7 +31,7 @@ describe('monitoring', { timeout: 600_000 }, () => {
     const raw = {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } }],
       redis: { prefix: redis.keys.prefix },
-      http: { port: 0 },
+      http: { port: 0, ...options.http },
       subscriptions: [defineHandler({ name: 'ops', on: ['crm.*'], handle })],
     };
     const { redisUrl = redis.url, roles } = options;
@@ -131,6 +134,22 @@ describe('monitoring', { timeout: 600_000 }, () => {
     });
   });
 
+  it('monitoring: without a token, problems have no names of workspaces, lists and subscriptions', async () => {
+    const crm = await startOtherCrm();
+    const read = 'read-token-0123456789';
+    const feed = await open(crm, { roles: ['poll'], http: { tokens: { read } } });
+    const url = `${feed.pageUrl ?? ''}/readyz`;
+    const problems = async (headers: Record<string, string>): Promise<string[]> =>
+      ((await (await fetch(url, { headers })).json()) as { problems: string[] }).problems;
+    await feed.disable('ops');
+    const named = await eventually(async () => {
+      const shown = await problems({ authorization: `Bearer ${read}` });
+      expect(shown).toContain('subscription.disabled subscription:ops');
+      return shown;
+    }, WAIT);
+    expect(await problems({})).toEqual([...new Set(named.map((one) => one.split(' ')[0]))]);
+  });
+
   it('monitoring: while Redis is away the process is healthy, not ready, and still exports what it counted', async () => {
     const [crm, server] = [await startOtherCrm(), await startPrivateRedis()];
     const feed = await open(crm, { redisUrl: server.url });
@@ -141,6 +160,13 @@ describe('monitoring', { timeout: 600_000 }, () => {
       const { status, body } = await json(feed, '/readyz');
       expect({ status, reasons: body.reasons }).toEqual({ status: 503, reasons: ['Redis is away'] });
     }, WAIT);
+    const askedAtMs = performance.now();
+    const answer = await ask(feed, '/api/status');
+    expect({ status: answer.status, body: JSON.parse(answer.text) as unknown }).toEqual({
+      status: 503,
+      body: { error: { status: 503, message: 'Redis is away. Everything goes on when it is back.' } },
+    });
+    expect(performance.now() - askedAtMs).toBeLessThan(5_000);
     const now = await metrics(feed);
     expect(now.get('changefeed_redis_up')).toBe(0);
     expect(now.get(requests)).toBeGreaterThan(0);

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
 import type { DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { appendEvents, changeEvent } from '../support/fan-out.js';
@@ -31,7 +32,9 @@ describe('dead letters and replay: the command line', () => {
   async function afterThreeDeaths() {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
-    const events = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }));
+    const events = [1, 2, 3].map((sequence) =>
+      named(changeEvent({ record: 'r1', sequence, changed: ['등급', '이메일'] })),
+    );
     await appendEvents(redis.redis, redis.keys, events);
     folder.start(['start', '--only', 'dispatch,handle'], env);
     const run = async (...args: string[]): Promise<CliRun> => {
@@ -47,13 +50,54 @@ describe('dead letters and replay: the command line', () => {
     return { run, letters, events, folder, env };
   }
 
+  it(
+    'dead letters: texts of the CRM, of people and of endpoints do not control the terminal',
+    { timeout: 600_000 },
+    async () => {
+      const hostile = 'evil\u001b[31m\u001b]0;PWNED\u0007\u009b2J\u202eback\u2066';
+      const folder = await cli({
+        'changefeed.config.mjs': CONFIG.replace("'the ledger is closed'", JSON.stringify(`${hostile} ledger`)),
+      });
+      const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
+      const event = changeEvent({ record: hostile, sequence: 1 });
+      const changes = [{ field: hostile, before: null, after: hostile }];
+      await appendEvents(redis.redis, redis.keys, [{ ...event, data: { ...event.data, changes } }]);
+      folder.start(['start', '--only', 'dispatch,handle'], env);
+      const said = async (...args: string[]): Promise<string> => (await folder.run(args, env)).stdout;
+      await eventually(async () => expect(await said('dead', 'list')).toContain('evil[31m]0;PWNED2Jback'));
+      await folder.run(['disable', 'books', '--reason', hostile], env);
+      const outputs = {
+        list: await said('dead', 'list'),
+        show: await said('dead', 'show', event.id),
+        listJson: await said('dead', 'list', '--json'),
+        tail: await said('tail', '--from', 'beginning', '--json', '--no-follow'),
+        status: await said('status'),
+        statusJson: await said('status', '--json'),
+        enable: await said('enable', 'books'),
+      };
+      for (const [command, output] of Object.entries(outputs)) {
+        expect({ command, output }).toMatchObject({ output: expect.stringContaining('evil') as unknown });
+        // Line breaks are the only characters that cannot be seen.
+        expect({ command, invisible: output.match(/[^\P{C}\n]/gu) }).toEqual({ command, invisible: null });
+      }
+      const [letter] = outputs.listJson
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as DeadLetter]));
+      expect(letter?.event.subject).toBe(hostile);
+      expect(outputs.status).toContain('evil[31m]0;PWNED2Jback');
+    },
+  );
+
   it('dead letters: list, show, retry and drop work while a service runs', { timeout: 600_000 }, async () => {
     const { run, letters, events, folder } = await afterThreeDeaths();
     const [first] = events;
     const list = await run('list', '--subscription', 'books');
-    expect(list.stdout.split('\n')[0]).toMatch(/^event +subscription +type +record +died +attempts +reason$/);
-    expect(list.stdout).toContain(`${first!.id}  books`);
-    expect(list.stdout).not.toContain('가상인');
+    const [head, , , oldest] = list.stdout.split('\n');
+    expect(head).toMatch(/^record +change +reason +subscription +attempts +died +event$/);
+    expect(oldest).toMatch(
+      /^가상인\[31m +person updated  등급: \S+ → \S+ \+1 +the ledger is closed +books +1 +\d{4}-\d\d-\d\d \d\d:\d\d +evt_/,
+    );
+    expect(oldest).toContain(first!.id);
 
     const cut = await run('list', '--limit', '2', '--subscription', 'books');
     expect(cut.stdout.trimEnd().split('\n')).toHaveLength(3);
@@ -61,8 +105,20 @@ describe('dead letters and replay: the command line', () => {
     expect(list.stderr).toBe('');
 
     const shown = await run('show', first!.id, '--subscription', 'mail');
-    expect(shown.stdout).toMatch(/attempt 1 .* PermanentError: the ledger is closed/);
-    expect(JSON.parse(shown.stdout.slice(shown.stdout.indexOf('\n{')))).toEqual(first);
+    const lines = shown.stdout.trimEnd().split('\n');
+    expect(lines[0]).toBe('가상인[31m  person updated');
+    expect(lines.slice(1, 3)).toEqual([
+      expect.stringMatching(/^  등급: .* → /),
+      expect.stringMatching(/^  이메일: .* → /),
+    ]);
+    expect(lines[3]).toBe('mail: the ledger is closed');
+    expect(lines[5]).toMatch(/^  attempt 1 .* PermanentError: the ledger is closed$/);
+    expect(lines).toHaveLength(7);
+    expect(lines[6]).toContain(first!.id);
+    const whole = await run('show', first!.id, '--subscription', 'mail', '--verbose');
+    expect(whole.stdout).toMatch(/\n    in .*changefeed\.config\.mjs:\d+/);
+    expect(whole.stdout).toContain('\\u001b[31m');
+    expect(JSON.parse(whole.stdout.slice(whole.stdout.indexOf('\n{')))).toEqual(first);
 
     expect(await run('drop', first!.id, '--subscription', 'mail')).toMatchObject({
       code: 0,
@@ -127,7 +183,7 @@ describe('dead letters and replay: the command line', () => {
     const { stdout } = await folder.run(['dead', 'list'], env, { columns: 80 });
     const lines = stripVTControlCharacters(stdout).split('\r\n');
     expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
-    for (const { id } of events) expect(lines).toContain(`${id}  mail`);
+    for (const { id } of events) expect(lines).toContain(`  ${id}`);
   });
 
   it(
@@ -191,6 +247,14 @@ describe('dead letters and replay: the command line', () => {
     }
   });
 });
+
+/** A name that would colour a terminal. */
+function named(event: ChangeEvent): ChangeEvent {
+  return {
+    ...event,
+    data: { ...event.data, after: { ...event.data.after, id: event.subject, 이름: '가상인\u001b[31m' } },
+  };
+}
 
 const repair = (cwd: string): Promise<void> => writeFile(join(cwd, 'repaired'), '');
 const handledIn = async (cwd: string): Promise<string[]> =>

@@ -54,6 +54,53 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     expect(crm.asked.map(({ cursor }) => cursor)).toEqual(Array.from({ length: 6 }, () => null));
   });
 
+  it('doctor: the target of every handler is checked, with what to do', { timeout: 600_000 }, async () => {
+    const crm = await startOtherCrm();
+    const redis = await launchRedis();
+    onTestFinished(() => redis.close());
+    const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token }];
+    const missing = { name: 'missing', handler: 'exec', command: './no-such-program' };
+    const subscriptions = [
+      missing,
+      { ...missing, name: 'there', command: 'true' },
+      { name: 'folder', handler: 'ndjson', path: '.' },
+      { name: 'file', handler: 'ndjson', path: 'made/events.ndjson' },
+      { name: 'database', handler: 'postgres', url: 'postgres://me:leak-me@127.0.0.1:1/crm' },
+      { name: 'queue', handler: 'bullmq', queue: 'q', redis: 'redis://:leak-me@127.0.0.1:1' },
+      { name: 'queue-there', handler: 'bullmq', queue: 'q' },
+    ];
+    const { code, stdout, findings } = await examine({ workspaces, subscriptions }, redis.url);
+    expect(code).toBe(1);
+    const found = findings.filter(({ check }) => / of /.test(check) && !check.startsWith('acme'));
+    expect(
+      found.map(({ result, check, seen, todo }) => [result, check, seen.replace(/\(\d+ ms\)/, '(… ms)'), todo]),
+    ).toEqual([
+      [
+        'error',
+        'endpoint of database',
+        'Postgres "database": 127.0.0.1:1/crm: could not be reached (ECONNREFUSED).',
+        'Start PostgreSQL, or correct url or connection; check DNS and firewalls.',
+      ],
+      [
+        'error',
+        'endpoint of queue',
+        'Bullmq "queue": 127.0.0.1:1 could not be reached (ECONNREFUSED).',
+        'Start the Redis of your workers, or correct the option redis (without it: REDIS_URL).',
+      ],
+      ['ok', 'endpoint of queue-there', `${new URL(redis.url).host} can be reached (… ms); nothing was sent`, null],
+      [
+        'error',
+        'handler of missing',
+        'there is no program "./no-such-program"',
+        'Install it, or set command to its full path.',
+      ],
+      ['ok', 'handler of there', 'what exec needs on this machine is there', null],
+      ['error', 'handler of folder', '. is a folder', 'Set path to the name of a file.'],
+      ['ok', 'handler of file', 'what ndjson needs on this machine is there', null],
+    ]);
+    expect(stdout).not.toContain('leak-me');
+  });
+
   it('doctor: each thing that is wrong is named, without secrets', { timeout: 600_000 }, async () => {
     const crm = await startOtherCrm();
     const redis = await launchRedis({ settings: ['appendonly no', 'save ""', 'maxmemory-policy allkeys-lru'] });

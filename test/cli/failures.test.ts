@@ -169,10 +169,23 @@ describe('failures: the command line', () => {
     const handler = `defineHandler({ name: 'forgetful', handle() { void Promise.reject(new Error('forgotten')); } })`;
     const folder = await folderOf(crm, `[${handler}]`);
     await folder.run(['sweep', 'people']);
-    editPeople(crm, 1);
+    editPeople(crm, 3);
     const run = await folder.run(['sweep', 'people']);
     expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(/^changefeed: an error outside .*: forgotten .*\[CF_INTERNAL\]$/m);
+    // Once, although each of three events has one.
+    expect(run.stderr.match(/forgotten.*/g)).toEqual(['forgotten. Stopping; nothing is lost. [CF_HANDLER_UNCAUGHT]']);
+    expect(run.stderr).toMatch(/^changefeed: an error outside of .* at changefeed\.config\.mjs:\d+:\d+: forgotten\./m);
+  });
+
+  it('failures: the log names file, line and column of the error of a handler, without a stack', async () => {
+    const crm = await startOtherCrm();
+    const handler = `defineHandler({ name: 'broken', retry, handle(event) { event.data.gone.field; } })`;
+    const folder = await folderOf(crm, `[${handler}]`);
+    await folder.run(['sweep', 'people']);
+    editPeople(crm, 1);
+    const { stderr } = await folder.run(['sweep', 'people']);
+    expect(stderr).toMatch(/WARN .*handler failed.* at=changefeed\.config\.mjs:7:\d+/);
+    expect(stderr).toMatch(/ERROR .*dead letter.* at=changefeed\.config\.mjs:7:\d+/);
   });
 
   it('failures: an unknown workspace is refused', async () => {

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { init } from '../../src/cli/commands/init.js';
 import { projectFiles, withLines, type Line } from '../../src/cli/init-files.js';
+import { quietIo } from '../support/cli-page.js';
 import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
 import { defineHandler } from '../../src/handlers/define.js';
@@ -66,6 +69,24 @@ describe('init', () => {
       expect(() => read(folder.cwd, '.env')).toThrow();
     },
   );
+
+  it('init: only the owner can read .env, also when it was there before', { timeout: 30_000 }, async () => {
+    const folder = await cli({ '.env': 'OTHER=1\n' });
+    chmodSync(join(folder.cwd, '.env'), 0o644);
+    expect(await folder.run(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0 });
+    expect(read(folder.cwd, '.env')).toBe(
+      `OTHER=1\n# The token of the CRM's API, without "Bearer".\nCRM_TOKEN=${TOKEN}\n`,
+    );
+    expect(statSync(join(folder.cwd, '.env')).mode & 0o777).toBe(0o600);
+  });
+
+  it('init: the token can come from standard input', async () => {
+    const { cwd } = await cli();
+    const command = new Command('init');
+    init(command, { ...quietIo, cwd, readInput: () => Promise.resolve(`${TOKEN}\n`) }, () => {});
+    await command.parseAsync(['--yes', '--token', '-'], { from: 'user' });
+    expect(read(cwd, '.env')).toContain(`CRM_TOKEN=${TOKEN}\n`);
+  });
 
   it('init: a line is added where it is missing, after a complete line', () => {
     const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'b', token: '' }).get('.gitignore') as Line[];

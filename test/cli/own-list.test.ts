@@ -22,7 +22,9 @@ describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configurat
 
   it('lists: an added list is swept, published, shown in the status and explained', { timeout: 600_000 }, async () => {
     const crm = await startOtherCrm();
-    const folder = await cli(configOf(crm.url, crm.token, { path: 'deal', object: 'deal', removals: { confirm: 1 } }));
+    const folder = await cli(
+      configOf(crm.url, crm.token, { path: 'deal', object: 'deal', removals: { confirm: 1, after: '0s' } }),
+    );
     const first = await folder.run(['sweep']);
     expect(first).toMatchObject({ code: 0, stdout: '' });
     expect(first.stderr).toMatch(/✓ deal +baseline +9 seen/);
@@ -47,7 +49,13 @@ describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configurat
     expect(written).toMatchObject({ code: 0, stdout: '' });
     expect(await readFile(join(folder.cwd, 'records.d.ts'), 'utf8')).toBe(schema.stdout);
     const story = await folder.run(['explain', 'deal', changed]);
-    expect(story.stdout).toMatch(new RegExp(`^deal ${changed}: 1 event so far`));
+    // What changed comes first, with its values.
+    const [name, , decided, change] = story.stdout.split('\n');
+    expect(name).toBe(`deal ${changed}`);
+    expect(decided).toMatch(/^  \d{4}-\d\d-\d\d \d\d:\d\d  edited$/);
+    expect(change).toMatch(/^    금액: \d+ → 99$/);
+    expect(story.stdout).toMatch(/\n1 event so far; on page 2 [^]*\nCompared: \d+ fields; --verbose names them\.\n$/);
+    expect((await folder.run(['explain', 'deal', changed, '--verbose'])).stdout).toMatch(/\nCompared: .*금액/);
     const status = await folder.run(['status', '--json']);
     const { workspaces } = JSON.parse(status.stdout) as { workspaces: { lists: { list: string }[] }[] };
     expect(workspaces[0]!.lists.map(({ list }) => list)).toContain('deal');

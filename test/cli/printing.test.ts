@@ -8,7 +8,6 @@ import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/observability/status.js';
 import { changeEvent } from '../support/fan-out.js';
-import { subscription } from '../support/statuses.js';
 
 function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
   const event = changeEvent({ record: 'r-1', sequence: 2 });
@@ -240,38 +239,6 @@ describe('status tables', () => {
     expect(text.replace(/\s+/g, '')).toBe(`namedoescalm${'가나다'.repeat(12)}id${'x'.repeat(60)}`);
   });
 
-  it('status tables: a disabled subscription is shown with time, reason and remedy', () => {
-    const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
-    const subscriptions: Status['subscriptions'] = [
-      subscription({ name: 'ops', paused: true, disabled }),
-      subscription({ name: 'late', paused: true, disabled: { ...disabled, missing: true } }),
-      subscription({ name: 'sad', failingSince: '2026-01-01T00:00:00.000Z' }),
-      subscription({ name: 'fine' }),
-    ];
-    const status = {
-      at: '2026-01-01T02:00:00.000Z',
-      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
-      workspaces: [],
-      subscriptions,
-      processes: [],
-      problems: [],
-    };
-    expect(statusText(status, noColours)).toBe(
-      [
-        'subscription     handler  on     lag   waiting  active  delayed  dead',
-        'ops (DISABLED)   webhook  crm.*  none  0        0       0        0',
-        'late (DISABLED)  webhook  crm.*  none  0        0       0        0',
-        'sad (failing)    webhook  crm.*  none  0        0       0        0',
-        'fine             webhook  crm.*  none  0        0       0        0',
-        'ops: disabled since 2026-01-01T00:00:00.000Z (changefeed enable ops continues it): ops.example/ answered 410 (Gone).',
-        'late: disabled since 2026-01-01T00:00:00.000Z, it misses events that log.retention dropped (changefeed enable late continues it): ops.example/ answered 410 (Gone).',
-        'sad: every attempt has failed for 2 h',
-        '',
-        'no process runs: changefeed start',
-      ].join('\n'),
-    );
-  });
-
   it('status tables: a list without a baseline is distinguished from one without changes', () => {
     const list = {
       enabled: true,
@@ -282,6 +249,7 @@ describe('status tables', () => {
       sweeping: null,
       silence: null,
       shortcuts: null,
+      unreadable: [],
       heldRemovals: null,
       failure: null,
       lastError: null,
@@ -313,7 +281,7 @@ describe('status tables', () => {
               ],
             },
           },
-          advice: 'remove lists.todo.interval (2 min): the budget is not used up',
+          advice: [{ do: 'remove-interval', list: 'todo', ms: 120_000 }],
           lists: [
             {
               ...list,
@@ -352,35 +320,43 @@ describe('status tables', () => {
           roles: ['poll'],
           workspaces: ['acme'],
           stalled: [],
+          failing: [],
           spent: [],
         },
       ],
       problems: [],
     };
-    expect(statusText(status, noColours)).toBe(
+    expect(statusText(status, { colours: noColours })).toBe(
       [
-        'workspace acme  budget 80 requests per 10 s, 45 allowed after a 429, paused for 8 s after a 429  log 1 event',
-        'list    swept                  records  as of            last complete sweep',
-        'people  continuously           0        no baseline yet  —',
-        'todo    every 2 min, in 1 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
-        '  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API answered 503.',
-        '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
-        'budget used in the last minute: 240 requests (50 %): walk 180, tail 60; people 75 %, todo 25 %',
-        'to halve the delay: remove lists.todo.interval (2 min): the budget is not used up',
+        'all is well',
         '',
         'no subscriptions: events go to the log only',
+        '',
+        'workspace acme  budget 80 requests per 10 s, 50 % used, 45 allowed after a 429, paused for 8 s after a 429  log 1 event',
+        'list    swept         records  as of            last complete sweep',
+        'people  continuously  0        no baseline yet  —',
+        'todo    in 1 min      3        31 s ago         no changes in 900 ms',
+        'last error 40 s ago, over: CF_UNAVAILABLE (todo)',
+        'for fresher lists: remove lists.todo.interval (2 min): the budget is not used up',
         '',
         'roles  version  up for  process',
         'poll   1.2.0    1 min   7 on crm-1',
       ].join('\n'),
     );
-    const narrow = statusText(status, noColours, 60).split('\n');
-    expect(narrow.slice(1).filter((line) => widthOf(line) > 60 && !line.includes('shortcuts of'))).toEqual([
-      expect.stringMatching(/^to halve/),
+    const verbose = statusText(status, { colours: noColours, verbose: true }).split('\n').slice(4, -4);
+    expect(verbose).toEqual([
+      'workspace acme  budget 80 requests per 10 s, 50 % used, 45 allowed after a 429, paused for 8 s after a 429  log 1 event',
+      'list    swept                  records  as of            last complete sweep',
+      'people  continuously           0        no baseline yet  —',
+      'todo    every 2 min, in 1 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
+      '  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API answered 503.',
+      '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
+      'budget used in the last minute: 240 requests (50 %): walk 180, tail 60; people 75 %, todo 25 %',
     ]);
+    const narrow = statusText(status, { colours: noColours, columns: 60, verbose: true }).split('\n');
+    expect(narrow.filter((line) => widthOf(line) > 60)).toEqual([]);
     expect(narrow.join('\n')).toContain(
       '\n  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API\n    answered 503.\n',
     );
-    expect(statusText(status, noColours, 100)).toContain('1 page in 900 ms: no changes');
   });
 });

@@ -103,6 +103,14 @@ describe('schema --types: the text', () => {
     expect(typesOf([{ id: 'a' }], list)).toBe(`/** As seen on 1 row. */\nexport interface ${name} {\n  id: string;\n}`);
   });
 
+  it('schema --types: nothing invisible is written, and the compiler reads the same names', () => {
+    const name = 'a\u202eb\u009b\u{e0001}';
+    const field = { field: name, rows: 1, share: 1, forms: [{ form: `{${name}}`, rows: 1 }] };
+    const text = typesText('people', { rows: 1, fields: [field] });
+    expect(text.match(/[^\P{C}\n]/gu)).toBeNull();
+    expect(text).toContain('"a\\u202eb\\u009b\\udb40\\udc01"');
+  });
+
   it('schema --types: a list that was never swept accepts any row', () => {
     expect(typesOf([])).toBe(
       '/** No row has been seen yet. */\nexport interface Person {\n  [field: string]: unknown;\n}',

@@ -103,7 +103,15 @@ describe('creations: the command line', () => {
 
   async function workspaceBehind(seed: number, port: number): Promise<{ sandbox: Sandbox; url: string }> {
     const sizes = { people: 60, organizations: 40, memos: 40, todos: 40, history: 60, activity: 60 };
-    const sandbox = createSandbox({ ...sizes, seed, port, token: TOKEN, limit: null, pageSize: 20 });
+    const sandbox = createSandbox({
+      ...sizes,
+      seed,
+      start: Date.UTC(2026, 0, 1),
+      port,
+      token: TOKEN,
+      limit: null,
+      pageSize: 20,
+    });
     const { url } = await sandbox.start();
     return { sandbox, url };
   }

@@ -144,10 +144,14 @@ describe('usage errors: one sentence and exit code 2', () => {
         says: /LOG_LEVEL: found "loud"; allowed: debug, info/,
         code: invalid,
       },
-      'broken JSON': { ...inFile(`{ "token": "${TOKEN}" oops`), says: /cannot be read as JSON/, code: unloadable },
+      'broken JSON': {
+        ...inFile(`{ "token": "${TOKEN}" oops`),
+        says: /changefeed\.config\.json:1:\d+: it cannot be read as JSON: [a-z ]+\. Correct the syntax there/,
+        code: unloadable,
+      },
       'broken TypeScript': {
         ...inFile('export default {', 'changefeed.config.ts'),
-        says: /changefeed\.config\.ts:1:17: it has a syntax error\. Correct the syntax there/,
+        says: /changefeed\.config\.ts:1:17: it has a syntax error: Unexpected token\. Correct the syntax there/,
         code: unloadable,
       },
       'a file that throws': {

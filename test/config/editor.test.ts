@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
 import { optionDocs } from '../support/option-docs.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -9,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 function shownByEditor(program: ts.Program, file: string, typeName: string): Record<string, string> {
   const source = program.getSourceFile(`${ROOT}src/${file}`)!;
   const alias = source.statements.find(
-    (one): one is ts.TypeAliasDeclaration => ts.isTypeAliasDeclaration(one) && one.name.text === typeName,
+    (one) => (ts.isTypeAliasDeclaration(one) || ts.isInterfaceDeclaration(one)) && one.name.text === typeName,
   )!;
   const checker = program.getTypeChecker();
   const options = checker.getTypeAtLocation(alias).getProperties();
@@ -17,10 +18,55 @@ function shownByEditor(program: ts.Program, file: string, typeName: string): Rec
   return Object.fromEntries(options.map((option) => [option.name, textOf(option).replace(/\s+/g, ' ')]));
 }
 
+function optionsOfCompiler(): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object };
+  return ts.parseJsonConfigFileContent(config, ts.sys, ROOT).options;
+}
+
+/** A file of a user that is open in an editor. `at` finds a position in it: the end of a text. */
+function openInEditor(text: string): { service: ts.LanguageService; file: string; at: (end: string) => number } {
+  const file = `${ROOT}test/config/open-in-editor.ts`;
+  const service = ts.createLanguageService({
+    readFile: (name) => ts.sys.readFile(name),
+    directoryExists: (name) => ts.sys.directoryExists(name),
+    getDirectories: (name) => ts.sys.getDirectories(name),
+    readDirectory: (...call) => ts.sys.readDirectory(...call),
+    getScriptFileNames: () => [file],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (name) => {
+      const content = name === file ? text : ts.sys.readFile(name);
+      return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content);
+    },
+    getCurrentDirectory: () => ROOT,
+    getCompilationSettings: optionsOfCompiler,
+    getDefaultLibFileName: (options) => ts.getDefaultLibFilePath(options),
+    fileExists: (name) => name === file || ts.sys.fileExists(name),
+  });
+  return { service, file, at: (end) => text.indexOf(end) + end.length };
+}
+
+const KINDS = ['bullmq', 'exec', 'message', 'ndjson', 'postgres', 'webhook', 'defineDerive', 'defineHandler'];
+const AS_DATA = "subscriptions: [{ handler: 'webhook', name: 'x', on: ['";
+const OPENED = `
+import { defineConfig, openChangefeed, ${KINDS.join(', ')} } from '../../src/index.js';
+${KINDS.map((kind) => `${kind}({ name: 'x', on: ['crm.todo.complete'] });`).join('\n')}
+${KINDS.map((kind) => `${kind}({ on: [''] });`).join('\n')}
+defineConfig({ workspaces: [], ${AS_DATA}crm.todo.complete'] }] });
+openChangefeed({ config: defineConfig({ workspaces: [] }) });
+openChangefeed(defineConfig({ workspaces: [] }));
+openChangefeed({ config: { workspaces: [], subscriptons: [] } });
+openChangefeed({ workspaces: [], subscriptons: [] });
+defineHandler({ name: 'a', on: ['crm.todo.completed'], handle: (done) => done. });
+defineHandler({ name: 'a', on: ['crm.todo.completed'], handle: (done) => done.data. });
+defineHandler({ name: 'b', handle: (any) => any.data. });
+defineHandler({ name: 'c', on: ['crm.person.updated'], handle: (edit) => edit.data.changes[0]. });
+defineHandler({ name: 'd', on: ['changefeed.*'], handle: (ours) => ours.data.notice. });
+`;
+
 describe('configuration: the types of the options', () => {
+  const { service, file, at } = openInEditor(OPENED);
+
   it('configuration: the editor shows the comments of the schema', () => {
-    const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object };
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
     const types = [
       ['config/schema.ts', 'ConfigInput', 'configSchema'],
       ['config/schema.ts', 'ListInput', 'listOptions'],
@@ -31,12 +77,59 @@ describe('configuration: the types of the options', () => {
       ['handlers/postgres/options.ts', 'PostgresConnection', 'connectionOptions'],
     ] as const;
     const files = new Set(types.map(([file]) => `${ROOT}src/${file}`));
-    const program = ts.createProgram([...files], options);
+    const program = ts.createProgram([...files], optionsOfCompiler());
     for (const [file, type, schema] of types) {
       // The options that describe a list of your own are declared in a file of their own.
       const further = type === 'ListInput' ? optionDocs('config/lists.ts', 'descriptorOptions') : [];
       const declared = [...optionDocs(file, schema), ...further].map(({ name, meaning }) => [name, meaning]);
       expect(shownByEditor(program, file, type)).toEqual(Object.fromEntries(declared));
     }
+  });
+
+  it('configuration: the editor completes every event type in `on`, and a misspelt one is an error that names the right one', () => {
+    for (const before of [...KINDS.map((kind) => `${kind}({ on: ['`), AS_DATA]) {
+      const offered = service.getCompletionsAtPosition(file, at(before), {})?.entries.map(({ name }) => name) ?? [];
+      expect(offered, before).toEqual(
+        expect.arrayContaining([...EVENT_TYPES, ...NOTICE_TYPES, 'crm.*', 'changefeed.*']),
+      );
+    }
+    const messages = service
+      .getSemanticDiagnostics(file)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+    const meant = messages.filter((message) => message.includes('"crm.todo.complete"'));
+    expect(meant).toHaveLength(KINDS.length + 1);
+    for (const message of meant)
+      expect(message).toContain(
+        `Type '"crm.todo.complete"' is not assignable to type 'EventPattern'. Did you mean '"crm.todo.completed"'?`,
+      );
+  });
+
+  it('configuration: a program opens a feed with what defineConfig returns, and an error names the wrong option', () => {
+    const about = service
+      .getSemanticDiagnostics(file)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+      .filter((message) => /openChangefeed|ConfigInput|subscriptons/.test(message));
+    const misspelt = (type: string): RegExp => new RegExp(`'subscriptons' does not exist in type '${type}'`);
+    expect(about).toEqual([
+      expect.stringMatching(misspelt('ConfigInput \\| Config')) as string,
+      expect.stringMatching(misspelt('ConfigInput \\| ChangefeedOptions \\| Config')) as string,
+    ]);
+  });
+
+  it('configuration: the editor shows what each member of an event means', () => {
+    const silent = ['done.', 'done.data.', 'any.data.', 'edit.data.changes[0].', 'ours.data.notice.'].flatMap(
+      (before) => {
+        const position = at(`=> ${before}`);
+        const members = service.getCompletionsAtPosition(file, position, {})?.entries.map(({ name }) => name) ?? [];
+        expect(members, before).not.toEqual([]);
+        return members
+          .filter((name) => {
+            const shown = service.getCompletionEntryDetails(file, position, name, {}, undefined, {}, undefined);
+            return ts.displayPartsToString(shown?.documentation) === '';
+          })
+          .map((name) => before + name);
+      },
+    );
+    expect(silent).toEqual([]);
   });
 });

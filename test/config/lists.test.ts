@@ -2,10 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/parse.js';
 import { USUAL } from '../../src/crm/lists/descriptor.js';
 import { defineDerive, defineList } from '../../src/index.js';
+import { meantList } from '../../src/schema-kit/list-name.js';
 
 const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' };
 const parse = (lists: object, more: object = {}) =>
   parseConfig({ workspaces: [{ ...workspace, lists }], ...more }, { source: 'the test' });
+
+describe('lists: the name that was meant', () => {
+  it.each([
+    ['peopel', ' (did you mean "people"?)'],
+    ['person', ' (did you mean "people"?)'],
+    ['tood', ' (did you mean "todo"?)'],
+    // Half of the letters of the name are in it, but most of its own are not.
+    ['nope', ''],
+    ['xyz', ''],
+  ])('lists: %s', (text, meant) => {
+    expect(meantList(text)).toBe(meant);
+  });
+});
 
 describe('lists: a list of your own', () => {
   it('lists: an added list has a descriptor and the usual options', () => {
@@ -96,7 +110,7 @@ describe('lists: a list of your own', () => {
         { ...workspace, name: 'other', lists: second },
       ],
     });
-    const serve = { port: 8_080, token: { acme: 'token-of-acme', other: 'token-of-other' } };
+    const serve = { port: 8_080, token: { acme: 'token-of-acme-0123456789', other: 'token-of-other-0123456789' } };
     const parseBoth = (second: object, more: object) =>
       parseConfig({ ...of(second), ...more }, { source: 'the test' }).workspaces[1]?.lists;
     const [samePath, sameName] = [{ offer: { path: 'deal' } }, { deal: { path: 'sales/deal' } }];

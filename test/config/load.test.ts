@@ -92,7 +92,7 @@ describe('environment', () => {
     const { code, message } = await complaint({ CHANGEFEED_TOKEN: ' ' });
     expect(code).toBe('CF_CONFIG_INVALID');
     expect(message).toMatch(
-      /No configuration file was found.*\n.*baseUrl.*Set CHANGEFEED_BASE_URL.*\n.*token.*Set CHANGEFEED_TOKEN/,
+      /No configuration file was found.*changefeed init.*changefeed demo.*\n.*baseUrl.*Set CHANGEFEED_BASE_URL.*\n.*token.*Set CHANGEFEED_TOKEN/,
     );
   });
 
@@ -120,7 +120,7 @@ describe('configuration file: loading errors', () => {
       'is not JSON',
       'changefeed.config.json',
       `{ "token": "${TOKEN}" oops`,
-      /^changefeed\.config\.json:1:31: it cannot be read as JSON/,
+      /^changefeed\.config\.json:1:\d+: it cannot be read as JSON: .*Correct the syntax there/,
     ],
     ['is incomplete', 'changefeed.config.json', `{ "token": "${TOKEN}"`, /cannot be read as JSON/],
     [

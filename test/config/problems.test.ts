@@ -43,12 +43,14 @@ async function problemsOf(files: Record<string, string>, env: Record<string, str
     (thrown: unknown) => thrown as ChangefeedError,
   );
   const report = 'facts' in error ? String(error.facts['report']) : '';
-  const places = [...error.message.matchAll(/([\w./]+:\d+:\d+: [^:]*?)(?= of |:)/g)].map(([, place = '']) => place);
+  const places = [...error.message.matchAll(/^ *((?:[\w./]+(?::\d+)+: )?[^:]*?)(?= of |: (?!\d+ problems))/gm)].map(
+    ([, place = '']) => place,
+  );
   return { message: error.message, report, places };
 }
 
 describe('problems of a configuration', () => {
-  it('problems of a configuration: all at once, each with its place, those of factories and other files included', async () => {
+  it('problems of a configuration: all at once, each with its path, those of factories with the file and line of the call', async () => {
     const { places } = await problemsOf({
       'changefeed.config.ts': `import { defineConfig, env, webhook } from 'crm-changefeed';
 import { late } from './handlers/late.js';
@@ -73,44 +75,76 @@ export const late = defineHandler({
 `,
     });
     expect(places.sort()).toEqual([
-      'changefeed.config.ts:4:18: workspaces[0].lists.people.interval',
-      'changefeed.config.ts:7:32: workspaces[0].baseUrl',
-      'changefeed.config.ts:7:52: workspaces[0].token',
-      'changefeed.config.ts:9:56: secret',
-      'changefeed.config.ts:9:82: retry.attemps',
-      'handlers/late.ts:5:22: on[0]',
+      'changefeed.config.ts:9: retry.attemps',
+      'changefeed.config.ts:9: secret',
+      'handlers/late.ts:4: on[0]',
+      'workspaces[0].baseUrl',
+      'workspaces[0].lists.people.interval',
+      'workspaces[0].token',
     ]);
   });
 
-  it('problems of a configuration: a frame shows the line and never a secret', async () => {
-    const { message, report } = await problemsOf({
-      'changefeed.config.mjs': `const apiToken = 'hidden-1 hidden-2';
+  it('problems of a configuration: a wrong option does not hide a list that does not exist', async () => {
+    const { places, message } = await problemsOf({
+      'changefeed.config.json': `{ "workspaces": [{ "name": "a", "baseUrl": "https://x", "token": "t",
+  "lists": { "peoples": { "interval": "5x" }, "todo": { "interval": "30s", "idle": "30s" }, "memo": { "intervall": "5s" } } }] }`,
+    });
+    expect(message).toContain('there is no such list (did you mean "people"?)');
+    expect(places).toEqual([
+      'changefeed.config.json:2:27: workspaces[0].lists.peoples.interval',
+      'changefeed.config.json:2:103: workspaces[0].lists.memo.intervall',
+      'changefeed.config.json:2:14: workspaces[0].lists.peoples',
+      'changefeed.config.json:2:76: workspaces[0].lists.todo.idle',
+    ]);
+  });
+
+  it('problems of a configuration: a variable that is not set is one problem', async () => {
+    const { message, places } = await problemsOf({
+      'changefeed.config.mjs': `import { env, webhook } from 'crm-changefeed';
+const [url, secret] = [env('NOT_SET_URL'), env('NOT_SET_SECRET')];
+env('NOT_SET_UNUSED');
 export default {
-  workspaces: [{ name: '이 름', baseUrl: 'https://u:hidden-3@x', token: apiToken }],
+  workspaces: [{ name: 'a', baseUrl: 'https://x', token: env('NOT_SET_TOKEN') }],
+  subscriptions: [webhook({ name: 'ops', url, secret })],
 };
+`,
+    });
+    expect(places.sort()).toEqual([
+      "changefeed.config.mjs:2: env('NOT_SET_URL')",
+      "changefeed.config.mjs:3: env('NOT_SET_UNUSED')",
+      'changefeed.config.mjs:6: secret',
+      'workspaces[0].token',
+    ]);
+    for (const name of ['URL', 'SECRET', 'TOKEN', 'UNUSED'])
+      expect(message.match(new RegExp(`NOT_SET_${name} is not set`, 'g'))).toHaveLength(1);
+  });
+
+  it('problems of a configuration: a frame shows the line and no text', async () => {
+    const { message, report } = await problemsOf({
+      'changefeed.config.json': `{ "workspaces": [
+  { "name": "이 름", "baseUrl": "https://u:hidden-1@x", "token": "hidden-2 \\" hidden-3", "zone": 1 }
+] }
 `,
     });
     expect(message).not.toContain('hidden');
     expect(report).not.toContain('hidden');
+    // A Korean letter takes two columns.
     expect(report).toContain(`
-    1 | const apiToken = '•••••••••••••••••';
-    2 | export default {
-  > 3 |   workspaces: [{ name: '이 름', baseUrl: '••••••••••••••••••••', token: apiToken }],
-      |                  ^
+    1 | { "workspaces": [
+  > 2 |   { "name": "•••", "baseUrl": "••••••••••••••••••••", "token": "••••••••••••••••••••", "zone": 1 }
+      |     ^
 `);
-    // The Korean name takes four columns, and so does the caret below what is behind it.
-    expect(report).toContain(`\n      |                                 ^\n`);
   });
 
   it('problems of a configuration: a frame is as wide as the terminal, and shows the problem in a long line', async () => {
     const comment = (length: number): string => '가'.repeat(length);
     const report = async (columns: number | undefined, before: number): Promise<string[]> => {
-      const text = `/* ${comment(before)} */ export default { workspaces: 1 }; // ${comment(90)}\n`;
-      writeFileSync(join(cwd, 'changefeed.config.mjs'), text);
+      const text = `{ "${comment(before)}": 1, "workspaces": 1, "${comment(90)}": 1 }\n`;
+      writeFileSync(join(cwd, 'changefeed.config.json'), text);
       const error = await loadConfig({ cwd, env: {}, library, columns }).catch((thrown: unknown) => thrown);
-      return String((error as ChangefeedError).facts['report'])
-        .split('\n')
-        .slice(-2);
+      const lines = String((error as ChangefeedError).facts['report']).split('\n');
+      const at = lines.findIndex((line) => line.includes(': workspaces: '));
+      return lines.slice(at + 1, at + 3);
     };
     for (const [columns, width] of [
       [undefined, 108],
@@ -122,7 +156,7 @@ export default {
         const [line = '', caret = ''] = await report(columns, before);
         expect(widthOf(line)).toBeLessThanOrEqual(width);
         expect(widthOf(line)).toBeGreaterThan(width - 3);
-        expect(line.slice(charactersIn(line, caret.indexOf('^')))).toMatch(/^1 \}|^workspaces/);
+        expect(line.slice(charactersIn(line, caret.indexOf('^')))).toMatch(/^"workspaces/);
       }
   });
 
@@ -141,26 +175,52 @@ export default {
   });
 
   it.each([
-    ['changefeed.config.json', '{ "a": 1,\n  "b" 2 }', 'changefeed.config.json:2:7: it cannot be read as JSON'],
-    ['changefeed.config.ts', 'const a: string = ;\n', 'changefeed.config.ts:1:19: it has a syntax error'],
+    [
+      'changefeed.config.json',
+      '{ "a": 1,\n  "b" "hidden" }',
+      'changefeed.config.json:2:7: it cannot be read as JSON: colon expected. Correct the syntax there.',
+      '  > 2 |   "•" "••••••" }\n      |       ^',
+    ],
+    [
+      'changefeed.config.json',
+      '{ "a": [1,\n  2, }',
+      'changefeed.config.json:2:6: it cannot be read as JSON: value expected. Correct the syntax there.',
+      '  > 2 |   2, }\n      |      ^',
+    ],
+    [
+      'changefeed.config.json',
+      '{ "token": hidden-1", "secret": "hidden 2 }\n',
+      'changefeed.config.json:1:12: it cannot be read as JSON: invalid symbol. Correct the syntax there.',
+      '  > 1 | { "token": ••••••••"••"secret"••"••••••••••',
+    ],
+    [
+      'changefeed.config.ts',
+      "const token = 'hidden';\nconst a: string = ;\n",
+      'changefeed.config.ts:2:19: it has a syntax error: Unexpected token. Correct the syntax there.',
+      "    1 | const token = '••••••';\n  > 2 | const a: string = ;\n      |                   ^",
+    ],
     [
       'changefeed.config.ts',
       '\nexport default { a: (null as any).b };',
       'changefeed.config.ts:2: running it failed: Cannot',
+      undefined,
     ],
-  ])('problems of a configuration: %s that cannot be evaluated has its place', async (name, text, says) => {
-    expect((await problemsOf({ [name]: text })).message).toContain(says);
-  });
+  ])(
+    'problems of a configuration: %s that cannot be evaluated has its place, reason and lines',
+    async (name, text, says, frame) => {
+      const { message, report } = await problemsOf({ [name]: text });
+      expect(message).toContain(says);
+      expect(report.includes('hidden')).toBe(false);
+      if (frame !== undefined) expect(report).toContain(`\n${frame}`);
+    },
+  );
 
-  it('problems of a configuration: what is not in the text is placed at what is nearest', async () => {
-    const { places } = await problemsOf({
-      'changefeed.config.mjs': `const make = () => [{ name: 'a b', baseUrl: 'https://x', token: 't' }];
-export default {
-  workspaces: make(),
-};
-`,
+  it('problems of a configuration: a syntax error in an imported file names that file', async () => {
+    const { message } = await problemsOf({
+      'changefeed.config.ts': "import './handlers/late.ts';\nexport default {};\n",
+      'handlers/late.ts': 'export const late = {\n',
     });
-    expect(places).toEqual(['changefeed.config.mjs:3:3: workspaces[0].name']);
+    expect(message).toMatch(/^handlers\/late\.ts:2:1: it has a syntax error: /);
   });
 
   it('problems of a configuration: the path is read back from a sentence', () => {

@@ -44,13 +44,6 @@ describe('identity: a record is known', () => {
 });
 
 describe('identity: a record without a usable id', () => {
-  it('an id that is too long is refused', () => {
-    expect(keyOf({ id: 'x'.repeat(16_000) }, 'people')).toHaveLength(16_000);
-    expect(() => keyOf({ id: 'x'.repeat(16_001) }, 'people')).toThrow(
-      /List "people": expected an "id" of at most 16000 characters, found one of 16001/,
-    );
-  });
-
   it.each([
     ['people', undefined, 'nothing'],
     ['todo', '', 'an empty string'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredRecord } from '../../src/detect/stored-record.js';
-import { fingerprintsOf } from '../../src/detect/stored-record.js';
+import { contentOf, fingerprintsOf } from '../../src/detect/stored-record.js';
 import { deletedRecord } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { runCase, observation, personAt } from '../support/detect-case.js';
@@ -16,6 +16,7 @@ describe('stored record: after a decision', () => {
     expect(runCase({ record: personAt(5) }).next).toStrictEqual({
       sequence: 1,
       record: personAt(5),
+      content: digest,
       decisions: [{ at, sweep, what: 'created', event }],
     });
   });
@@ -37,6 +38,7 @@ describe('stored record: after a decision', () => {
     expect(runCase({ stored: known(), record }).next).toStrictEqual({
       sequence: 5,
       record,
+      content: digest,
       earlier: [digest],
       decisions: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
     });
@@ -113,6 +115,7 @@ describe('stored record: without images', () => {
     record: null,
     fields: fields(personAt(5)),
     modifiedAt: '2026-03-01T10:05:05.000Z',
+    content: contentOf(personAt(5), rules()),
     ...more,
   });
 
@@ -123,17 +126,18 @@ describe('stored record: without images', () => {
       record: null,
       fields: fields(record),
       modifiedAt: '2026-03-01T10:06:05.000Z',
+      content: digest,
       earlier: [digest],
       decisions: [{ at, sweep, what: 'edited', fields: ['이름'], event }],
     });
   });
 
-  it('drops the digests of earlier contents when images are switched on or off', () => {
+  it('keeps the digests of earlier contents when images are switched on or off', () => {
     const record = personAt(6, { 이름: '새이름' });
     const off = runCase({ stored: known({ earlier: ['x'] }), record, images: false });
-    expect([off.detection.kind, off.next?.earlier, off.next?.record]).toStrictEqual(['edited', undefined, null]);
+    expect([off.detection.kind, off.next?.earlier, off.next?.record]).toStrictEqual(['edited', [digest, 'x'], null]);
     const on = runCase({ stored: printed({ earlier: ['x'] }), record });
-    expect([on.detection.kind, on.next?.earlier, on.next?.record]).toStrictEqual(['edited', undefined, record]);
+    expect([on.detection.kind, on.next?.earlier, on.next?.record]).toStrictEqual(['edited', [digest, 'x'], record]);
   });
 });
 
@@ -160,14 +164,14 @@ describe('stored record: after a removal', () => {
   it('holds the same when only fingerprints were kept', () => {
     const fields = fingerprintsOf(personAt(5), rules());
     const gone = deletedRecord(
-      { sequence: 1, record: null, fields, modifiedAt: '2026-03-01T10:05:05.000Z' },
+      { sequence: 1, record: null, fields, modifiedAt: '2026-03-01T10:05:05.000Z', content: 'c' },
       step,
       rules(),
     );
     expect(gone).toStrictEqual({
       sequence: 2,
       record: null,
-      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: digest },
+      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: 'c' },
       decisions: [{ ...step, what: 'deleted' }],
     });
     expect(deletedRecord({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.modifiedAt).toBeNull();
@@ -179,6 +183,7 @@ describe('stored record: after a removal', () => {
     expect(next).toStrictEqual({
       sequence: 6,
       record: personAt(6),
+      content: digest,
       earlier: ['x'],
       decisions: [
         { ...step, what: 'deleted' },

@@ -89,6 +89,12 @@ describe('removal: the decision', () => {
     expect(decide(entries, 100, { rules }).deleted).toEqual(['m0', 'new0', 'old0']);
   });
 
+  it('needs 30 s, however many sweeps', () => {
+    const after = (since: string) => decide(missing(1, { since, sweeps: 30 }), 100).deleted;
+    expect(after('2026-03-02T23:59:30.001Z')).toEqual([]);
+    expect(after('2026-03-02T23:59:30.000Z')).toEqual(['m0']);
+  });
+
   it('is held when more than ten records and more than a fifth of the list are missing, confirmed or not', () => {
     expect(decide(missing(10), 0).held).toBeNull();
     expect(decide(missing(11), 44).held).toBeNull();

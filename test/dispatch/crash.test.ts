@@ -15,7 +15,16 @@ const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => change
 
 function launch(
   role: 'dispatch' | 'handle',
-  env: { freeze?: string; dies?: string; gone?: string; holds?: string; stops?: string } = {},
+  env: {
+    freeze?: string;
+    dies?: string;
+    gone?: string;
+    holds?: string;
+    stops?: string;
+    crashes?: string;
+    blocks?: string;
+    batch?: string;
+  } = {},
 ): TestProcess {
   return start(child, {
     env: {
@@ -27,6 +36,9 @@ function launch(
       FAN_OUT_GONE: env.gone,
       FAN_OUT_HOLDS: env.holds,
       FAN_OUT_STOPS: env.stops,
+      FAN_OUT_CRASHES: env.crashes,
+      FAN_OUT_BLOCKS: env.blocks,
+      FAN_OUT_BATCH: env.batch,
     },
   });
 }
@@ -128,6 +140,61 @@ describe('crash: a process killed while it handles an event', () => {
     });
     expect(letters.every(({ event, reason }) => event.data.sequence === 1 && reason === 'by plan')).toBe(true);
     expect((await sequencesOf('seen', 'a')).filter((sequence) => sequence === 1)).toEqual([1]);
+  });
+});
+
+describe('crash: an event that kills its process', () => {
+  const RECORDS = ['poison', 'b', 'c', 'd', 'e'];
+
+  it.each(['single events', 'batches'])(
+    '%s: it is a dead letter after three crashes, and those in flight with it are handled',
+    async (way) => {
+      launch('dispatch');
+      await appendEvents(
+        test.redis,
+        test.keys,
+        RECORDS.map((record) => changeEvent({ record, sequence: 1 })),
+      );
+
+      const env = { crashes: 'poison', ...(way === 'batches' && { batch: 'yes' }) };
+      for (const crash of [1, 2, 3]) {
+        launch('handle', env);
+        await eventually(async () => expect(await sequencesOf('seen', 'poison')).toHaveLength(crash));
+      }
+      launch('handle', env);
+
+      const dead = deadLetters();
+      const letters = await eventually(async () => {
+        const all = await dead.list();
+        expect(all).toHaveLength(1);
+        return all;
+      });
+      expect(letters[0]).toMatchObject({
+        event: { subject: 'poison' },
+        reason: expect.stringContaining('3 times') as string,
+      });
+      for (const record of RECORDS.slice(1))
+        await eventually(async () => expect(await sequencesOf('done', record)).toContain(1));
+      expect(await sequencesOf('seen', 'poison')).toEqual([1, 1, 1]);
+    },
+  );
+});
+
+describe('crash: with the times of a service', () => {
+  it('an event in flight is handled again within 25 s, and a handler that blocks its process for 6 s keeps its event', async () => {
+    launch('dispatch');
+    const killed = launch('handle', { holds: 'a 1', blocks: 'b' });
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await killed.waitForLine(/^holding/);
+    await killed.kill('SIGKILL');
+    const killedAtMs = performance.now();
+    for (const _ of [1, 2]) await launch('handle', { blocks: 'b' }).waitForLine(/^running/);
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'b', sequence: 1 })]);
+
+    await eventuallyDone('a', [1]);
+    expect(performance.now() - killedAtMs).toBeLessThan(25_000);
+    await eventuallyDone('b', [1]);
+    expect(await sequencesOf('seen', 'b')).toEqual([1]);
   });
 });
 

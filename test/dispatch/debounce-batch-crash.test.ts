@@ -39,7 +39,7 @@ async function queue(events: readonly ChangeEvent[]): Promise<void> {
 
 async function eventuallyIdle(): Promise<void> {
   const gate = gateOf();
-  await eventually(async () => expect(await gate.pending('s', 'acme')).toEqual({ events: 0, oldest: null }));
+  await eventually(async () => expect(await gate.pending('s', 'acme')).toMatchObject({ events: 0, oldest: null }));
 }
 
 describe('debounce: a process killed', () => {

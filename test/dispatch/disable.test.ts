@@ -186,6 +186,24 @@ describe('circuit breaker: disable and enable commands', () => {
 
     expect(await running.queues.of('ops').isPaused()).toBe(true);
   });
+
+  it('a queue that stayed paused, because `enable` was killed or a person deleted the mark, is resumed by enforceDisabled', async () => {
+    const endpoint = gone();
+    endpoint.mended = true;
+    const warnings: string[] = [];
+    const logger: Log = { ...silentLog, warn: (_facts, message) => void warnings.push(message), child: () => logger };
+    const running = await runFanOut(test, [endpoint.subscription('ops')], { logger });
+    await running.dispatcher.disable('ops', 'maintenance');
+    await running.append(1);
+    // The remedy that is printed where the mark cannot be read, and the first step of `enable`.
+    await test.redis.del(test.keys.health('ops'));
+
+    expect(await running.dispatcher.enforceDisabled()).toEqual([]);
+
+    expect(await running.settled()).toEqual({ outcome: 'handled' });
+    expect(endpoint.reached).toEqual(['r1 1']);
+    expect(warnings).toEqual([expect.stringContaining('resumed')]);
+  });
 });
 
 describe('rate limit', () => {

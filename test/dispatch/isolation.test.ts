@@ -32,6 +32,20 @@ describe('isolation of subscriptions', () => {
     expect(statistics.find(({ name }) => name === 'failing')!.delayed).toBeLessThan(40);
   });
 
+  it('an id with half a surrogate pair stops no other event', async () => {
+    const seen: string[] = [];
+    const { settled } = await runFanOut(test, [aSubscription('s', ({ subject }) => void seen.push(subject))]);
+
+    await appendEvents(
+      test.redis,
+      test.keys,
+      ['r1', '\ud83d', 'r2'].map((record) => changeEvent({ record, sequence: 1 })),
+    );
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen.toSorted()).toEqual(['r1', 'r2', '\ud83d']);
+  });
+
   it('each begins at its own `start`', async () => {
     const seen: string[] = [];
     const note: Subscription['handle'] = ({ data }, { subscription }) =>

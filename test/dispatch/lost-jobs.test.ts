@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { LostJobs } from '../../src/dispatch/lost-jobs.js';
-import type { JobData, RecordGate } from '../../src/dispatch/ports.js';
+import type { JobData, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, HandleBatch, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -116,7 +116,8 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     await eventually(async () => expect(await queue.getActiveCount()).toBe(1));
     const [lost, other] = ['r2', 'r3'].map((record) => changeEvent({ record, sequence: 1 }));
     await put([lost!, other!], 2);
-    await queue.remove(lost!.id);
+    const removed = (await queue.getWaiting()).find(({ id = '' }) => id.startsWith(lost!.id));
+    await removed?.remove();
     // The list of active jobs is gone too; the job that runs has its lock.
     await del('active');
     await eventually(() => expect(warnings).toHaveLength(1));
@@ -139,6 +140,7 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
       await lost.check([aSubscription('s', () => undefined, { order })], () => undefined);
       return await queue.getWaitingCount();
     };
+    expect(await waitingAfterCheck()).toBe(1);
     expect(await waitingAfterCheck()).toBe(1);
     await queue.drain();
     expect(await waitingAfterCheck()).toBe(0);
@@ -167,10 +169,43 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     expect(order === 'none' ? lines.toSorted() : lines).toEqual(['1', '2', 'replayed 1', 'replayed 2']);
   });
 
+  // As after Redis went back: BullMQ has completed the job, and would ignore another one with its id.
+  it.each(['completed', 'failed'])('lost jobs: that of a head is %s, and is replaced', async (state) => {
+    const seen: number[] = [];
+    let fails = state === 'failed';
+    const handle: Handle = ({ data }) => {
+      if (fails) throw new Error('no luck');
+      seen.push(data.sequence);
+    };
+    const retry = { attempts: 1, delayMs: 1, maxDelayMs: 1 };
+    const { append, queue, pending, warnings } = await fanOut(handle, { order, retry, start: 'now' });
+    await append(1);
+    const [job] = await eventually(async () => {
+      const jobs = await queue.getJobs([state === 'failed' ? 'failed' : 'completed']);
+      expect(jobs).toHaveLength(1);
+      return jobs;
+    });
+    fails = false;
+    seen.length = 0;
+    const entry = { id: job!.id!, logId: job!.data.logId, atMs: 1, kind: 'logged' as const, type: job!.name };
+    const back: NewEntry = { ...entry, group: job!.data.group, mark: '0-1' };
+    await new RedisRecordGate(test.redis, test.keys).enter('s', {
+      workspace: WORKSPACE,
+      source: 'back',
+      readAt: null,
+      entries: [back],
+    });
+    await append(2);
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(seen.toSorted()).toEqual([1, 2]);
+    expect(warnings).toEqual([expect.stringMatching(/^1 .*added again/)]);
+  });
+
   it('lost jobs: those of a paused queue are not lost', async () => {
     const { put, queue, severalChecks, warnings } = await fanOut(() => undefined, { order });
     await put(someEvents(), order === 'none' ? 18 : 6);
-    const jobs = async () => (await queue.getJobs(['waiting'])).map(({ id, data }) => `${id} ${data.addition}`);
+    const jobs = async () => (await queue.getJobs(['waiting'])).map(({ id, timestamp }) => `${id} ${timestamp}`);
     const before = await jobs();
     await severalChecks();
     expect({ jobs: await jobs(), warnings }).toEqual({ jobs: before, warnings: [] });

@@ -73,6 +73,25 @@ describe('shared log', () => {
     expect(await shared.read('0', 10)).toHaveLength(4);
   });
 
+  it('few events are kept when they are large: a reader that is behind them reads the log', async () => {
+    const [first = ''] = await append(1);
+    const { shared, reads } = follow();
+    await eventually(async () => {
+      reads.count = 0;
+      await shared.read(first, 10);
+      expect(reads.count).toBe(0);
+    });
+    const large = [2, 3, 4, 5].map((sequence) => changeEvent({ record: 'r1', sequence, weight: 4_000_000 }));
+    const [second = ''] = await appendEvents(test.redis, test.keys, large);
+    await shared.waitAfter(second, never);
+
+    await eventually(async () => {
+      reads.count = 0;
+      expect(await shared.read(first, 10)).toHaveLength(4);
+      expect(reads.count).toBe(1);
+    });
+  });
+
   it('a failed read is repeated', async () => {
     await append(1);
     const { shared, reads } = follow();

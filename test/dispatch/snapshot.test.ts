@@ -148,6 +148,30 @@ describe('snapshot', { timeout: 600_000 }, () => {
     expect(Object.fromEntries(received)).toEqual({ p1: ['snapshot 0'] });
   });
 
+  it('a subscription that was removed, lost its offset and came back gets it again, and then the changes', async () => {
+    const records = recordNames(30);
+    const list = new StoredList(test);
+    await list.baseline(records);
+    const first = listener();
+    const former = await runFanOut(test, [first.subscription]);
+    await eventually(() => expect(first.received.size).toBe(30));
+    await former.settled();
+    await former.dispatcher.apply([]);
+    await former.pool.apply([]);
+    // As the retention of the log does after seven days. The finished task is still there.
+    await test.redis.hdel(test.keys.offsets(WORKSPACE), 's');
+    const [changed = ''] = records;
+    await list.change(changed);
+
+    const { received, subscription } = listener();
+    const { settled } = await runFanOut(test, [subscription]);
+    await eventually(() => expect(received.size).toBe(30));
+    await list.change(changed);
+    await settled();
+
+    expect(wrongRecords(received, list.sequences)).toEqual([]);
+  });
+
   it('a list without images is logged, and its changes are sent', async () => {
     const people = new StoredList(test, 'people');
     await people.baseline(['p1']);

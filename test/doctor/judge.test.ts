@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judgeApi, type ApiFacts, type ListAnswer } from '../../src/doctor/api.js';
+import { judgeAddress, judgeApi, type ApiFacts, type ListAnswer } from '../../src/doctor/api.js';
 import type { Finding } from '../../src/doctor/finding.js';
 import { judgeRedis } from '../../src/doctor/redis.js';
-import { judgeDisk, judgeFeed } from '../../src/doctor/surroundings.js';
+import { judgeDisk, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
 
 /** Those that are not in order. */
 const wrong = (findings: readonly Finding[]) =>
@@ -68,7 +68,32 @@ describe('doctor: the API', () => {
   });
 });
 
+describe('doctor: the address of the API', () => {
+  it.each([
+    ['http://crm.example/api', 1],
+    ['http://203.0.113.7/api', 0],
+    ['http://198.41.0.4/api', 1],
+    ['http://[2606:4700::1111]', 1],
+    ['https://crm.example/api', 0],
+    ['http://127.0.0.1:4000', 0],
+    ['http://[::1]:4000', 0],
+    ['http://localhost:4000', 0],
+    ['http://10.1.2.3', 0],
+    ['http://crm:8080', 0],
+    ['http://crm.internal', 0],
+  ])('%s has %i warnings', (baseUrl, count) => {
+    const found = judgeAddress('acme', baseUrl).map(({ result, check, todo }) => [result, check, todo]);
+    expect(found).toEqual(Array(count).fill(['warning', 'acme: baseUrl', 'Use https in baseUrl.']));
+  });
+});
+
 describe('doctor: disk and feed', () => {
+  it('the remedy of a handler is shown instead of the one for addresses', () => {
+    const reached = { subscription: 'mirror', place: 'db:5432', ms: 1, problem: 'no' };
+    expect(judgeEndpoint({ ...reached, remedy: 'Start it.' }).todo).toBe('Start it.');
+    expect(judgeEndpoint(reached).todo).toContain('webhook test mirror');
+  });
+
   it('a disk that is nearly full, and one that is full', () => {
     expect(judgeDisk('/state', 5e9).result).toBe('ok');
     expect(judgeDisk('/state', 5e8).result).toBe('warning');

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePattern, compileTypePattern } from '../../src/events/pattern.js';
 
@@ -15,7 +16,36 @@ describe('pattern', () => {
   ])('pattern: %s matches %j: %s', (pattern, text, expected) => {
     expect(compilePattern(pattern)(text)).toBe(expected);
   });
+
+  it('pattern: agrees with a definition that tries every place', () => {
+    const text = (characters: string): fc.Arbitrary<string> =>
+      fc.string({ unit: fc.constantFrom(...characters.split('')), maxLength: 8 });
+    fc.assert(
+      fc.property(text('ab*'), text('ab'), (pattern, given) => {
+        expect(compilePattern(pattern)(given)).toBe(isMatch(pattern, given));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  // A regular expression takes minutes for the first of these and years for the others.
+  it.each([
+    ['*@*.example.com', '@'.repeat(1_000_000)],
+    ['*a*a*a*a*b', 'a'.repeat(1_000_000)],
+    ['*ab*ab*ab*ab*ac', 'ab'.repeat(500_000)],
+  ])('pattern: %s takes time in proportion to a text of 1 MB', (pattern, text) => {
+    const startedAt = performance.now();
+    expect(compilePattern(pattern)(text)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
 });
+
+/** The definition: `*` stands for nothing, or for one more character. */
+function isMatch(pattern: string, text: string): boolean {
+  if (pattern === '') return text === '';
+  if (pattern[0] === '*') return isMatch(pattern.slice(1), text) || (text !== '' && isMatch(pattern, text.slice(1)));
+  return text[0] === pattern[0] && isMatch(pattern.slice(1), text.slice(1));
+}
 
 describe('event type pattern', () => {
   it.each([

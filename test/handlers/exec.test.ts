@@ -78,6 +78,21 @@ describe('exec: a program', () => {
     });
   });
 
+  it('exec: of the environment of this process, a program gets what it needs to start and no secrets', async () => {
+    const write = `require('fs').writeFileSync('seen.json', JSON.stringify(Object.keys(process.env)))`;
+    const secrets = ['CRM_TOKEN', 'REDIS_URL', 'HOOK_SECRET', 'CHANGEFEED_OPERATE_TOKEN', 'PATH_TOKEN', 'MY_HOME'];
+    const needed = ['HOME', 'LANG', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TMPDIR', 'TZ', 'USER'];
+    const env = Object.fromEntries([...secrets, ...needed].map((name) => [name, 'x']));
+    const own = { name: 'sync', command: node, args: ['-e', write], cwd: folder, env: { MY_MODE: 'own' } };
+    const context = handlerContext({ traceparent: '00-1' });
+    await createExec(execSchema.parse(own), { env }).handle(sampleEvent(), context);
+    const seen = JSON.parse(await readFile(join(folder, 'seen.json'), 'utf8')) as string[];
+    expect(seen.filter((name) => !name.startsWith('CHANGEFEED_')).toSorted()).toEqual(
+      [...needed, 'MY_MODE', 'TRACEPARENT'].toSorted(),
+    );
+    expect(seen).not.toContain('CHANGEFEED_OPERATE_TOKEN');
+  });
+
   it('exec: a program may succeed without reading its input', async () => {
     const event = sampleEvent();
     const large = { ...event, data: { ...event.data, after: { id: event.subject, 이름: '가'.repeat(2_000_000) } } };
@@ -264,7 +279,7 @@ describe('exec options', () => {
     [
       'arguments as one text',
       { command: 'sh', args: '-c x' },
-      'args of exec "sync": found "-c x"; allowed: an array of texts, one per argument.',
+      'args of exec "sync": found a string of 4 characters; allowed: an array of texts, one per argument.',
     ],
     [
       'a variable that is no text, without showing the others',

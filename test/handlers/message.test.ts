@@ -7,6 +7,7 @@ import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../src/handle
 import { handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
 
 const startReceiver = useReceivers();
+const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
 
 async function deliver(options: Partial<MessageOptions> & { url: string }, event = sampleEvent()): Promise<void> {
   const subscription = message({ name: 'chat', allowHosts: ['127.0.0.1'], ...options });
@@ -53,6 +54,7 @@ describe('a message', () => {
       'application/json; charset=utf-8',
     ]);
     expect(JSON.parse(one?.body ?? '')).toEqual({
+      ...NO_PREVIEWS,
       text: '*가상인* – person updated\n• 담당자: 담당A → 담당B\n• 딜 개수: – → 2',
     });
   });
@@ -62,11 +64,12 @@ describe('a message', () => {
     await deliver({
       url: receiver.url,
       template: '{{after.이름}}',
-      payload: { channel: '#sales', unfurl_links: false },
+      payload: { channel: '#sales', unfurl_links: true },
     });
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
       channel: '#sales',
-      unfurl_links: false,
+      unfurl_links: true,
+      unfurl_media: false,
       text: '가상인 "둘" 100%',
     });
   });
@@ -75,6 +78,7 @@ describe('a message', () => {
     const receiver = await startReceiver();
     await deliver({ url: receiver.url, template: '{{after.없음}}' }, eventWith({ after: { id: 'p1' } }));
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
+      ...NO_PREVIEWS,
       text: '0198f0aa-1c00-7a10-8f01-00000000a001 – crm.person.updated',
     });
   });
@@ -154,6 +158,25 @@ describe('a template', () => {
     expect(render(source, event)).toBe(text);
   });
 
+  it.each([
+    ['a notification', '@channel @everyone, @김부장', '@\u200bchannel @\u200beveryone, @\u200b김부장'],
+    ['one within a word', 'a@everyone', 'a@\u200beveryone'],
+    ['an e-mail address, which stays', 'kim.lee@example.com', 'kim.lee@example.com'],
+    ['a disguised link', '[Reset](http://phish.example)', '[Reset]\u200b(http://phish.example)'],
+    ['a link by name', '[Reset][1]\n[1]: http://phish.example', '[Reset]\u200b[1]\n[1]\u200b: http://phish.example'],
+    ['an address, which shows where it leads', 'https://a.example/b_c?d=1_2', 'https://a.example/b_c?d=1_2'],
+    ['brackets, which stay', '[긴급] 삼성전자(주)', '[긴급] 삼성전자(주)'],
+    ['formatting', '*a* _b_ ~c~ `d` snake_case', '∗a∗ ＿b＿ ∼c∼ ˋdˋ snake_case'],
+    ['control characters and directions', '\u001b[2Ja\u202eb\u2066c\u0007', '[2Jabc'],
+  ])('message template: a value has no effect on the chat: %s', (_what, value, text) => {
+    expect(render('{{after.메모}}', eventWith({ after: { id: 'p1', 메모: value } }))).toBe(text);
+  });
+
+  it('message template: a line break in the name of a field begins no line', () => {
+    const changes = [{ field: '메모\n• 금액: 1 → 2', before: 'a\nb', after: 'c' }];
+    expect(render('{{changes}}', eventWith({ changes }))).toBe('• 메모 • 금액: 1 → 2: a b → c');
+  });
+
   it('message template: finds a field in any Unicode composition', () => {
     expect(render(`{{after.${'담당자'.normalize('NFD')}}}`, event)).toBe('담당A');
   });
@@ -170,6 +193,13 @@ describe('a template', () => {
   ])('message template: the title of a todo is %s', (_what, fields, title) => {
     const event = eventWith({ before: null, after: { id: 't', ...fields }, changes: [] }, 'crm.todo.created');
     expect(render('{{title}}', event)).toBe(title);
+  });
+
+  it('message template: a long run of spaces in the name of a field does not stop the process', () => {
+    const changes = Array.from({ length: 10 }, () => ({ field: `a${' '.repeat(100_000)}b`, before: 1, after: 2 }));
+    const startedAt = performance.now();
+    render('{{changes}}', eventWith({ changes }));
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it('message template: limits values, changes and the whole text without cutting a character', () => {

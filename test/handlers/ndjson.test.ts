@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -36,6 +36,45 @@ describe('ndjson: a file', () => {
     await send(subscription, 'a');
     await subscription.close?.();
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(sampleEvent('a'));
+  });
+
+  it('ndjson: only the owner can read what it creates, whatever the umask', async () => {
+    const umask = process.umask(0);
+    try {
+      const path = join(folder, 'made/events.ndjson');
+      const subscription = ndjson({ name: 'out', path });
+      await send(subscription, 'a');
+      await subscription.close?.();
+      const modes = await Promise.all([path, join(folder, 'made')].map(async (one) => (await stat(one)).mode & 0o777));
+      expect(modes).toEqual([0o600, 0o700]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('ndjson: what keeps it from writing is seen before the first event', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await symlink(join(folder, 'file'), join(folder, 'link'));
+    const reasonOf = (path: string): string | undefined =>
+      ndjson({ name: 'out', path: join(folder, path) })
+        .obstacle?.()
+        ?.reason.replace(`${folder}/`, '');
+    expect(reasonOf('made/here/events.ndjson')).toBeUndefined();
+    expect(reasonOf('file')).toBeUndefined();
+    expect(reasonOf('link')).toBe('link is a symbolic link');
+    expect(reasonOf('.')).toMatch(/ is a folder$/);
+    expect(reasonOf('file/events.ndjson')).toBe('file is not a folder');
+    expect(ndjson({ name: 'out' }).obstacle).toBeUndefined();
+    expect(await readdir(folder)).toEqual(['file', 'link']);
+  });
+
+  it('ndjson: does not write through a symbolic link', async () => {
+    const [target, path] = [join(folder, 'target'), join(folder, 'events.ndjson')];
+    await symlink(target, path);
+    await expect(send(ndjson({ name: 'out', path }), 'a')).rejects.toMatchObject({
+      message: `Ndjson "out": could not write to ${path}: it is a symbolic link. Set path to the file itself.`,
+    });
+    expect(await readdir(folder)).toEqual(['events.ndjson']);
   });
 
   it('ndjson: writes a batch in order', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { handlerContext } from '../support/handler-fixtures.js';
 import { at, send, step, useMirrors } from '../support/mirror.js';
 
-const { absent, admin, mirror, rows, table } = await useMirrors();
+const { absent, admin, mirror, rows, table, url } = await useMirrors();
 
 describe.skipIf(absent !== null)('postgres handler', () => {
   it('postgres handler: creates the table and keeps one row per record with its current contents', async () => {
@@ -82,6 +82,19 @@ describe.skipIf(absent !== null)('postgres handler', () => {
   });
 });
 
+describe.skipIf(absent !== null)('postgres reach', () => {
+  it('postgres reach: connects, and says what to do where it cannot', async () => {
+    const reached = await mirror().reach?.();
+    expect(reached).toMatchObject({ subscription: 'mirror', problem: null });
+    const other = new URL(url);
+    other.pathname = '/no_such_database';
+    expect(await mirror({ url: other.href }).reach?.()).toMatchObject({
+      problem: expect.stringMatching(/^Postgres "mirror": .*\/no_such_database: .*\(SQLSTATE 3D000\)\.$/) as string,
+      remedy: 'Create the database first.',
+    });
+  });
+});
+
 describe.skipIf(absent !== null)('postgres order', () => {
   it('postgres order: late and repeated events leave the row of the newest one', async () => {
     const subscription = mirror();
@@ -117,6 +130,17 @@ describe.skipIf(absent !== null)('postgres order', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('postgres order: of two events with one sequence, the row is that of the one observed later', async () => {
+    const subscription = mirror();
+    // The first was among the last writes of a Redis that failed; its replica gave out the sequence again.
+    const lost = step({ after: { v: 'before' }, sequence: 8, observed: 0 });
+    const found = step({ after: { v: 'after' }, sequence: 8, observed: 15 });
+    await send(subscription, lost, found, lost);
+    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 'after' }, sequence: '8' }]);
+    await send(subscription, step({ verb: 'deleted', sequence: 8, observed: 16 }), found);
+    expect(await rows('data, sequence, deleted')).toEqual([{ data: null, sequence: '8', deleted: true }]);
   });
 
   it('postgres order: a smaller sequence observed a minute later is a new count, after the state was lost', async () => {

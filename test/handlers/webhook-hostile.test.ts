@@ -2,14 +2,20 @@
  * Hostile receivers and names, met by the handlers as a user runs them, in front of a socket that really listens and
  * counts. What it counts is connections, not requests: nothing may reach it, not even a greeting.
  */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { createMessage } from '../../src/handlers/message/message.js';
 import { messageSchema } from '../../src/handlers/message/options.js';
 import type { Resolve } from '../../src/handlers/http/guard.js';
 import { webhookSchema } from '../../src/handlers/webhook/options.js';
 import { createWebhook } from '../../src/handlers/webhook/webhook.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { eventually } from '../support/eventually.js';
 import { handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -56,6 +62,35 @@ async function attempt(subscription: Subscription): Promise<{ code?: unknown } |
   }
 }
 
+async function drip(response: ServerResponse): Promise<void> {
+  while (!response.destroyed) {
+    response.write('ok');
+    await systemClock.sleep(50);
+  }
+}
+
+/** Answers at once with a status, and then with two bytes of the body from time to time, for ever. */
+async function startDripping(status: number): Promise<{ url: string; open: () => Promise<number>; cut: () => number }> {
+  let cut = 0;
+  const server = createServer((_request, response) => {
+    response.writeHead(status);
+    response.once('close', () => (cut += 1));
+    void drip(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const connections = promisify(server.getConnections.bind(server));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    open: () => connections(),
+    cut: () => cut,
+  };
+}
+
 const open: Subscription[] = [];
 afterEach(async () => {
   for (const subscription of open.splice(0)) await subscription.close?.();
@@ -66,6 +101,29 @@ function using(build: Build, sender: Sender): Subscription {
   open.push(subscription);
   return subscription;
 }
+
+describe.each(KINDS)('an answer without end, given to %s', (_kind, build) => {
+  const resolve = answering(['127.0.0.1']);
+
+  it.each([
+    [200, 'delivered'],
+    [500, { code: 'CF_DELIVERY_REFUSED' }],
+  ])(
+    'webhook answer: after status %i its body is read for a second, then the connection is closed',
+    async (...given) => {
+      const [status, outcome] = given;
+      const { url, open, cut } = await startDripping(status);
+      const subscription = using(build, { url, allowHosts: ['127.0.0.1'], resolve });
+      expect(await Promise.all(Array.from({ length: 5 }, () => attempt(subscription)))).toEqual(
+        Array.from({ length: 5 }, () => outcome),
+      );
+      // The control: they were open.
+      await eventually(async () => expect({ cut: cut(), open: await open() }).toEqual({ cut: 5, open: 0 }), {
+        timeoutMs: 10_000,
+      });
+    },
+  );
+});
 
 describe.each(KINDS)('a name with an internal address, given to %s', (_kind, build) => {
   const reachable: [string, string][] = [

@@ -51,6 +51,16 @@ describe('where', () => {
     expect(holds(where)).toBe(expected);
   });
 
+  // In quadratic time, the first takes minutes and the second seconds.
+  it.each<[string, Conditions, object]>([
+    ['a text of 1 MB', { 'after.메모': { matches: '*@*.example.com*' } }, { 메모: '@'.repeat(1_000_000) }],
+    ['a path of 200,000 dots', { [`after.${'a.'.repeat(200_000)}b`]: 1 }, { a: { a: 2 } }],
+  ])('where: %s does not stop the process', (_what, where, fields) => {
+    const startedAt = performance.now();
+    expect(compileWhere(where)({ ...base, data: { ...base.data, after: { id: 'r1', ...fields } } })).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
   it('where: conditions that can never hold are refused', () => {
     const made = (where: unknown) => () => defineHandler({ name: 'a', where: where as Conditions, handle() {} });
     for (const where of [{ 'aftr.유형': 1 }, { 'after.유형': { equals: 1 } }, { 'after.유형': {} }, 'after', 3]) {

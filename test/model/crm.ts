@@ -125,6 +125,7 @@ function sandboxOf({ list, seed, size, rendering, apiFaults, churn }: Scenario, 
     seed,
     limit: null,
     clock: time.forWorld,
+    start: Date.UTC(2026, 0, 1),
     journalKeep: 1_000_000,
     behaviour: {
       ...rendering,

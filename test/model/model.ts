@@ -119,5 +119,5 @@ async function deleteWorkspace(redis: Redis, keys: Keys, workspace: string, list
   const ofList = [keys.records, keys.lease, keys.sweep, keys.walk, keys.members, keys.aimed].map((key) =>
     key(workspace, list),
   );
-  await redis.unlink(keys.log(workspace), keys.fence(workspace), ...ofList);
+  await redis.unlink(keys.log(workspace), ...ofList);
 }

@@ -1,6 +1,7 @@
 /** A run as plain data, which can be shrunk: the world, its rendering, the configuration, and the steps. */
 import fc from 'fast-check';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import type { RemovalRules } from '../../src/detect/removal.js';
 import type { Behaviour, ScheduledFault } from '../../src/sandbox/faults/behaviour.js';
 import type { ProcessFault } from './fault-schedule.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';
@@ -37,7 +38,7 @@ export interface ModelConfig {
   rules: RuleSetName;
   images: boolean;
   baseline: 'quiet' | 'emit' | 'since';
-  removals: { confirm: number; maxShare: number; maxCount: number };
+  removals: RemovalRules;
   creations: { maxShare: number; maxCount: number };
 }
 
@@ -177,6 +178,7 @@ const config: fc.Arbitrary<ModelConfig> = fc.record({
   baseline: fc.constantFrom('quiet', 'quiet', 'quiet', 'emit', 'since'),
   removals: fc.record({
     confirm: fc.constantFrom(2, 2, 1, 3),
+    afterMs: fc.constantFrom(0, 30_000),
     maxShare: fc.constantFrom(0.2, 0.5),
     maxCount: fc.constantFrom(10, 1, 3),
   }),

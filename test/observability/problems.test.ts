@@ -14,6 +14,9 @@ import {
 const found = (more: Parameters<typeof problemsWith>[0]): string[] =>
   problemsWith(more).map(({ severity, kind, subject }) => `${severity} ${kind} ${subject}`);
 
+const A_MINUTE_AGO = '2026-03-01T09:09:00.000Z';
+const failingLoop = (since: string) => ({ loop: 'dispatch acme to ops', since, at: AT, error: 'URI malformed' });
+
 describe('problems', () => {
   it.each([
     ['none when all is well', {}, []],
@@ -38,6 +41,16 @@ describe('problems', () => {
       'a stalled loop',
       { processes: [process(ALL.roles, { stalled: [{ loop: 'poll acme people', since: EARLIER }] })] },
       ['error loop.stalled loop:poll acme people'],
+    ],
+    [
+      'a loop whose turns have failed for longer than a minute',
+      { processes: [process(ALL.roles, { failing: [failingLoop(EARLIER)] })] },
+      ['error loop.failing loop:dispatch acme to ops'],
+    ],
+    [
+      'no loop of which one turn has failed, or whose last failure is long ago',
+      { processes: [process(ALL.roles, { failing: [failingLoop(AT), { ...failingLoop(EARLIER), at: EARLIER }] })] },
+      [],
     ],
     ['a list that is late', { lists: [list({ late: true })] }, ['error list.late list:people']],
     [
@@ -83,8 +96,43 @@ describe('problems', () => {
     ],
     [
       'a subscription whose attempts have failed for a while',
-      { subscriptions: [subscription({ failingSince: EARLIER }), subscription({ name: 'new', failingSince: AT })] },
+      {
+        subscriptions: [
+          subscription({ failingSince: A_MINUTE_AGO, failures: 2 }),
+          subscription({ name: 'new', failingSince: AT, failures: 2 }),
+          subscription({ name: 'once', failingSince: A_MINUTE_AGO, failures: 1 }),
+        ],
+      },
       ['warning subscription.failing subscription:ops'],
+    ],
+    [
+      'as an error: a subscription whose attempts have failed for ten minutes, and one with many new dead letters',
+      {
+        subscriptions: [
+          subscription({ failingSince: EARLIER, failures: 2 }),
+          subscription({ name: 'dying', manyDead: true }),
+        ],
+      },
+      ['error subscription.failing subscription:ops', 'error subscription.failing subscription:dying'],
+    ],
+    [
+      'events that wait although nothing keeps them back',
+      { subscriptions: [subscription({ stalled: { since: EARLIER, where: 'jobless' } })] },
+      ['error subscription.stalled subscription:ops'],
+    ],
+    [
+      'only that it is disabled of a disabled subscription',
+      {
+        subscriptions: [
+          subscription({
+            disabled: { at: EARLIER, reason: 'moved', missing: false },
+            failingSince: EARLIER,
+            failures: 9,
+            manyDead: true,
+          }),
+        ],
+      },
+      ['error subscription.disabled subscription:ops'],
     ],
     [
       'errors before warnings',
@@ -103,6 +151,23 @@ describe('problems', () => {
     ],
   ] as const)('problems: %s', (_what, given, expected) => {
     expect(found(given as Parameters<typeof found>[0])).toEqual(expected);
+  });
+
+  it('problems: a failing subscription and a failing loop name the last error', () => {
+    const [loop, ops] = problemsWith({
+      processes: [process(ALL.roles, { failing: [failingLoop(EARLIER)] })],
+      subscriptions: [
+        subscription({
+          failingSince: A_MINUTE_AGO,
+          failures: 7,
+          lastError: { workspace: 'acme', message: 'It answered 500.' },
+        }),
+      ],
+    });
+    expect(loop!.message).toContain('Last error: URI malformed.');
+    expect(ops!.message).toBe(
+      `Subscription "ops": all 7 attempts since ${A_MINUTE_AGO} have failed. Last error: It answered 500. Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ops).`,
+    );
   });
 
   it('problems: a reason without a full stop gets one', () => {

@@ -26,12 +26,18 @@ interface Service {
   secrets?: string[];
   profiles?: string[];
   stop_grace_period?: string;
+  networks?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
+  pids_limit?: number;
+  mem_limit?: string;
   depends_on?: Record<string, { condition: string }>;
 }
 interface Compose {
   services: Record<string, Service>;
   secrets: Record<string, { environment: string }>;
   volumes: Record<string, null>;
+  networks: Record<string, { internal: boolean }>;
 }
 interface Probe {
   httpGet: { path: string; port: string };
@@ -59,7 +65,7 @@ interface Kubernetes {
   };
 }
 
-const compose = parse(await read('docker-compose.yml')) as Compose;
+const compose = parse(await read('docker-compose.yml'), { merge: true }) as Compose;
 const roles = parse(await read('ops/compose.roles.yml'), { merge: true }) as Compose;
 const unit = await read('ops/changefeed.service');
 const dockerfile = await read('Dockerfile');
@@ -74,6 +80,7 @@ const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/app/http.ts')
 /** The environment of the service in docker-compose.yml with values for the variables that a person sets. */
 const environment = {
   ...compose.services['changefeed']!.environment,
+  REDIS_URL: compose.services['changefeed']!.environment!['REDIS_URL']!.replace('${REDIS_PASSWORD}', 'redis-password'),
   CHANGEFEED_BASE_URL: 'https://crm.example/api',
   CHANGEFEED_TOKEN: 'a-token',
   CHANGEFEED_READ_TOKEN: '0123456789abcdef',
@@ -167,6 +174,48 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
         .filter((name) => name !== 'LOG_LEVEL')
         .toSorted(),
     );
+  });
+
+  it('deployment: the configuration of the containers prints no contents of records', async () => {
+    const { subscriptions } = JSON.parse(await read('ops/container.config.json')) as {
+      subscriptions: { handler: string; on: string[] }[];
+    };
+    expect(subscriptions.map(({ handler, on }) => [handler, on])).toEqual([['ndjson', ['changefeed.*']]]);
+  });
+
+  it('deployment: no password has a default, and only Changefeed reaches Redis, which asks for one', async () => {
+    const services = { ...roles.services, ...compose.services };
+    const { redis, grafana } = compose.services;
+    const required = /^\$\{\w+:\?.+\}$/;
+    expect(grafana!.environment!['GF_SECURITY_ADMIN_PASSWORD']).toMatch(required);
+    expect(redis!.command![redis!.command!.indexOf('--requirepass') + 1]).toMatch(required);
+    expect(redis!.environment).toEqual({ REDISCLI_AUTH: '${REDIS_PASSWORD}' });
+    expect(redis!.ports).toBeUndefined();
+    expect(compose.networks).toEqual({ backend: { internal: true } });
+    const reach = Object.entries(services).filter(([, { networks }]) => networks?.includes('backend'));
+    expect(reach.map(([name]) => name).toSorted()).toEqual(['changefeed', 'dispatch', 'handle', 'redis']);
+    expect(redis!.networks).toEqual(['backend']);
+    const asked = [...(await read('docs/guides/deploy.md')).matchAll(/^(\w+)=…$/gm)].map(([, name]) => name);
+    const variables = [...(await read('docker-compose.yml')).matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    expect(asked).toEqual(expect.arrayContaining(variables.filter((name) => name !== 'CHANGEFEED_BASE_URL')));
+  });
+
+  it('deployment: every container is restricted and limited', () => {
+    const all = [...Object.values(compose.services), roles.services['dispatch']!, roles.services['handle']!];
+    expect(all).toHaveLength(6);
+    for (const service of all) {
+      expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'], pids_limit: 200 });
+      expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+    }
+  });
+
+  it('deployment: the image has the locked version of pg', async () => {
+    const { packages } = JSON.parse(await read('package-lock.json')) as {
+      packages: Record<string, { version: string }>;
+    };
+    const { peerDependencies } = JSON.parse(await read('package.json')) as { peerDependencies: Record<string, string> };
+    expect(peerDependencies['pg']).toBe(`^${packages['node_modules/pg']!.version}`);
+    expect(dockerfile).toContain(`"pg@$(node -p "require('./package.json').peerDependencies.pg.replace('^', '')")"`);
   });
 
   it('deployment: every supervisor waits longer than a stop takes', () => {

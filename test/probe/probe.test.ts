@@ -150,19 +150,6 @@ describe('probe fields', () => {
 });
 
 describe('probe traffic', () => {
-  test.each([
-    ['none', { etag: false, lastModified: false, notModified: null }],
-    ['etag', { etag: true, lastModified: false, notModified: true }],
-    ['both', { etag: true, lastModified: true, notModified: true }],
-  ] as const)('validators: "%s"', async (validators, found) => {
-    expect((await people({ validators })).validators).toEqual(found);
-  });
-
-  test('an ETag that never matches is no use', async () => {
-    const list = await people({ validators: 'etag', sequence: 'reordered' });
-    expect(list.validators).toEqual({ etag: true, lastModified: false, notModified: false });
-  });
-
   test('latency is what the client waits', async () => {
     expect((await people({ latencyMs: 60 })).latency.p50).toBeGreaterThanOrEqual(55);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock, type Clock } from '../../src/runtime/clock.js';
+import { isoTime, systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { runLoop, type LoopOptions } from '../../src/runtime/loop.js';
+import { runLoop, type LoopBoard, type LoopOptions } from '../../src/runtime/loop.js';
 
 /** A clock that records each sleep and ends it at once. */
 function recordingClock(): { clock: Clock; waits: number[] } {
@@ -90,6 +90,33 @@ describe('loop', () => {
     ]);
   });
 
+  it('loop: a loop whose turns fail is on the board with its last error, until a turn succeeds or the loop ends', async () => {
+    const { clock, waits } = recordingClock();
+    const at = isoTime(0);
+    const stop = new AbortController();
+    const loops: LoopBoard = new Map();
+    const shown: unknown[] = [];
+    const script = ['no luck', 'worse', 'fine', 'no luck', 'stop'];
+    await runLoop({
+      name: 'test',
+      signal: stop.signal,
+      log: silentLog,
+      clock,
+      loops,
+      async run() {
+        shown.push(loops.get('test') ?? null);
+        const next = script.shift();
+        if (next === 'stop') stop.abort();
+        if (next !== 'fine') throw new Error(next);
+        return Promise.resolve(1);
+      },
+    });
+    const failed = (error: string): object => ({ since: at, failed: { at, error } });
+    expect(shown).toEqual([null, failed('no luck'), failed('worse'), null, failed('no luck')]);
+    expect(waits).toHaveLength(4);
+    expect([...loops]).toEqual([]);
+  });
+
   it('loop: an error of a turn after the loop was aborted is not logged', async () => {
     const stop = new AbortController();
     const reported: object[] = [];
@@ -115,7 +142,7 @@ describe('loop watchdog', () => {
   it('loop watchdog: a turn without a sign of life is logged and aborted, and the next turn starts', async () => {
     const stop = new AbortController();
     const reported: object[] = [];
-    const loops = new Map<string, string>();
+    const loops: LoopBoard = new Map();
     const aborted: unknown[] = [];
     let shown: string[] = [];
     let turns = 0;

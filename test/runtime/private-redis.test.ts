@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +59,8 @@ async function withRedis<T>(url: string, query: (redis: Redis) => Promise<T>): P
   }
 }
 
+const pidOf = (url: string): Promise<number> =>
+  withRedis(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
 const isAnswering = (url: string): Promise<boolean> =>
   withRedis(url, (redis) => redis.ping()).then(
     () => true,
@@ -74,6 +85,35 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(await withRedis(redis.url, (ours) => ours.config('GET', 'bind'))).toEqual(['bind', '127.0.0.1']);
     expect(statSync(join(stateDir, 'redis.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(stateDir, 'redis')).mode & 0o777).toBe(0o700);
+  });
+
+  it('private Redis: its files are private whatever the umask, and nothing is written through a link', async () => {
+    const umask = process.umask(0);
+    try {
+      writeFileSync(join(stateDir, 'victim'), 'mine');
+      symlinkSync(join(stateDir, 'victim'), join(stateDir, 'redis.json.next'));
+      chmodSync(stateDir, 0o777);
+      const redis = await open();
+      await withRedis(redis.url, (ours) => ours.set('a', 'b'));
+      const aof = join(stateDir, 'redis', 'appendonlydir');
+      const modes = readdirSync(aof).map((name) => statSync(join(aof, name)).mode & 0o077);
+      expect(modes.length).toBeGreaterThan(0);
+      expect(modes.filter((mode) => mode !== 0)).toEqual([]);
+      expect(statSync(stateDir).mode & 0o777).toBe(0o755);
+      expect(readFileSync(join(stateDir, 'victim'), 'utf8')).toBe('mine');
+      expect(process.umask(0)).toBe(0);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('private Redis: a folder in which everyone may write is refused', async () => {
+    chmodSync(stateDir, 0o1777);
+    await expect(open()).rejects.toMatchObject({
+      code: 'CF_REDIS_MISSING',
+      message: expect.stringContaining('everyone may write. Set CHANGEFEED_STATE_DIR') as string,
+    });
+    expect(readdirSync(stateDir)).toEqual([]);
   });
 
   it('private Redis: its password is not on its command line', async () => {
@@ -107,13 +147,12 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
   it('private Redis: is started again at the same address when it ends while it is in use', async () => {
     const { url } = await open();
     await withRedis(url, (redis) => redis.set('kept', 'yes'));
-    const pid = await withRedis(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
+    const pid = await pidOf(url);
     // The append-only file is flushed once a second; this test does not cover the loss of the last second.
     await withRedis(url, (redis) => redis.call('WAITAOF', '1', '0', '0').catch(() => redis.bgrewriteaof()));
     process.kill(pid, 'SIGTERM');
     await eventually(async () => {
-      const now = await withRedis(url, (redis) => redis.info('server'));
-      expect(Number(/process_id:(\d+)/.exec(now)?.[1])).not.toBe(pid);
+      expect(await pidOf(url)).not.toBe(pid);
     });
     expect(await withRedis(url, (redis) => redis.get('kept'))).toBe('yes');
   });
@@ -130,19 +169,34 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(await isGone(url)).toBe(true);
   });
 
-  it('private Redis: outlives a killed process, and the next process joins it and stops it', async () => {
+  it('private Redis: outlives a killed process while another one uses it, ends with the last one, and keeps its data', async () => {
+    const owners = [1, 2].map(() => spawnScript(ownerScript, { args: [stateDir] }));
+    const [url = ''] = await Promise.all(
+      owners.map(async (owner) => (await owner.waitForLine(/^open/)).slice('open '.length)),
+    );
+    const pid = await pidOf(url);
+    await withRedis(url, (redis) => redis.set('kept', 'yes'));
+    await owners[0]?.kill();
+    expect(await pidOf(url)).toBe(pid);
+
+    await owners[1]?.kill();
+    await eventually(async () => expect(await isGone(url)).toBe(true));
+    const next = await open();
+    expect(next.url).toBe(url);
+    expect(homeOf(stateDir).users.map((user) => user.pid)).toEqual([process.pid]);
+    expect(await withRedis(next.url, (redis) => redis.get('kept'))).toBe('yes');
+  });
+
+  it('private Redis: ends with the process that started it where there are no named pipes', async () => {
+    // mkfifo fails.
+    symlinkSync(join(stateDir, 'nowhere', 'at', 'all'), join(stateDir, 'redis.users'));
     const owner = spawnScript(ownerScript, { args: [stateDir] });
     const url = (await owner.waitForLine(/^open/)).slice('open '.length);
-    await withRedis(url, (redis) => redis.set('kept', 'yes'));
-    await owner.kill();
-    expect(await isAnswering(url)).toBe(true);
-
     const joined = await open();
-    expect(joined.url).toBe(url);
-    expect(homeOf(stateDir).users.map(({ pid }) => pid)).toEqual([process.pid]);
-    expect(await withRedis(joined.url, (redis) => redis.get('kept'))).toBe('yes');
-    await joined.close();
-    expect(await isGone(url)).toBe(true);
+    const pid = await pidOf(url);
+    await owner.kill();
+    // It is started again for the process that still uses it.
+    await eventually(async () => expect(await pidOf(joined.url)).not.toBe(pid));
   });
 
   it('private Redis: a process that has the id of an earlier user does not keep it running', async () => {

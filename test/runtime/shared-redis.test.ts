@@ -128,11 +128,12 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     expect(next.stderr).not.toContain('"mode":"baseline"');
   });
 
-  it('private Redis: `status` stops it if no living process uses it, and keeps its data', async () => {
+  it('private Redis: ends with the last process that uses it if that is killed; `status` then stops what it started', async () => {
     const { service, baseline, delivers, run, url } = await project();
     const killed = await service();
     await baseline(killed);
     await killed.kill('SIGKILL');
+    await eventually(async () => expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' }));
 
     expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
 

@@ -57,6 +57,22 @@ test('sandbox control: the API has its own port and token', async () => {
   expect((await get({ ...target, token: 'control-token' }, 'v2/people')).status).toBe(401);
 });
 
+test('sandbox control: a body that cannot be read is an error of the caller', async () => {
+  const { target } = await controlled();
+  const send = async (type: string, body: string): Promise<number> =>
+    (
+      await fetch(`${target.control?.url ?? ''}/rate`, {
+        method: 'PUT',
+        headers: { authorization: 'Bearer control-token', 'content-type': type },
+        body,
+      })
+    ).status;
+  expect(await send('application/json', '{"rate":')).toBe(400);
+  expect(await send('application/json', '')).toBe(400);
+  expect(await send('application/xml', '<rate/>')).toBe(415);
+  expect(await send('application/json', '{"rate":1}')).toBe(200);
+});
+
 test('sandbox control: every switch works over HTTP as it does in code', async () => {
   const { sandbox, target, pull } = await controlled();
   expect((await pull('POST', '/step', { count: 3 })).body).toMatchObject({ mutations: 3 });

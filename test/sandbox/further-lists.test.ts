@@ -99,11 +99,13 @@ test('verify: events of a further list are scored, and a change without its even
       .map((line) => JSON.stringify(line))
       .join('\n'),
   );
-  const { byList, ...score } = scoreEvents({ journal, events: detector.events });
+  const { byList, ...score } = scoreEvents({ journal, removalAfterMs: 0, events: detector.events });
   expect(score).toMatchObject({ recall: 1, falseEvents: 0, unjudged: 0, missed: [], inventions: [] });
   expect(byList['deal']?.expected).toBeGreaterThan(5);
   expect(Object.values(score.byVerb).every(({ expected }) => expected > 0)).toBe(true);
-  expect(scoreEvents({ journal, events: detector.events.slice(1) })).toMatchObject({ missed: [{ list: 'deal' }] });
+  expect(scoreEvents({ journal, removalAfterMs: 0, events: detector.events.slice(1) })).toMatchObject({
+    missed: [{ list: 'deal' }],
+  });
 });
 
 test.each([

@@ -1,11 +1,10 @@
-/** Behaviour of the sandbox that defeats shortcuts: kept cursors, learned orders, the activity feed, validators. */
+/** Behaviour of the sandbox that defeats shortcuts: kept cursors, learned orders, the activity feed. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { get, readPage, walk, type Fields, type Target } from '../support/read-api.js';
+import { readPage, walk, type Fields, type Target } from '../support/read-api.js';
 
 const open: Sandbox[] = [];
 afterEach(async () => {
@@ -158,58 +157,4 @@ describe('sandbox activity feed', () => {
     const journalled = sandbox.journal.lines().findLast((line) => line.line === 'mutation' && line.list === 'activity');
     expect(journalled).toMatchObject({ after: { peopleId: newest?.['peopleId'] } });
   });
-});
-
-describe('sandbox validators', () => {
-  const conditional = async (target: Target, headers: Record<string, string>): Promise<number> =>
-    (await get(target, 'v2/people', headers)).status;
-
-  test('no validator by default', async () => {
-    const { headers } = await get((await served({})).target, 'v2/people');
-    expect([headers.get('etag'), headers.get('last-modified')]).toEqual([null, null]);
-  });
-
-  test('an unchanged page with its ETag gets 304 without a body, a changed one 200', async () => {
-    const { sandbox, target } = await served({ validators: 'etag' });
-    const first = await get(target, 'v2/people');
-    const etag = first.headers.get('etag') ?? '';
-    const same = await get(target, 'v2/people', { 'If-None-Match': `"other", W/${etag}` });
-    expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', etag]);
-    sandbox.life.editPerson((await readPage(target, 'people')).records[3]?.id, { position: '고문' });
-    expect(await conditional(target, { 'If-None-Match': etag })).toBe(200);
-  });
-
-  test('two changes within a second have different Last-Modified', async () => {
-    const { sandbox, target } = await served({ validators: 'last-modified' });
-    const id = (await readPage(target, 'people')).records[3]?.id;
-    sandbox.life.editPerson(id, { position: '고문' });
-    const modified = (await get(target, 'v2/people')).headers.get('last-modified') ?? '';
-    expect(await conditional(target, { 'If-Modified-Since': modified })).toBe(304);
-    sandbox.life.editPerson(id, { position: '사원' });
-    expect(await conditional(target, { 'If-Modified-Since': modified })).toBe(200);
-  });
-
-  test('an ETag of stamps keeps silent about a counter, and the journal does not count that as shown', async () => {
-    const { sandbox, target } = await served({ validators: 'etag-by-stamp' });
-    const first = await get(target, 'v2/people');
-    const { id } = (await readPage(target, 'people')).records[3] ?? {};
-    sandbox.life.createMemo({ person: sandbox.world.indexOf('people', id ?? '') });
-    expect(await conditional(target, { 'If-None-Match': first.headers.get('etag') ?? '' })).toBe(304);
-    const lines = (): unknown[] =>
-      sandbox.journal.lines().filter((line) => line.line === 'mutation' && line.list === 'people');
-    expect(lines()).toMatchObject([{ visibleAt: null }]);
-    await get(target, 'v2/people');
-    expect(lines()).toMatchObject([{ visibleAt: expect.any(String) as string }]);
-  });
-});
-
-test('sandbox profiles: a fault that only hides changes expects a detector that is not wrong', () => {
-  const expected = (name: string): unknown => PROFILES.find((profile) => profile.name === name)?.expects;
-  expect(['calm', 'treacherous', 'etag-by-stamp', 'order-shuffled', 'sliding'].map(expected)).toEqual([
-    'perfect',
-    'perfect',
-    'not wrong',
-    'anything',
-    'anything',
-  ]);
 });

@@ -32,7 +32,7 @@ async function scoreOf({ seed, steps }: Run, profile: string, flaw?: Flaw): Prom
       sandbox.step(count);
       for (const list of Object.values(SIX_LISTS)) await detector.sweep(target, list);
     }
-    return scoreEvents({ journal: sandbox.journal.lines(), events: detector.events });
+    return scoreEvents({ journal: sandbox.journal.lines(), events: detector.events, removalAfterMs: 0 });
   } finally {
     await sandbox.stop();
   }
@@ -92,7 +92,7 @@ test('verify: a detector that reports removals too early on shifting pages gets 
     const target = await sandbox.start();
     const detector = new PlainDetector({ hasty: true });
     for (let sweep = 0; sweep < 8; sweep++) await detector.sweep(target, SIX_LISTS.people);
-    const score = scoreEvents({ journal: sandbox.journal.lines(), events: detector.events });
+    const score = scoreEvents({ journal: sandbox.journal.lines(), events: detector.events, removalAfterMs: 0 });
     expect(score.falseEvents).toBeGreaterThan(0);
   } finally {
     await sandbox.stop();

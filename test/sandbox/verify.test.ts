@@ -169,11 +169,14 @@ test('verify: nothing is expected of a list that was never walked to its end', (
   expect(scoreEvents({ journal: [changed], events: [] }).expected).toBe(1);
 });
 
-test('verify: a removal is expected after two complete walks', () => {
+test('verify: a removal is expected after two complete walks that are far enough apart', () => {
   const gone = mutation({ before: A, after: null, second: 10, seen: 12 });
   const once = [walk(0, 1), gone, walk(11, 12)];
-  const twice = [...once, walk(13, 14)];
+  const soon = [...once, walk(13, 14)];
+  const twice = [...soon, walk(46, 47)];
   expect(scoreEvents({ journal: once, events: [] }).expected).toBe(0);
+  expect(scoreEvents({ journal: soon, events: [] }).expected).toBe(0);
+  expect(scoreEvents({ journal: soon, events: [], removalAfterMs: 0 }).expected).toBe(1);
   expect(scoreEvents({ journal: twice, events: [] }).byVerb.deleted).toEqual({ expected: 1, found: 0 });
   const events = [eventOf({ type: 'crm.person.deleted', before: A, after: null, second: 14 })];
   expect(scoreEvents({ journal: twice, events })).toMatchObject({ found: 1, falseEvents: 0 });

@@ -2,9 +2,12 @@ import { connect } from 'node:net';
 import { onTestFinished, describe, expect, it } from 'vitest';
 import { USUAL } from '../../src/crm/lists/descriptor.js';
 import { builtInLists, listsFrom } from '../../src/crm/lists/lists.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { createAttempts } from '../../src/server/http/attempts.js';
 import { parseHint } from '../../src/server/hints/parse-hint.js';
 import { createReadApiServer } from '../../src/server/read-api/server.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
+import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
 import { HINT } from '../../src/crm/hint.js';
 
@@ -63,6 +66,11 @@ describe('hint: the body', () => {
     ['a long id', { list: 'people', ids: ['x'.repeat(201)] }, 400],
     ['a long id of the vendor', { objectType: '고객', objectId: 'x'.repeat(201) }, 400],
     ['too many ids', { list: 'people', ids: Array.from({ length: 1_001 }, String) }, 400],
+    [
+      'too many ids in all',
+      Array.from({ length: 3 }, () => ({ list: 'people', ids: Array.from({ length: 400 }, String) })),
+      400,
+    ],
     ['too many hints', Array.from({ length: 1_001 }, () => ({})), 400],
   ])('is refused when it is %s', (_what, body, status) => {
     const refusal = named(body);
@@ -71,9 +79,24 @@ describe('hint: the body', () => {
   });
 });
 
+describe('hint: a flood in one request', () => {
+  it('is refused with a sentence, and costs no more than its size', () => {
+    const flood = JSON.stringify(Array.from({ length: 1_000 }, () => ({ list: 'people', ids: Array(55).fill('a') })));
+    const began = performance.now();
+    const hint = parseHint(flood, lists);
+    // Copying an array per id took half a minute.
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(hint).toEqual({
+      outcome: 'refused',
+      status: 400,
+      reason: 'hint: expected at most 1000 ids in one request, found more.',
+    });
+  });
+});
+
 describe('hint: POST /hints/<workspace>', () => {
   const redis = useRedis();
-  const TOKEN = 'mirror-token';
+  const TOKEN = 'hint-token-0123456789';
 
   async function serving(): Promise<{ url: string; queued: () => Promise<string[]> }> {
     const queue = createAimQueue({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
@@ -81,7 +104,7 @@ describe('hint: POST /hints/<workspace>', () => {
     const add = (list: string, ids: readonly string[]): Promise<void> =>
       queue.add(list, ids, { by: HINT, atMs: ++now });
     const hints = (token: string) => (token === TOKEN ? { workspace: 'acme', lists, add } : null);
-    const server = createReadApiServer({ sources: () => null, hints });
+    const server = createReadApiServer({ sources: () => null, hints, attempts: createAttempts(systemClock) });
     onTestFinished(() => server.stop());
     const url = await server.start();
     const queued = async (): Promise<string[]> =>
@@ -143,7 +166,7 @@ describe('hint: POST /hints/<workspace>', () => {
       status: 404,
       body: { success: false, reason: expect.stringContaining('people, organization') as unknown },
     });
-    expect(await post(`${url}/hints/acme`, `"${'x'.repeat(300_000)}"`)).toMatchObject({ status: 413 });
+    expect(await post(`${url}/hints/acme`, `"${'x'.repeat(66_000)}"`)).toMatchObject({ status: 413 });
     expect(await queued()).toEqual([]);
   });
 
@@ -154,6 +177,31 @@ describe('hint: POST /hints/<workspace>', () => {
       await post(`${url}/hints/acme`, JSON.stringify({ list: 'people', ids: names(from) }));
     expect(new Set(await queued())).toEqual(new Set(names(4_000)));
     expect(await redis.redis.pttl(redis.keys.aimed('acme', 'people'))).toBeGreaterThan(3_500_000);
+  });
+
+  it('is refused before its body: a stranger cannot have one kept', async () => {
+    const { url } = await serving();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let received = '';
+    socket.on('data', (chunk) => (received += chunk.toString()));
+    socket.write(
+      `POST /hints/acme?token=wrong-token-0123456789 HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(30_000)}`,
+    );
+    await eventually(() => expect(received).toMatch(/^HTTP\/1\.1 401 /));
+  });
+
+  it('is refused with 429 after ten wrong tokens, those for the lists included, and with the right token it is taken', async () => {
+    const { url } = await serving();
+    const guess = async (count: number): Promise<number[]> => {
+      const token = `guess-number-${count}-0000`;
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const read = await fetch(`${url}/v2/people`, { headers });
+      return [read.status, (await post(`${url}/hints/acme?token=${token}`, '', {})).status];
+    };
+    for (let count = 0; count < 5; count += 1) expect(await guess(count)).toEqual([401, 401]);
+    expect(await guess(5)).toEqual([429, 429]);
+    expect((await post(`${url}/hints/acme?token=${TOKEN}`, '', {})).status).toBe(200);
   });
 
   it('answers others while a body never ends', async () => {

@@ -11,7 +11,8 @@ import { walk } from '../support/read-api.js';
 import { useRedis } from '../support/redis.js';
 import { readEverything, type Image } from '../support/api-state.js';
 
-const TOKEN = 'mirror-token';
+const TOKEN = 'mirror-token-0123456789';
+const HINT_TOKEN = 'hint-token-0123456789';
 const DEAL: ServedList = { name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' };
 
 describe('the mirror', () => {
@@ -30,7 +31,11 @@ describe('the mirror', () => {
     const raw = {
       workspaces:
         second === undefined ? [workspace] : [workspace, { ...workspace, name: 'second', lists: second.lists }],
-      serve: { port, token: second === undefined ? TOKEN : { acme: TOKEN, second: second.token } },
+      serve: {
+        port,
+        hintToken: second === undefined ? HINT_TOKEN : {},
+        token: second === undefined ? TOKEN : { acme: TOKEN, second: second.token },
+      },
       redis: { prefix },
     };
     const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
@@ -54,6 +59,23 @@ describe('the mirror', () => {
     const { success, message, reason } = (await answer.json()) as Record<string, unknown>;
     return [answer.status, answer.headers.get('retry-after'), success, message, reason];
   };
+
+  it('mirror: the token for hints reads nothing, and that of the mirror gives no hints', async () => {
+    const { get, feed, address } = await open(await chain());
+    await sweep(feed);
+    const hint = async (path: string, token?: string): Promise<number> => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const body = JSON.stringify({ list: 'people', ids: ['p1'] });
+      return (await fetch(`${address.url}${path}`, { method: 'POST', headers, body })).status;
+    };
+    expect((await get('/v2/people')).status).toBe(200);
+    expect((await get('/v2/people', HINT_TOKEN)).status).toBe(401);
+    expect((await get(`/v2/people?token=${TOKEN}`, 'another-token-0123456789')).status).toBe(401);
+    expect(await hint('/hints/acme', HINT_TOKEN)).toBe(202);
+    expect(await hint(`/hints/acme?token=${HINT_TOKEN}`)).toBe(202);
+    expect(await hint('/hints/acme', TOKEN)).toBe(401);
+    expect(await hint(`/hints/acme?token=${TOKEN}`)).toBe(401);
+  });
 
   it('mirror: sends retry-after only while a sweep runs that completes the list', async () => {
     const { get } = await open(await chain());
@@ -122,7 +144,7 @@ describe('the mirror', () => {
   it('mirror: answers each workspace with the lists and keys of that workspace', async () => {
     const upstream = await chain({ sandbox: { lists: { deal: 3, product: 2 } } });
     const deal = { path: 'deal' };
-    const second = { token: 'second-token', lists: { deal: { ...deal, key: 'offers' } } };
+    const second = { token: 'second-token-0123456789', lists: { deal: { ...deal, key: 'offers' } } };
     const lists = { deal, product: { path: 'product' } };
     const { feed, get } = await open(upstream, redis.keys.prefix, lists, second);
     await feed.sweep({ lists: ['deal'] });

@@ -15,7 +15,7 @@ const entry = (group: string | null, n: number, more: Partial<NewEntry> = {}): N
 };
 const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
 const enter = (gate: RedisRecordGate, entries: readonly NewEntry[], source = WS): Promise<Entered> =>
-  gate.enter(SUB, { workspace: WS, source, entries });
+  gate.enter(SUB, { workspace: WS, source, readAt: null, entries });
 /** A run that holds the lock of its job, as BullMQ gives it. */
 async function run({ group, id }: NewEntry, token = TOKEN): Promise<Claim> {
   await test.redis.set(test.keys.jobLock(SUB, id), token);
@@ -25,12 +25,10 @@ const dead = ({ group, id }: NewEntry): Claim => ({ workspace: WS, group, id, to
 const left = (n: number | null) => ({
   outcome: 'left',
   next: n === null ? null : (expect.objectContaining({ id: `evt_${n}` }) as object),
-  askedAtMs: expect.any(Number) as number,
 });
 const entered = (heads: readonly boolean[], pending: number): Entered => ({
   heads,
   pending,
-  askedAtMs: expect.any(Number) as number,
 });
 
 describe('the record gate', () => {
@@ -120,12 +118,30 @@ describe('the record gate', () => {
     const gate = gateOf();
     const [older, newer] = [entry('a', 1, { logId: '5-3', mark: '5-3' }), entry(null, 2)];
     await enter(gate, [older, newer]);
-    await gate.enter(SUB, { workspace: 'other', source: 'other', entries: [entry(null, 7)] });
+    await gate.enter(SUB, { workspace: 'other', source: 'other', readAt: null, entries: [entry(null, 7)] });
 
-    expect(await gate.pending(SUB, WS)).toEqual({ events: 2, oldest: '5-3' });
+    expect(await gate.pending(SUB, WS)).toEqual({ events: 2, oldest: '5-3', oldestMs: 5, oldestId: older.id });
     await gate.advance(SUB, await run(older));
-    expect(await gate.pending(SUB, WS)).toEqual({ events: 1, oldest: '1700000000000-2' });
+    expect(await gate.pending(SUB, WS)).toEqual({
+      events: 1,
+      oldest: '1700000000000-2',
+      oldestMs: 1_700_000_000_000,
+      oldestId: newer.id,
+    });
     expect(await gate.pending(SUB, 'other')).toMatchObject({ events: 1 });
+  });
+
+  it('gate: an event from before the log waits since it was entered, and not since 1970', async () => {
+    const gate = gateOf();
+    const atMs = 1_795_447_927_123;
+    await enter(gate, [entry('a', 1, { logId: '0-0', mark: '1-0', atMs })], 's1:acme');
+
+    expect(await gate.pending(SUB, WS)).toEqual({
+      events: 1,
+      oldest: '0-0',
+      oldestMs: atMs,
+      oldestId: entry('a', 1).id,
+    });
   });
 
   it('gate: handled events leave only the mark of the log', async () => {

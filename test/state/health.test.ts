@@ -15,7 +15,13 @@ function fail(
 ): Promise<string> {
   const nowMs = T0 + days * DAY;
   const succeededAtMs = succeeded === 0 ? 0 : T0 + succeeded * DAY;
-  return health.failed('ops', { nowMs, succeededAtMs, disableAfterMs: after * DAY, reason: `day ${days}` });
+  return health.failed('ops', {
+    nowMs,
+    succeededAtMs,
+    disableAfterMs: after * DAY,
+    reason: `day ${days}`,
+    error: { workspace: 'acme', message: `error ${days}` },
+  });
 }
 
 async function failDaily(upTo: number, options?: { succeeded?: number; after?: number }): Promise<string[]> {
@@ -29,6 +35,8 @@ describe('the health of a subscription', () => {
     expect(await failDaily(6)).toEqual([...Array<string>(5).fill('failing'), 'disabling', 'disabled']);
     expect(await health.read('ops')).toEqual({
       failingSinceMs: T0,
+      failures: 6,
+      lastError: { workspace: 'acme', message: 'error 5' },
       disabled: { at: '2026-03-07T00:00:00.000Z', reason: 'day 5', missing: false },
     });
   });
@@ -37,7 +45,11 @@ describe('the health of a subscription', () => {
     await failDaily(3);
     expect(await fail(4, { succeeded: 3.5 })).toBe('failing');
     expect(await fail(5, { succeeded: 3.5 })).toBe('failing');
-    expect((await health.read('ops')).failingSinceMs).toBe(T0 + 4 * DAY);
+    expect(await health.read('ops')).toMatchObject({
+      failingSinceMs: T0 + 4 * DAY,
+      failures: 2,
+      lastError: { workspace: 'acme', message: 'error 5' },
+    });
   });
 
   it('circuit breaker: two failures a week apart are not one outage', async () => {
@@ -54,8 +66,13 @@ describe('the health of a subscription', () => {
     await failDaily(5);
     expect(await health.enable('ops')).toMatchObject({ reason: 'day 5' });
     expect(await health.enable('ops')).toBeNull();
-    expect(await health.read('ops')).toEqual({ failingSinceMs: null, disabled: null });
+    expect(await health.read('ops')).toEqual({ failingSinceMs: null, failures: 0, lastError: null, disabled: null });
     expect(await fail(5.1)).toBe('failing');
+  });
+
+  it('circuit breaker: reasons quote people and endpoints, and are stored without control characters', async () => {
+    await health.disable('ops', { atMs: T0, reason: 'x\u001b[2J\u001b]0;PWNED\u0007\u009b\u202e\ny' });
+    expect((await health.read('ops')).disabled?.reason).toBe('x[2J]0;PWNED y');
   });
 
   it('circuit breaker: of several processes one disables the subscription, and its reason stays', async () => {

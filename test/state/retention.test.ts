@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RedisOffsetStore } from '../../src/state/offsets.js';
 import { trimLog, type TrimOptions } from '../../src/state/retention.js';
 import { useRedis } from '../support/redis.js';
@@ -54,6 +54,20 @@ describe('the retention of the log', () => {
     expect(await trim({ disabled: ['books'] })).toEqual({ dropped: 15, droppedOffsets: [], missedBy: ['books'] });
   });
 
+  it('retention: no command removes more than 1,000 events, by age or by number', async () => {
+    await minutes(4_550);
+    const trimmed = vi.spyOn(redis.redis, 'xtrim');
+    const counts = (): Promise<number[]> =>
+      Promise.all(trimmed.mock.results.map(({ value }) => value as Promise<number>));
+
+    expect(await trim({ nowMs: NOW - 2_000 * MINUTE })).toMatchObject({ dropped: 2_540 });
+    const retention = { ageMs: 365 * DAY, events: 5 };
+    expect(await trim({ retention })).toMatchObject({ dropped: 2_005 });
+
+    expect(Math.max(...(await counts()))).toBeLessThanOrEqual(1_000);
+    expect((await counts()).reduce((sum, count) => sum + count, 0)).toBe(4_545);
+  });
+
   it('retention: excess events are removed in steps unless a subscription has not read them', async () => {
     const ids = await minutes(4_500);
     const retention = { ageMs: 365 * DAY, events: 100 };
@@ -105,8 +119,8 @@ async function logged(): Promise<(disabled: readonly string[]) => ReturnType<typ
   const log = test.keys.log('acme');
   for (const id of idsOf(1, 10)) await test.redis.xadd(log, id, 'event', '{}');
   const offsets = new RedisOffsetStore(test.redis, test.keys);
-  await offsets.set('acme', 'slow', '2-0');
-  await offsets.set('acme', 'quick', '9-0');
+  await offsets.begin('acme', 'slow', '2-0');
+  await offsets.begin('acme', 'quick', '9-0');
   const retention = { ageMs: 1_000, events: 5 };
   return (disabled) =>
     trimLog(test.redis, test.keys, { workspace: 'acme', retention, nowMs: 20, readers: ['slow', 'quick'], disabled });
@@ -133,7 +147,7 @@ describe('retention with a disabled subscription', () => {
   it('retention: a disabled subscription misses nothing within the limits', async () => {
     const trim = await logged();
     expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
-    await new RedisOffsetStore(test.redis, test.keys).set('acme', 'slow', '10-0');
+    await new RedisOffsetStore(test.redis, test.keys).advance('acme', 'slow', { from: '2-0', to: '10-0' });
     expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 4, missedBy: [] });
     expect(await kept()).toEqual(idsOf(6, 10));
   });

@@ -33,7 +33,15 @@ export function useChain(): (options?: {
     await Promise.all(opened.splice(0).map((sandbox) => sandbox.stop()));
   });
   return async ({ sandbox: options = {}, reply } = {}) => {
-    const sandbox = createSandbox({ people: 60, history: 60, activity: 60, limit: null, seed: 7, ...options });
+    const sandbox = createSandbox({
+      people: 60,
+      history: 60,
+      activity: 60,
+      limit: null,
+      seed: 7,
+      start: Date.UTC(2026, 0, 1),
+      ...options,
+    });
     opened.push(sandbox);
     const { url, token } = await sandbox.start();
     const receiver = await receivers(reply);
@@ -52,7 +60,7 @@ export function useChain(): (options?: {
 function chainConfig(given: { url: string; token: string; hook: string; interval: string; prefix: string }): object {
   const { url, token, hook, interval, prefix } = given;
   const names = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
-  const lists = Object.fromEntries(names.map((name) => [name, { interval }]));
+  const lists = Object.fromEntries(names.map((name) => [name, { interval, removals: { after: '0s' } }]));
   const budget = { requests: 10_000, perSeconds: 1 };
   const retry = { attempts: 20, delay: '50ms', maxDelay: '500ms' };
   return {

@@ -7,23 +7,25 @@ import { buildProgram } from '../../src/cli/program.js';
 
 const PAGE = new URL('../../docs/cli.md', import.meta.url);
 
-const io: Io = {
+/** Prints and asks nothing. */
+export const quietIo: Io = {
   out: () => undefined,
   err: () => undefined,
   interactive: false,
   colours: { out: noColours, err: noColours },
   columns: undefined,
   ask: undefined,
+  readInput: () => Promise.resolve(''),
   live: () => ({ show: () => undefined, end: () => undefined }),
   env: {},
   cwd: '.',
   onHangUp: () => undefined,
   signal: new AbortController().signal,
 };
-const program = buildProgram(io, () => undefined);
+const program = buildProgram(quietIo, () => undefined);
 for (const { name, load } of Object.values(COMMANDS).flat()) {
   const command = program.commands.find((one) => one.name() === name);
-  if (command !== undefined) (await load())(command, io, () => undefined);
+  if (command !== undefined) (await load())(command, quietIo, () => undefined);
 }
 
 export const commandNames = program.commands.map((command) => command.name());

@@ -179,7 +179,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: '`serve`',
-    file: 'config/schema.ts',
+    file: 'config/servers.ts',
     name: 'serveOptions',
     around: (serve) => whole({ serve: { token: 'served-to-others', ...serve } }),
   },
@@ -187,19 +187,19 @@ export const SECTIONS: readonly Section[] = [
   {
     title: '`http`',
     text: 'The HTTP server of a process, which serves the [status page](status-page.md) and its API.',
-    file: 'config/schema.ts',
+    file: 'config/servers.ts',
     name: 'httpOptions',
     around: (http) => whole({ http }),
   },
   {
     title: '`http.tokens`',
-    file: 'config/schema.ts',
+    file: 'config/servers.ts',
     name: 'httpTokenOptions',
     around: (tokens) => whole({ http: { tokens } }),
   },
   {
     title: '`http.trustedProxy`',
-    file: 'config/schema.ts',
+    file: 'config/servers.ts',
     name: 'proxyOptions',
     around: (proxy) => whole({ http: { trustedProxy: { from: ['127.0.0.1'], ...proxy } } }),
   },
@@ -283,7 +283,7 @@ another file. In code it is \`export default defineConfig({ … })\`; in JSON, \
 environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. An error message names the path of a
 wrong option, what was found and what is allowed, for all wrong options at once. Nothing is ignored silently.
 
-A valid configuration can still ask for something that cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function that can never match (a \`where\` is not judged), an \`exec\` whose program does not exist or is not executable, a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
+A valid configuration can still ask for something that cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function whose \`on\` selects no event of its \`lists\` and \`workspaces\`, or only events of disabled lists, an \`exec\` whose program does not exist or is not executable, a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
 
 Without a file, \`CHANGEFEED_BASE_URL\` and \`CHANGEFEED_TOKEN\` are enough: one workspace \`default\`, its events as lines of JSON
 on standard output.`;

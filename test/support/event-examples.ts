@@ -26,6 +26,7 @@ import type { TestRedis } from './redis.js';
 import { AT, EARLIER, failure, HEALTHY_REDIS, list, problemsWith, process, subscription } from './statuses.js';
 
 const WORKSPACE = 'acme';
+const ALL_ROLES = ['poll', 'dispatch', 'handle'];
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const WATCH = { timeZone: 'Asia/Seoul', dueSoonMs: 24 * HOUR_MS };
@@ -66,7 +67,7 @@ function standingClock(): { clock: Clock; advance: (ms: number) => void } {
 
 async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   const time = standingClock();
-  const sandbox = createSandbox({ ...SIZES, seed: 3, limit: null, clock: time.clock });
+  const sandbox = createSandbox({ ...SIZES, seed: 3, start: Date.UTC(2026, 0, 1), limit: null, clock: time.clock });
   const { life } = sandbox;
   const shown: Shown = { edited: new Set(), hidden: new Set(), drifted: false };
   const api = inProcessApi({
@@ -159,9 +160,9 @@ function visible(
 
 async function logged({ redis }: TestRedis, keys: Keys): Promise<ChangeEvent[]> {
   const entries = await redis.xrange(keys.log(WORKSPACE), '-', '+');
-  // The number in a sweep's id is a fencing token, which begins at random.
+  // The number in a sweep's id is a fencing token, which is random.
   return entries.map(
-    ([, [, json = '']]) => JSON.parse(json.replace(/("sweep":"\w+-)\d+/, '$1906568853089')) as ChangeEvent,
+    ([, [, json = '']]) => JSON.parse(json.replace(/("sweep":"\w+-)[0-9a-f]+/, '$1906568853089')) as ChangeEvent,
   );
 }
 
@@ -174,7 +175,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
     { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' as const } },
     { processes: [process(['poll', 'dispatch'])] },
     {
-      processes: [process(['poll', 'dispatch', 'handle'], { stalled: [{ loop: 'poll acme people', since: EARLIER }] })],
+      processes: [process(ALL_ROLES, { stalled: [{ loop: 'poll acme people', since: EARLIER }] })],
     },
     { lists: [list({ late: true, dueAt: EARLIER })] },
     {
@@ -187,11 +188,24 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
     },
     { lists: [failed('CF_SOURCE_CHANGED', 'List "people": its baseline was read from another address.')] },
     { lists: [failed('CF_UNAVAILABLE', 'List "people", page 3: crm.example answered 503.')] },
+    { lists: [list({ failure: { ...failure, shared: 'the API at crm.example did not answer (ECONNREFUSED)' } })] },
     { lists: [list({ silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } })] },
     { lists: [list({ heldRemovals: { count: 30, of: 40, since: EARLIER } })] },
     { lists: [list({ heldCreations: held })] },
     { subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })] },
-    { subscriptions: [subscription({ failingSince: EARLIER })] },
+    {
+      subscriptions: [
+        subscription({
+          failingSince: EARLIER,
+          failures: 4,
+          lastError: { workspace: 'acme', message: 'It answered 500.' },
+        }),
+      ],
+    },
+    { subscriptions: [subscription({ stalled: { since: EARLIER, where: 'paused' } })] },
+    {
+      processes: [process(ALL_ROLES, { failing: [{ loop: 'lost jobs', since: EARLIER, at: AT, error: 'WRONGTYPE' }] })],
+    },
   ].flatMap(problemsWith);
   const keys = new Keys(`${redis.keys.prefix}:notices`);
   const store = createNoticeStore(redis.redis, keys);

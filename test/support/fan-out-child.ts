@@ -9,6 +9,8 @@ import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import type { HandleBatch } from '../../src/handlers/handler.js';
+import { DEFAULT_TIMING } from '../../src/dispatch/worker.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, wrapBackfills, wrapGate } from './fan-out.js';
 
@@ -84,6 +86,7 @@ const lineOf = ({ subject, id, data }: ChangeEvent): string => `${subject} ${dat
 const handleBatch: HandleBatch = async (events) => {
   await redis.rpush(`${prefix}:seen`, ...events.map(lineOf));
   if (freezeAt === 'handling') await freeze();
+  if (events.some(({ subject }) => subject === process.env['FAN_OUT_CRASHES'])) process.kill(process.pid, 'SIGKILL');
   await redis.rpush(`${prefix}:done`, ...events.map(lineOf));
 };
 
@@ -98,6 +101,10 @@ const subscription = aSubscription(
       say('holding');
       await blocked.blpop(`${prefix}:go-${process.pid}`, 0);
     }
+    // Long enough to be in flight when another event makes the process crash.
+    if (process.env['FAN_OUT_CRASHES'] !== undefined) await systemClock.sleep(300);
+    if (process.env['FAN_OUT_CRASHES'] === subject) process.kill(process.pid, 'SIGKILL');
+    if (process.env['FAN_OUT_BLOCKS'] === subject) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
     if (process.env['FAN_OUT_GONE'] === String(sequence)) throw new DisableSubscriptionError('gone');
     if (process.env['FAN_OUT_DIES'] === String(sequence)) throw new PermanentError('by plan');
     await redis.rpush(`${prefix}:done`, lineOf(event));
@@ -124,7 +131,7 @@ if (role === 'dispatch') {
   const offsets: typeof deps.offsets = {
     get: (...args) => deps.offsets.get(...args),
     begin: (...args) => deps.offsets.begin(...args),
-    set: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.set(...args)),
+    advance: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.advance(...args)),
   };
   await createDispatcher({
     ...deps,
@@ -139,7 +146,7 @@ if (role === 'dispatch') {
   const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
-  const timing = { lockMs: 600, stalledCheckMs: 200 };
+  const timing = process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200 } : DEFAULT_TIMING;
   const health: typeof deps.health = {
     read: (...args) => deps.health.read(...args),
     failed: (...args) => deps.health.failed(...args),

@@ -156,15 +156,15 @@ export function fanOutDeps({
 
 /** The control: a gate that lets every event run at once. With it, tests of order must fail. */
 export const openGate: RecordGate = {
-  enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0, askedAtMs: 0 }),
+  enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
   look: (_subscription, { id }) =>
     Promise.resolve({ outcome: 'head', entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }] }),
-  advance: () => Promise.resolve({ outcome: 'left', next: null, askedAtMs: 0 }),
+  advance: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
   merge: () => Promise.resolve({ outcome: 'head' }),
   stored: () => Promise.resolve(null),
-  pending: () => Promise.resolve({ events: 0, oldest: null }),
-  heads: () => Promise.resolve({ ordered: [], unordered: [] }),
+  pending: () => Promise.resolve({ events: 0, oldest: null, oldestMs: null, oldestId: null }),
+  heads: () => Promise.resolve([]),
 };
 
 /** A backfill store with some of its operations replaced. */

@@ -1,9 +1,9 @@
 /** A Redis server for one test, which may kill, restart and reconfigure it. Does not import vitest. */
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withinTime } from '../../src/runtime/clock.js';
 import { freePort } from '../../src/runtime/port.js';
 import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
@@ -31,6 +31,8 @@ export interface PrivateRedisOptions {
 /** Undefined on a machine without redis-server and valkey-server. */
 export const redisBinary = findRedisBinary(process.env['PATH']);
 
+const END_WITHIN_MS = 60_000;
+
 export async function launchRedis({ settings = [], backup }: PrivateRedisOptions = {}): Promise<PrivateRedis> {
   if (redisBinary === undefined) throw new Error('This test needs redis-server or valkey-server on the PATH.');
   const dir = await mkdtemp(join(tmpdir(), 'changefeed-test-redis-'));
@@ -42,14 +44,19 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
   const options = { binary: redisBinary, dir, password, port: await freePort(), settings: all };
   let server = await startRedisServer(options);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const exited = once(server, 'exit');
-    if (server.kill(signal)) await exited;
+    try {
+      process.kill(server.pid, signal);
+    } catch {
+      // A test has ended it.
+    }
+    // The wait for it does not keep a script running by itself.
+    await withinTime(server.ended, END_WITHIN_MS);
   };
   return {
     url: `redis://:${password}@127.0.0.1:${options.port}/0`,
     port: options.port,
     get pid() {
-      return server.pid ?? -1;
+      return server.pid;
     },
     kill: () => end('SIGKILL'),
     async restart() {

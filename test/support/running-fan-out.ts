@@ -6,6 +6,7 @@ import { createHandlerPool, type HandlerPool, type HandlerPoolOptions } from '..
 import type { BackfillStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
+import type { Clock } from '../../src/runtime/clock.js';
 import type { Log } from '../../src/runtime/log.js';
 import { WORKSPACE, appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
 import { eventually } from './eventually.js';
@@ -27,6 +28,7 @@ export interface FanOutExtras {
   backfills?: BackfillStore;
   source?: SnapshotSource;
   logger?: Log;
+  clock?: Clock;
   highWater?: number;
   lostJobsMs?: number;
   workspaces?: readonly string[];

@@ -50,7 +50,8 @@ export function startProcess(
   const [command = '', ...rest] = terminal === undefined ? plain : onTerminal(plain, terminal.columns);
   const child = spawn(command, rest, {
     cwd,
-    env: { ...process.env, ...env },
+    // As if npm had not started it, which it watches.
+    env: { ...process.env, npm_execpath: undefined, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A terminal stays open; without one there is nothing to read.

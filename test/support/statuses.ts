@@ -20,6 +20,7 @@ export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   lastSweep: null,
   silence: null,
   shortcuts: null,
+  unreadable: [],
   heldRemovals: null,
   heldCreations: null,
   sweeping: null,
@@ -46,6 +47,10 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   paused: false,
   disabled: null,
   failingSince: null,
+  failures: 0,
+  lastError: null,
+  manyDead: false,
+  stalled: null,
   lagEvents: 0,
   lagSeconds: 0,
   unreadable: null,
@@ -60,6 +65,7 @@ export const process = (roles: readonly string[], more: object = {}): Status['pr
   roles,
   workspaces: ['acme'],
   stalled: [],
+  failing: [],
   spent: [],
   ...more,
 });
@@ -76,6 +82,6 @@ export function problemsWith(more: {
   const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
   const lastMinute = { requests: 0, share: 0, spent: [] };
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, lastMinute };
-  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, advice: null, lists };
+  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, advice: [], lists };
   return problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });
 }

@@ -100,7 +100,7 @@ describe('read ahead:', () => {
         const { sweep, events } = sweptList(redis, api, 'people', `run-${pagesAhead}-${runs++}`);
         const options = {
           pagesAhead,
-          removals: { confirm: 2, maxShare: 1, maxCount: 1_000 },
+          removals: { confirm: 2, afterMs: 0, maxShare: 1, maxCount: 1_000 },
           creations: { maxShare: 1, maxCount: 1_000 },
         };
         answersAsPaged(api, world, { ...scenario, changes: [] });

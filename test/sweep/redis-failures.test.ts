@@ -110,7 +110,8 @@ describe.skipIf(redisBinary === undefined)('redis failures of a sweep', () => {
     const sweep = (): Promise<unknown> =>
       sweepList({ workspace, api, store, clock, log }, { list: 'people', rules, baseline: 'quiet', pagesAhead: 0 });
     const schedule = createScheduleStore(redis, keys, workspace);
-    const failures = createFailureLog({ workspace, schedule, outage: { holds: false }, log, clock });
+    const outages = { away: { holds: false }, refused: { holds: false } };
+    const failures = createFailureLog({ workspace, lists: ['people'], schedule, outages, log, clock });
     return {
       ...{ crm, sweep, schedule },
       /** While a request waits for its part of the budget. */

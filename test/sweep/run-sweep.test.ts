@@ -101,7 +101,10 @@ describe('sweep:', () => {
   it('does not start while another process sweeps the list', async () => {
     await store().acquire('todo', 60_000);
     const api = listedApi([...five]);
-    expect(await sweep(api)).toMatchObject({ outcome: 'held', holder: expect.stringMatching(/^\d+$/) as string });
+    expect(await sweep(api)).toMatchObject({
+      outcome: 'held',
+      holder: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
+    });
     expect(api.asked).toEqual([]);
   });
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { allowanceAfter } from '../../src/api/allowance.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ListStatus } from '../../src/observability/status.js';
-import { silentLog, type Log } from '../../src/runtime/log.js';
 import { nextSweepMs } from '../../src/sweep/schedule.js';
 import { readWorkspaceStatus } from '../../src/state/status.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
@@ -14,10 +13,6 @@ const HALF_A_DAY = { minutesLater: 700 };
 describe('staleness: a list without changes', () => {
   const redis = useRedis();
 
-  const withLog = (): { log: Log; warnings: string[] } => {
-    const warnings: string[] = [];
-    return { warnings, log: { ...silentLog, warn: (_facts, message) => void warnings.push(message) } };
-  };
   const status = async (): Promise<ListStatus> => {
     const lists = Object.fromEntries(
       LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: null, idleMs: null }]),
@@ -40,39 +35,33 @@ describe('staleness: a list without changes', () => {
     }
   }
 
-  it('is logged once, and shown by every sweep and the status until it changes again', async () => {
+  it('is shown by every sweep and the status until it changes again', async () => {
     const api = listedApi([]);
     const swept = sweptList(redis, api);
     await busyWeeks(api, swept);
-    const { log, warnings } = withLog();
     const silent = [];
-    for (let round = 0; round < 5; round += 1) silent.push((await swept.sweep({ ...HALF_A_DAY, log })).staleness?.kind);
+    for (let round = 0; round < 5; round += 1) silent.push((await swept.sweep({ ...HALF_A_DAY })).staleness?.kind);
     expect(silent).toEqual([undefined, undefined, 'unchanged', 'unchanged', 'unchanged']);
-    expect(warnings).toEqual([
-      'list unchanged for far longer than its usual pause: is the token still allowed to read it?',
-    ]);
     const { changedAt } = (await swept.store.load('people')).state.lastSweep!.usualPause!;
     expect((await status()).silence).toEqual({ kind: 'unchanged', since: changedAt, longestPauseMs: 0 });
 
     api.records = [{ id: 'a', 이름: 'again' }, { id: 'b' }];
-    expect((await swept.sweep({ ...HALF_A_DAY, log })).staleness).toBeUndefined();
+    expect((await swept.sweep({ ...HALF_A_DAY })).staleness).toBeUndefined();
     expect((await status()).silence).toBeNull();
-    expect(warnings).toHaveLength(1);
-    for (let look = 0; look < 15; look += 1) await swept.sweep({ ...HALF_A_DAY, log });
-    expect(warnings).toHaveLength(2);
+    let last;
+    for (let round = 0; round < 15; round += 1) last = await swept.sweep(HALF_A_DAY);
+    expect(last?.staleness).toMatchObject({ kind: 'unchanged' });
   });
 
   it('is not stale while rules mute its changes', async () => {
     const api = listedApi([]);
     const swept = sweptList(redis, api);
     await busyWeeks(api, swept);
-    const { log, warnings } = withLog();
     for (let round = 0; round < 5; round += 1) {
       api.records = [{ id: 'a', 이름: `muted ${round}` }, { id: 'b' }];
-      const { counts, staleness: silence } = await swept.sweep({ ...HALF_A_DAY, log, rules: { ignore: ['이름'] } });
+      const { counts, staleness: silence } = await swept.sweep({ ...HALF_A_DAY, rules: { ignore: ['이름'] } });
       expect({ ignored: counts.ignored, silence }).toEqual({ ignored: 1, silence: undefined });
     }
-    expect(warnings).toEqual([]);
   });
 
   it('is stale although its records come in another order each time', async () => {
@@ -91,14 +80,12 @@ describe('staleness: a list without changes', () => {
     const api = listedApi([{ id: 'a' }, { id: 'b' }]);
     const swept = sweptList(redis, api);
     await swept.sweep();
-    const { log, warnings } = withLog();
     api.records = [];
-    expect((await swept.sweep({ log })).staleness).toMatchObject({ kind: 'empty' });
-    await swept.sweep({ log });
+    expect((await swept.sweep()).staleness).toMatchObject({ kind: 'empty' });
+    await swept.sweep();
     expect((await swept.eventLines()).sort()).toEqual(['deleted a 1', 'deleted b 1']);
     expect((await status()).silence).toMatchObject({ kind: 'empty' });
-    expect(warnings).toEqual(['list is empty and had records before: is the token still allowed to read it?']);
     api.records = [{ id: 'a' }];
-    expect((await swept.sweep({ log })).staleness).toBeUndefined();
+    expect((await swept.sweep()).staleness).toBeUndefined();
   });
 });

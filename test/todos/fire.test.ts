@@ -20,7 +20,7 @@ describe('due times', () => {
     const list = sweptList(redis, api, 'todo');
     const start = list.clock.now();
     const store = createTodoStore(redis.redis, redis.keys, 'acme');
-    const fire = (clock: Clock = list.clock) => fireDue({ workspace: 'acme', store, dueSoonMs: DAY_MS, clock });
+    const fire = (clock: Clock = list.clock) => fireDue({ workspace: 'acme', store, clock });
     /** A complete sweep so many hours after the last one. */
     const sweep = (shown: UncheckedRecord[], hours = 1 / 60, options: SweptListOptions = {}) => {
       api.records = shown;
@@ -67,7 +67,7 @@ describe('due times', () => {
       fire: (...[timer, todo, event]: Parameters<typeof list.todos.fire>) =>
         list.todos.fire(timer, todo, event, 'trace'),
     };
-    await fireDue({ workspace: 'acme', store, dueSoonMs: DAY_MS, clock: list.clock });
+    await fireDue({ workspace: 'acme', store, clock: list.clock });
     await list.sweep([written('a', { due: list.inHours(48) })], 24);
     await list.fire();
     const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
@@ -176,8 +176,161 @@ describe('due times', () => {
     expect(await dueOf('due_soon day')).toBe(Date.parse(midnight) + 23 * HOUR_MS);
     expect(await dueOf('overdue missed')).toBe(Date.parse(list.inHours(1)));
     expect(await redis.redis.zscore(redis.keys.due('acme'), 'overdue done')).toBeNull();
+  });
 
-    await rebuildTimers(list.todos, null, list.clock);
-    expect(await redis.redis.zcard(redis.keys.due('acme'))).toBe(0);
+  describe('due times: other options', () => {
+    const led = (hours: number) => ({ ...watch, dueSoonMs: hours * HOUR_MS });
+    /** Sweeps so many hours later with this lead time, and fires what is due, as a process does. */
+    const turn = async (
+      list: ReturnType<typeof open>,
+      shown: UncheckedRecord[],
+      hours: number,
+      lead: number | null,
+    ) => {
+      const watched = lead === null ? undefined : led(lead);
+      await list.sweep(shown, hours, { watch: watched } as unknown as SweptListOptions);
+      await rebuildTimers(list.todos, watched ?? null, list.clock);
+      if (lead !== null) await list.fire();
+    };
+    const told = async (list: ReturnType<typeof open>) =>
+      (await list.events()).map(({ type, data }) => `${type.slice('crm.todo.'.length)} ${data.due ?? ''}`);
+
+    it.each([
+      ['shortened', [24, 1]],
+      ['shortened and lengthened again', [24, 1, 2]],
+      ['switched off and on again', [24, null, 1]],
+    ])('dueSoon %s: what was due soon is not due soon once more', async (_how, [first, ...leads]) => {
+      const list = open();
+      const due = list.inHours(30);
+      const record = written('a', { due });
+      await turn(list, [record], 0, first ?? null);
+      await turn(list, [record], 10, first ?? null);
+      expect(await told(list)).toEqual([`due_soon ${due}`]);
+      for (const lead of leads) await turn(list, [record], 1, lead);
+      await turn(list, [record], 17.5, leads.at(-1) ?? null);
+      expect(await told(list)).toEqual([`due_soon ${due}`]);
+      await turn(list, [record], 2, leads.at(-1) ?? null);
+      expect(await told(list)).toEqual([`due_soon ${due}`, `overdue ${due}`]);
+    });
+
+    it('dueSoon lengthened: no event in the past, and none names another due time', async () => {
+      const list = open();
+      const [near, far] = [list.inHours(5), list.inHours(20)];
+      const records = [written('near', { due: near }), written('far', { due: far })];
+      await turn(list, records, 0, 1);
+      await turn(list, records, 1, 10);
+      await turn(list, records, 10, 10);
+      expect(await told(list)).toEqual([`overdue ${near}`, `due_soon ${far}`]);
+    });
+
+    it('dueSoon lengthened without images: events name the due time that was set', async () => {
+      const list = open();
+      const due = list.inHours(5);
+      const record = written('a', { due });
+      await list.sweep([record], 0, { watch: led(1), images: false });
+      await rebuildTimers(list.todos, led(1), list.clock);
+      await rebuildTimers(list.todos, led(10), list.clock);
+      await list.sweep([record], 4.5, { watch: led(10), images: false });
+      await list.fire();
+      expect(await told(list)).toEqual([`due_soon ${due}`]);
+    });
+
+    it.each([true, false])(
+      'switched off: a todo that was moved meanwhile keeps no old time, images %s',
+      async (images) => {
+        const list = open();
+        const shown = (due: string) => [written('a', { due })];
+        await list.sweep(shown(list.inHours(30)), 0, { images });
+        await rebuildTimers(list.todos, watch, list.clock);
+        await rebuildTimers(list.todos, null, list.clock);
+        await list.sweep(shown(list.inHours(50)), 0.1, { images, watch: undefined } as unknown as SweptListOptions);
+        await rebuildTimers(list.todos, watch, list.clock);
+        await list.sweep(shown(list.inHours(50)), 32, { images });
+        await list.fire();
+        expect((await told(list)).filter((line) => line.startsWith('overdue'))).toEqual([]);
+      },
+    );
+
+    it.each([true, false])(
+      'switched off: what becomes due meanwhile is not reported later, images %s',
+      async (images) => {
+        const list = open();
+        const record = written('a', { due: list.inHours(30) });
+        await list.sweep([record], 0, { images });
+        await rebuildTimers(list.todos, watch, list.clock);
+        await rebuildTimers(list.todos, null, list.clock);
+        await list.sweep([record], 31, { images, watch: undefined } as unknown as SweptListOptions);
+        await rebuildTimers(list.todos, watch, list.clock);
+        await list.sweep([record], 1, { images });
+        await list.fire();
+        expect(await told(list)).toEqual([]);
+      },
+    );
+  });
+
+  it('due times: after a baseline, no timer is set once more, so a long list is swept again at once', async () => {
+    const list = open();
+    const records = Array.from({ length: 30 }, (_, index) => written(`t${index}`, { due: list.inHours(index - 10) }));
+    await list.sweep(records);
+    const set: string[] = [];
+    const store = { ...list.todos, set: (key: string) => Promise.resolve(void set.push(key)) };
+    await rebuildTimers(store, watch, list.clock);
+    expect(set).toEqual([]);
+    await rebuildTimers(store, { ...watch, dueSoonMs: HOUR_MS }, list.clock);
+    // Those that are overdue, or due soon by the options before, have nothing to be set.
+    expect(set).toEqual([]);
+    await rebuildTimers(store, { ...watch, dueSoonMs: 30 * HOUR_MS }, list.clock);
+    expect(set).toEqual([]);
+  });
+
+  describe('no timer without an event', () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    const clockEvents = async (list: ReturnType<typeof open>) =>
+      (await list.events())
+        .filter(({ data }) => data.detectedBy === 'clock')
+        .map(({ type, subject }) => `${type} ${subject}`);
+
+    it.each(['마지막 날짜', '완료'])(
+      '"%s" vanishes from all todos and returns twice: nothing becomes overdue',
+      async (field) => {
+        const list = open();
+        const whole = ids.map((id) => written(id, { due: list.inHours(-5) }));
+        const without = whole.map((record) =>
+          Object.fromEntries(Object.entries(record).filter(([name]) => name !== field)),
+        );
+        await list.sweep([...whole, written('later', { due: list.inHours(10) })] as UncheckedRecord[]);
+        for (const shown of [without, whole, without, whole]) {
+          await list.sweep(shown);
+          await list.sweep(shown);
+          await list.fire();
+        }
+        expect(await clockEvents(list)).toEqual([]);
+      },
+    );
+
+    it('a due time in the future that returns is still reported', async () => {
+      const list = open();
+      const whole = ids.map((id) => written(id, { due: list.inHours(30) }));
+      const without = whole.map(({ '마지막 날짜': _, ...rest }) => rest);
+      for (const shown of [whole, without, without, whole, whole]) await list.sweep(shown);
+      await list.sweep(whole, 31);
+      await list.fire();
+      const overdue = (await clockEvents(list)).filter((line) => line.startsWith('crm.todo.overdue'));
+      expect(overdue.sort()).toEqual(ids.map((id) => `crm.todo.overdue ${id}`).sort());
+    });
+
+    it('a date in the past that a rule mutes yields none, also when another field changes; without the rule it does', async () => {
+      const list = open();
+      const rules = { ignore: ['마지막 날짜'] };
+      const shown = (due: string, owner: string) => [written('a', { due, owner: { id: owner, name: owner } })];
+      await list.sweep(shown(list.inHours(50), 'u1'), 0, { rules });
+      await list.sweep(shown(list.inHours(-1), 'u1'), 0.1, { rules });
+      await list.sweep(shown(list.inHours(-2), 'u2'), 0.1, { rules });
+      await list.fire();
+      expect(await clockEvents(list)).toEqual([]);
+      await list.sweep(shown(list.inHours(-3), 'u2'), 0.1);
+      await list.fire();
+      expect(await clockEvents(list)).toEqual(['crm.todo.overdue a']);
+    });
   });
 });

@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
 import { todosText } from '../../src/cli/print-todos.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
+import type { TodoStore } from '../../src/todos/store.js';
 import { TodoTally, reportTodos } from '../../src/todos/report.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
@@ -103,6 +105,29 @@ describe('todos report', () => {
       ]);
     },
   );
+
+  it('todos report: lets the process do its other work while it counts', async () => {
+    const stored = Array.from({ length: 2_000 }, (_, index) => {
+      const record = SPELLINGS[0][1](`t${index}`, { done: true, doneAt: '2026-03-07T00:00:00.000Z' });
+      return [`t${index}`, { known: { record } }] as const;
+    });
+    const store = {
+      everyTodo: () => Readable.from([stored, stored]),
+      lastSweep: () => Promise.resolve(null),
+    };
+    let others = 0;
+    let ended = false;
+    const work = (): void => {
+      others += 1;
+      if (!ended) setImmediate(work);
+    };
+    work();
+    const one = { name: 'acme', timeZone: 'Asia/Seoul', enabled: true, store: store as unknown as TodoStore };
+    const { workspaces } = await reportTodos([one], { since: '7d' }, { now: () => Date.parse(NOW) } as Clock);
+    ended = true;
+    expect(workspaces[0]?.total.completed).toBe(4_000);
+    expect(others).toBeGreaterThanOrEqual(4_000 / 50);
+  });
 
   describe('todos report: of a workspace', () => {
     const redis = useRedis();

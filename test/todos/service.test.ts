@@ -31,7 +31,14 @@ describe('todo events: a running service', () => {
   const spawn = useProcesses();
 
   const sandboxed = async (options: Parameters<typeof createSandbox>[0] = {}): Promise<Sandbox> => {
-    const sandbox = createSandbox({ people: 20, todos: 40, limit: null, seed: 11, ...options });
+    const sandbox = createSandbox({
+      people: 20,
+      todos: 40,
+      limit: null,
+      seed: 11,
+      start: Date.UTC(2026, 0, 1),
+      ...options,
+    });
     onTestFinished(() => sandbox.stop());
     await sandbox.start();
     return sandbox;

@@ -55,7 +55,7 @@ class History {
 
   async fire(): Promise<void> {
     const store = createTodoStore(this.redis.redis, this.redis.keys, 'acme');
-    await fireDue({ workspace: 'acme', store, dueSoonMs: watch.dueSoonMs, clock: this.list.clock });
+    await fireDue({ workspace: 'acme', store, clock: this.list.clock });
   }
 
   /** The events since the last call. Those of due times are checked against the model. */

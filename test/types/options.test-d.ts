@@ -10,11 +10,21 @@ type HandlerOn = NonNullable<Parameters<typeof defineHandler>[0]['on']>[number];
 const workspace = { name: 'acme', baseUrl: 'https://crm.example', token: 't' };
 
 describe('types of options', () => {
-  it('offers every event type in `on`, and takes the types of lists of your own', () => {
+  it('offers every event type in `on`, takes the types of your own, and refuses misspelt ones', () => {
     expectTypeOf<EventType | NoticeType | 'crm.*' | 'crm.person.*'>().toExtend<EventPattern>();
     expectTypeOf<WebhookOn>().toEqualTypeOf<EventPattern>();
     expectTypeOf<'crm.todo.completed'>().toExtend<HandlerOn>();
     expectTypeOf<'crm.deal.created'>().toExtend<EventPattern>();
+    expectTypeOf<'crm.deal.schema_changed' | 'crm.deal.*' | '*' | '*.created'>().toExtend<EventPattern>();
+    expectTypeOf<
+      'acme.person.promoted' | 'contoso.a.b' | 'crmx.a.b' | 'cr.a.b' | 'chat.a.b'
+    >().toExtend<EventPattern>();
+    expectTypeOf<'crm.todo.complete'>().not.toExtend<EventPattern>();
+    expectTypeOf<'crm.deal.completed'>().not.toExtend<EventPattern>();
+    expectTypeOf<'changefeed.state.loss'>().not.toExtend<EventPattern>();
+    expectTypeOf<'nonsense'>().not.toExtend<EventPattern>();
+    // @ts-expect-error The verb is `completed`.
+    defineHandler({ name: 'x', on: ['crm.todo.complete'], handle: () => undefined });
     // @ts-expect-error A pattern is a text.
     webhook({ name: 'x', url: 'https://x', secret: 'whsec_', on: [1] });
   });

@@ -1,6 +1,6 @@
 /**
  * Runs the detector against every profile of the sandbox and prints the table of scores (`npm run verify:profiles`).
- * Exits 1 when a profile misses what it expects: a sound one is perfect, one that only hides changes reports nothing wrong. Options:
+ * Exits 1 when a sound profile is not perfect. Options:
  * --seed N, --rounds N, --only name,name, --with fault,fault, --plain (only sweeps, no shortcuts and hints),
  * --verbose (what was missed, and what invented), --crossed
  */
@@ -12,7 +12,7 @@ import { openRedis } from '../../src/runtime/private-redis.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import { crossed } from './crossed.js';
-import { fulfils, runProfile } from './run-profile.js';
+import { isPerfect, runProfile } from './run-profile.js';
 
 const { values } = parseArgs({
   options: {
@@ -39,13 +39,13 @@ await redis.close();
 await rm(stateDir, { recursive: true, force: true });
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** One profile after the other. @returns how many missed what they expect */
+/** One profile after the other. @returns how many sound ones were not perfect */
 async function one(): Promise<number> {
   process.stdout.write(
-    '| profile | expects | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',
+    '| profile | | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',
   );
   let failed = 0;
-  for (const { name, expects } of PROFILES.filter(({ name }) => only?.includes(name) ?? true)) {
+  for (const { name, sound } of PROFILES.filter(({ name }) => only?.includes(name) ?? true)) {
     const result = await runProfile({
       profile: name,
       faults: values.with?.split(',') ?? [],
@@ -57,11 +57,11 @@ async function one(): Promise<number> {
       prefix: `verify-${name}`,
     });
     const { score } = result;
-    if (!fulfils(result, expects)) failed += 1;
+    if (sound && !isPerfect(result)) failed += 1;
     const { p50, p99, max } = score.delay;
     const cells = [
       name,
-      expects,
+      sound ? 'sound' : 'unsound',
       `${result.complete} / ${result.incomplete}`,
       score.expected,
       percent(score.recall),

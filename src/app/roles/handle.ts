@@ -16,7 +16,7 @@ export interface HandleRole extends Part {
 
 export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
   const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
-  const { tracing, queueTelemetry } = context;
+  const { tracing, queueTelemetry, loops } = context;
   const { ageMs, count } = config.deadLetters.retention;
   const measured = createMeasured(context);
   const pool = createHandlerPool({
@@ -32,6 +32,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
     logger,
     clock,
     watch,
+    loops,
     unfinished,
     tracing,
     queueTelemetry,

@@ -46,11 +46,13 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
  * sweep cost and found, in whichever process, sets the list's part of this process's requests.
  */
 async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
-  const { schedule, todos, budget } = workspace;
+  const { schedule, todos, budget, openedMs } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
   const { intervalMs, idleMs } = listIn(workspace, list);
   const load = walkLoadOf(times, { intervalMs, idleMs });
   if (load !== null) budget.weigh(list, load);
+  // A failure from before this process used this configuration says nothing about now: the token may be another one.
+  if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
   return nextSweepMs(times, { intervalMs, idleMs, wakeMs, nowMs: clock.now() });
 }
 
@@ -74,7 +76,8 @@ async function sweepDue(
       alive();
       if (expected === null) workspace.budget.weigh(list, firstLoad(pages));
     };
-    const result = await sweepOnce(context, workspace, { list, signal, onProgress, shortcuts, parent: null });
+    const again = workspace.failures.isFailing(list);
+    const result = await sweepOnce(context, workspace, { list, signal, onProgress, shortcuts, again, parent: null });
     if (result.outcome === 'held') {
       log.debug(where, 'list is being swept by another process');
       return result.expiresInMs;

@@ -2,6 +2,8 @@
 import { listsOf, polledLists } from '../../config/lists.js';
 import { modifiedAtOf } from '../../detect/fields.js';
 import type { Part } from '../../runtime/lifecycle.js';
+import { isSameToken } from '../../server/http/access.js';
+import { createAttempts } from '../../server/http/attempts.js';
 import type { HintTarget } from '../../server/hints/receive-hints.js';
 import { createMirror } from '../../server/mirror/mirror.js';
 import { withEtag } from '../../server/read-api/etag.js';
@@ -16,30 +18,46 @@ import { HINT } from '../../crm/hint.js';
 /** Does nothing when the configuration has no `serve`. */
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
   if (serve === null) return { name: 'mirror', start: () => Promise.resolve(), stop: () => Promise.resolve() };
-  const mirrors = new Map<string, Source>();
-  const hints = new Map<string, HintTarget>();
+  const mirrors: Holder<Source>[] = [];
+  const hints: Holder<HintTarget>[] = [];
   for (const { name, lists } of workspaces) {
-    const token = serve.tokens.get(name);
+    const [token, hintToken] = [serve.tokens.get(name), serve.hintTokens.get(name)];
     const store = createMirrorStore(redis, keys, name);
-    if (token === undefined) continue;
-    mirrors.set(token, createMirror({ store, lists, clock, modifiedAtOf }));
+    if (token !== undefined) mirrors.push({ token, held: createMirror({ store, lists, clock, modifiedAtOf }) });
     const queue = createAimQueue({ redis, keys, workspace: name });
     const add: HintTarget['add'] = (list, ids) => queue.add(list, ids, { by: HINT, atMs: clock.now() });
-    hints.set(token, { workspace: name, lists: polledLists(lists), add });
+    if (hintToken !== undefined)
+      hints.push({ token: hintToken, held: { workspace: name, lists: polledLists(lists), add } });
   }
-  const { host, port } = serve;
-  const lists = listsOf(workspaces).all.map(servedList);
-  const sources = (token: string): Source | null => mirrors.get(token) ?? null;
-  const targets = (token: string): HintTarget | null => hints.get(token) ?? null;
+  const options = {
+    lists: listsOf(workspaces).all.map(servedList),
+    sources: (token: string) => heldBy(token, mirrors),
+    layers: [withEtag],
+    ...(hints.length > 0 && { hints: (token: string) => heldBy(token, hints) }),
+    host: serve.host,
+    port: serve.port,
+    clock,
+    log,
+  };
   let server: ReadApiServer | undefined;
   return {
     name: 'mirror',
     async start() {
       // Loaded here, with Fastify, so that a process which serves nothing does not load it.
       const { createReadApiServer } = await import('../../server/read-api/server.js');
-      server ??= createReadApiServer({ lists, sources, layers: [withEtag], hints: targets, host, port, clock, log });
+      server ??= createReadApiServer({ ...options, attempts: createAttempts(clock) });
       log.info({ url: await server.start() }, 'the mirror serves the lists');
     },
     stop: async () => await server?.stop(),
   };
+}
+
+/** What a token opens. */
+interface Holder<Held> {
+  token: string;
+  held: Held;
+}
+
+function heldBy<Held>(given: string, holders: readonly Holder<Held>[]): Held | null {
+  return holders.find(({ token }) => isSameToken(given, token))?.held ?? null;
 }

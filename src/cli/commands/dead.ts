@@ -3,6 +3,7 @@ import { separated, usage, wholeNumber, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
+import { eventWords, localTime } from '../print-event.js';
 import { count, cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
 const DEFAULT_LIMIT = 100;
@@ -13,6 +14,8 @@ interface Call {
   filter: DeadLetterFilter;
   limit: number | undefined;
   json: boolean;
+  /** show: also the whole event, and where each attempt failed. */
+  verbose: boolean;
   dryRun: boolean;
   /** Does not ask before dead letters are dropped that were not named one by one. */
   yes: boolean;
@@ -33,6 +36,7 @@ export const dead = defineCommand({
     ),
     dryRun: flag('retry and drop: only say which ones'),
     yes: flag('drop: do not ask'),
+    verbose: flag('show: also the whole records, and where in the code each attempt failed'),
     json: flag('list and show: one dead letter per line as JSON; retry and drop: the count'),
   },
   async run(given, io) {
@@ -50,22 +54,21 @@ export const dead = defineCommand({
       ...(types !== undefined && { types }),
       ...(reason !== undefined && { reason }),
     };
-    const { dryRun = false, yes = false, json = false } = given;
+    const { dryRun = false, yes = false, json = false, verbose = false } = given;
     return await withFeed(io, config, async ({ feed: { deadLetters } }) => {
       if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
-      return await act(deadLetters, { action, filter, limit, json, dryRun, yes: yes || ids.length > 0 }, io);
+      return await act(deadLetters, { action, filter, limit, json, verbose, dryRun, yes: yes || ids.length > 0 }, io);
     });
   },
 });
 
 async function act(letters: DeadLetters, call: Call, io: Io): Promise<number> {
-  const { action, filter, limit = DEFAULT_LIMIT, json, dryRun } = call;
+  const { action, filter, limit = DEFAULT_LIMIT, json, verbose, dryRun } = call;
   if (action === 'retry' || action === 'drop') return await change(letters, { ...call, action }, io);
   if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
   const found = await letters.list({ ...filter, ...(action === 'list' && { limit }) });
   if (json) for (const letter of found) io.out(JSON.stringify(letter));
-  else if (action === 'show')
-    io.out(found.map((letter) => letterText(letter, io.colours.out, io.columns)).join('\n\n'));
+  else if (action === 'show') io.out(found.map((letter) => letterText(letter, { verbose, io })).join('\n\n'));
   else if (found.length > 0) io.out(listText(found, io));
   else io.out(Object.keys(filter).length === 0 ? 'no dead letters' : 'no such dead letters');
   if (action === 'list' && found.length >= limit) await sayMore(letters, { filter, shown: found.length }, io);
@@ -115,7 +118,7 @@ async function change(
 function perSubscription(letters: readonly DeadLetter[]): string {
   const counts = new Map<string, number>();
   for (const { subscription } of letters) counts.set(subscription, (counts.get(subscription) ?? 0) + 1);
-  const parts = [...counts].map(([name, number]) => `${name} ${number}`);
+  const parts = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, number]) => `${name} ${number}`);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
@@ -126,43 +129,61 @@ async function refuseUnknown(letters: DeadLetters, filter: DeadLetterFilter, ids
     throw usage(`There is no dead letter ${unknown.join(', ')}. "changefeed dead list" shows the ids.`);
 }
 
-/** Without the contents of records: other people may see the screen. */
+const LIST_PLACES = 36;
+const SHOW_PLACES = 120;
+
+/** First what a person looks for: which record, what changed, why it failed. */
 function listText(letters: readonly DeadLetter[], { colours: { out: colours }, columns = Infinity }: Io): string {
-  const rows = letters.map(({ id, subscription, diedAt, attempts, reason, event }) => {
-    return [id, subscription, event.type, event.subject, diedAt, String(attempts.length), oneLine(reason)];
+  const rows = letters.map((letter) => {
+    const { title, change } = wordsOf(letter, LIST_PLACES);
+    const { subscription, diedAt, attempts, reason, id } = letter;
+    const names = [printable(subscription), String(attempts.length), localTime(diedAt), printable(id)];
+    return [title, change, oneLine(reason), ...names];
   });
-  const wide = table(['event', 'subscription', 'type', 'record', 'died', 'attempts', 'reason'], rows, colours);
+  const head = ['record', 'change', 'reason', 'subscription', 'attempts', 'died', 'event'];
+  const wide = table(head, rows, colours);
   if (wide.split('\n').every((line) => widthOf(line) <= columns)) return wide;
   return letters.map((letter) => blockText(letter, colours, columns)).join('\n');
 }
 
 /** Three lines for a narrow terminal. The ids stay whole, so that they can be copied. */
-function blockText(
-  { id, subscription, diedAt, attempts, reason, event }: DeadLetter,
-  colours: Colours,
-  columns: number,
-): string {
-  const died = `${diedAt}, ${count(attempts.length, 'attempt')}: ${oneLine(reason)}`;
+function blockText(letter: DeadLetter, colours: Colours, columns: number): string {
+  const { id, subscription, diedAt, attempts, reason } = letter;
+  const { title, change } = wordsOf(letter, LIST_PLACES);
+  const died = `${oneLine(reason)} (${printable(subscription)}, ${count(attempts.length, 'attempt')}, ${localTime(diedAt)})`;
+  const record = cut(title, columns);
+  const left = columns - widthOf(record) - 2;
   return [
-    `${colours.bold(id)}  ${subscription}`,
-    `  ${cut(`${event.type}  ${event.subject}`, columns - 2)}`,
-    ...fitted(`  ${died}`, columns).split('\n').map(colours.dim),
+    `${colours.bold(record)}${left > 0 ? `  ${cut(change, left)}` : ''}`,
+    fitted(`  ${died}`, columns),
+    colours.dim(`  ${printable(id)}`),
   ].join('\n');
 }
 
-function letterText(letter: DeadLetter, { bold, dim }: Colours, columns: number | undefined): string {
+/** `전화하기` and `todo updated  완료: false → true +2` */
+function wordsOf({ event }: DeadLetter, places: number): { title: string; change: string } {
+  const { what, title, changes } = eventWords(event, places);
+  const more = changes.length > 1 ? ` +${changes.length - 1}` : '';
+  return { title, change: changes[0] === undefined ? what : `${what}  ${changes[0]}${more}` };
+}
+
+function letterText(letter: DeadLetter, { verbose, io }: { verbose: boolean; io: Io }): string {
+  const { bold, dim } = io.colours.out;
   const { id, subscription, workspace, logId, diedAt, reason, attempts, event } = letter;
-  const lines = attempts.map(({ attempt, at, error, code, message, frames }) => {
-    const where = frames[0] === undefined ? '' : dim(`\n    ${frames[0].replace(/^at /, 'in ')}`);
-    return `  attempt ${attempt}  ${at}  ${code ?? error}: ${oneLine(message)}${where}`;
-  });
+  const { what, title, changes } = eventWords(event, SHOW_PLACES);
+  const tries = attempts.flatMap(({ attempt, at, error, code, message, frames }) => [
+    `  attempt ${attempt}  ${localTime(at)}  ${code ?? error}: ${oneLine(message)}`,
+    ...(verbose ? frames.map((frame) => dim(`    ${printable(frame).replace(/^at /, 'in ')}`)) : []),
+  ]);
   const about = [
-    `${bold(id)}  ${event.type}  ${event.subject}`,
-    `subscription ${subscription}  workspace ${workspace}  log id ${logId}`,
-    `died ${diedAt}: ${oneLine(reason)}`,
-    ...lines,
+    `${bold(title)}  ${what}`,
+    ...changes.map((change) => `  ${change}`),
+    `${printable(subscription)}: ${oneLine(reason)}`,
+    `  given up ${localTime(diedAt)}, after ${count(attempts.length, 'attempt')}`,
+    ...tries,
+    dim(`event ${printable(id)}  record ${printable(event.subject)}  workspace ${workspace}  log id ${logId}`),
   ];
-  return [fitted(about.join('\n'), columns), JSON.stringify(event, null, 2)].join('\n');
+  return [fitted(about.join('\n'), io.columns), ...(verbose ? [JSON.stringify(event, null, 2)] : [])].join('\n');
 }
 
 /** Reasons quote what handlers and endpoints said. */

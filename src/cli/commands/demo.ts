@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +10,14 @@ import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
 import { systemClock } from '../../runtime/clock.js';
+import { OPS_ATTEMPTS, startDemoReceiver, type DemoReceiver } from '../demo-receiver.js';
 import type { Io } from '../io.js';
 import { printEvent } from '../event-printer.js';
 import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
 
-/** A synthetic workspace and a Changefeed that polls it, in one process. It leaves no data behind. */
+/** A synthetic workspace, a Changefeed that polls it, and what receives its events, in one process. It leaves no data behind. */
 export const demo = defineCommand({
   input: {
     seed: optionWithDefault(option('number', 'selects the workspace', wholeNumber()), 1),
@@ -29,11 +31,14 @@ export const demo = defineCommand({
     const sandbox = createSandbox({ seed, people, history: people * 2, activity: people * 2 });
     const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
     let feed: Changefeed | undefined;
+    let receiver: DemoReceiver | undefined;
     try {
       const address = await sandbox.start();
       const title = io.colours.err.bold('Changefeed demo');
       io.err(`${title}: a synthetic CRM with ${countText(sandbox)}, polled like the real one.`);
-      feed = await openDemo(address, { stateDir, io });
+      receiver = await startDemoReceiver();
+      const subscriptions = subscriptionsOf(receiver, stateDir);
+      feed = await openDemo(address, { stateDir, io, subscriptions });
       await showBaseline(feed, io);
       sandbox.rate = rate;
       await showChanges(feed, io);
@@ -42,6 +47,7 @@ export const demo = defineCommand({
     } finally {
       io.err(io.colours.err.dim('stopping …'));
       await feed?.stop();
+      await receiver?.close();
       await sandbox.stop();
       await rm(stateDir, { recursive: true, force: true });
     }
@@ -53,13 +59,32 @@ function countText({ world }: Sandbox): string {
   return `${world.counts.people} people and ${total} records in six lists`;
 }
 
-function openDemo({ url, token }: SandboxAddress, { stateDir, io }: { stateDir: string; io: Io }): Promise<Changefeed> {
+/** One of each use: a receiver that fails now and then, messages to a team, and a file of everything. As data, as in a JSON file. */
+function subscriptionsOf({ opsUrl, chatUrl }: DemoReceiver, stateDir: string): object[] {
+  const allowHosts = ['127.0.0.1'];
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const retry = { attempts: OPS_ATTEMPTS, delay: '1s', maxDelay: '2s' };
+  const ofTodos = ['crm.todo.completed', 'crm.todo.overdue'];
+  return [
+    { handler: 'webhook', name: 'ops', on: ['crm.todo.*', 'crm.person.*'], url: opsUrl, allowHosts, secret, retry },
+    { handler: 'message', name: 'team-chat', on: ofTodos, url: chatUrl, allowHosts },
+    { handler: 'ndjson', name: 'archive', on: ['crm.*'], path: join(stateDir, 'events.ndjson') },
+  ];
+}
+
+interface DemoOptions {
+  stateDir: string;
+  io: Io;
+  subscriptions: readonly object[];
+}
+
+function openDemo({ url, token }: SandboxAddress, { stateDir, io, subscriptions }: DemoOptions): Promise<Changefeed> {
   const workspaces = [{ name: 'demo', baseUrl: url, token }];
   const config = parseConfig(
-    { workspaces, redis: { prefix: `demo-${process.pid}` } },
+    { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } },
     { source: 'the demo', redisUrl: io.env['REDIS_URL'] },
   );
-  return openChangefeed({ config, stateDir, log: quietLog(io), http: true });
+  return openChangefeed({ config, stateDir, temporary: true, log: quietLog(io), http: true });
 }
 
 async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
@@ -80,10 +105,24 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   const lists = (await feed.status()).workspaces.flatMap((workspace) => workspace.lists);
   io.err(baselineText(lists, { isNew: true }));
   io.err(nextSweepText(lists, systemClock.now()));
-  if (feed.pageUrl !== null) io.err(`The status page: ${io.colours.err.bold(feed.pageUrl)}`);
+  if (feed.pageUrl !== null) for (const line of pageLines(feed.pageUrl, io)) io.err(line);
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
     await printEvent(event, feed.lists, io);
   }
+}
+
+/** What there is to see, in the order in which it happens. */
+function pageLines(url: string, io: Io): string[] {
+  const views = [
+    ['changes', 'each change as it is found'],
+    ['subscriptions', 'three receivers; the one of "ops" fails now and then'],
+    ['dead', 'what it has refused three times: press Retry'],
+    ['todos', 'who has what open, due and overdue'],
+  ];
+  return [
+    `The status page: ${io.colours.err.bold(url)}`,
+    ...views.map(([view, shows]) => `  ${`${url}/#/${view}`.padEnd(url.length + 18)}${shows}`),
+  ];
 }

@@ -1,5 +1,5 @@
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
-import { fitted } from '../text.js';
+import { fitted, printable } from '../text.js';
 
 /** The process that handles the subscription continues where it stopped. */
 export const enable = defineFeedCommand({
@@ -12,7 +12,7 @@ export const enable = defineFeedCommand({
     if (json) io.out(JSON.stringify({ subscription: name, was }));
     else if (was === null) io.out(`"${name}" was not disabled`);
     else {
-      io.out(fitted(`"${name}" is enabled again; it was disabled at ${was.at}: ${was.reason}`, io.columns));
+      io.out(fitted(`"${name}" is enabled again; it was disabled at ${was.at}: ${printable(was.reason)}`, io.columns));
       if (was.missing) io.out(io.colours.out.red('Events that log.retention deleted in the meantime are lost to it.'));
     }
   },

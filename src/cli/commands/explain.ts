@@ -1,6 +1,9 @@
 import type { RecordStory } from '../../app/changefeed.js';
 import { listArgument, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
+import type { CrmRecord } from '../../crm/record.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { eventWords, localTime, recordTitle } from '../print-event.js';
 import { count, fitted, printable } from '../text.js';
 
 export const explain = defineFeedCommand({
@@ -8,17 +11,33 @@ export const explain = defineFeedCommand({
     list: listArgument('its list'),
     id: argument('its id', asText),
     workspace: workspaceOption('the workspace, if there are several'),
+    verbose: flag('also name the fields that are compared'),
     json: flag('print it as JSON'),
   },
-  async run({ list, id, workspace, json = false }, { feed }, io) {
+  async run({ list, id, workspace, verbose = false, json = false }, { feed }, io) {
     const story = await feed.lists.explain(list, id, workspace);
-    io.out(json ? JSON.stringify(story) : fitted(storyText(story), io.columns));
+    if (json) io.out(JSON.stringify(story));
+    else {
+      const record = await feed.lists.record(list, id, workspace);
+      const events = story.known ? await feed.lists.events(list, id, workspace) : [];
+      io.out(fitted(storyText(story, { record, events, verbose }), io.columns));
+    }
     return story.known ? 0 : 1;
   },
 });
 
-function storyText(story: RecordStory): string {
-  if (!story.known) return `List "${story.list}": no sweep has shown a record "${story.id}".`;
+const PLACES = 60;
+
+interface Known {
+  record: CrmRecord | null;
+  /** Those in the log. */
+  events: readonly ChangeEvent[];
+  verbose: boolean;
+}
+
+function storyText(story: RecordStory, { record, events, verbose }: Known): string {
+  const name = printable(`${story.list} ${story.id}`);
+  if (!story.known) return `${name}: no sweep has shown this record.`;
   const { missing, gone, doubt, quarantined, page, lastSweep } = story;
   const states = [
     page === null ? 'on no page of the last complete sweep' : `on page ${page} of the last complete sweep`,
@@ -27,22 +46,45 @@ function storyText(story: RecordStory): string {
     doubt === null ? '' : 'shown with earlier contents: the next sweep decides',
     quarantined ? "quarantined until its list's schema change is decided" : '',
   ].filter((text) => text !== '');
-  const leftOut = story.leftOut.map(({ field, rule }) => `  ${printable(field)}  (${rule})`);
-  const decisions = story.decisions.map(decisionLine);
+  const title = titleOf(record, events);
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const decisions = story.decisions.flatMap((decision) => decisionLines(decision, byId));
+  const leftOut = story.leftOut.map(({ field, rule }) => `  ${printable(field)}  (${printable(rule)})`);
+  const { compared } = story;
   return [
-    `${story.list} ${story.id}: ${count(story.sequence, 'event')} so far, ${states.join('; ')}.`,
-    `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : lastSweep.completedAt}.`,
-    `Compared: ${printable(story.compared.join(', ')) || 'nothing'}`,
-    ...(leftOut.length > 0 ? ['Left out, with the rule:', ...leftOut] : []),
+    title === undefined ? name : `${title}  ${name}`,
     ...(decisions.length > 0
       ? ['Last decisions, oldest first:', ...decisions]
       : ['No decision yet: the record has not changed.']),
+    `${count(story.sequence, 'event')} so far; ${states.join('; ')}.`,
+    `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : localTime(lastSweep.completedAt)}.`,
+    ...(leftOut.length > 0 ? ['Left out, with the rule:', ...leftOut] : []),
+    verbose
+      ? `Compared: ${printable(compared.join(', ')) || 'nothing'}`
+      : `Compared: ${count(compared.length, 'field')}${compared.length === 0 ? '' : '; --verbose names them'}.`,
   ].join('\n');
 }
 
-function decisionLine({ at, sweep, what, ...rest }: RecordStory['decisions'][number]): string {
-  const details = Object.entries(rest).map(
+/** A record that is gone has its name in its last event. */
+function titleOf(record: CrmRecord | null, events: readonly ChangeEvent[]): string | undefined {
+  const last = events.findLast(({ data }) => data.after !== null || data.before !== null)?.data;
+  const known = record ?? last?.after ?? last?.before;
+  return known == null ? undefined : recordTitle(known, PLACES);
+}
+
+/** With the values of the change, where its event is still in the log. */
+function decisionLines(
+  { at, sweep: _, what, event: id = '', fields, ...rest }: RecordStory['decisions'][number],
+  events: ReadonlyMap<string, ChangeEvent>,
+): string[] {
+  const event = events.get(id);
+  const changes = event === undefined ? [] : eventWords(event, PLACES).changes;
+  const shown = changes.length === 0 && fields !== undefined ? { fields, ...rest } : rest;
+  const details = Object.entries(shown).map(
     ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
   );
-  return `  ${at}  ${[what, ...details.map(printable), `sweep ${sweep}`].join('  ')}`;
+  return [
+    `  ${[localTime(at), what, ...details.map(printable)].join('  ')}`,
+    ...changes.map((change) => `    ${change}`),
+  ];
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CONFIG_FILES } from '../../config/load.js';
 import { A_TOKEN, apiToken, baseUrlFault } from '../../schema-kit/addresses.js';
@@ -16,7 +16,11 @@ export const init = defineCommand({
   input: {
     workspace: option('name', 'name of the workspace (default: the name of the folder)', asText),
     baseUrl: option('url', `what stands before /v2 in the addresses of the API (default: ${SALESMAP})`, asText),
-    token: option('token', 'the token of the API; it is written to .env (default: to be filled in)', asText),
+    token: option(
+      'token',
+      'the token of the API, or - to read it from standard input; it is written to .env (default: to be filled in)',
+      asText,
+    ),
     format: option('format', `language of the configuration: ${FORMATS.join(', ')} (default: ts)`, word(...FORMATS)),
     yes: flag('ask nothing: use the options and the defaults'),
   },
@@ -27,6 +31,8 @@ export const init = defineCommand({
     const questions = questionsFor(io.cwd);
     if (!yes && io.ask === undefined)
       throw usage('init: there is no terminal to ask on. Give --yes, and what differs from the defaults as options.');
+    // As an option it would be in the history of the shell, and other users would see it while the command runs.
+    if (given.token === '-') given.token = await io.readInput();
     const texts: Record<string, string> = {};
     for (const [name, question] of Object.entries(questions)) {
       const fixed = given[name as keyof Answers];
@@ -107,8 +113,10 @@ function writeAll(answers: Answers, cwd: string): Written[] {
     const text = typeof content === 'string' ? content : withLines(before ?? '', content);
     if (text === undefined || (before !== undefined && typeof content === 'string')) return { name, outcome: 'kept' };
     mkdirSync(dirname(file), { recursive: true });
-    // Only its owner may read the token.
-    writeFileSync(file, text, name === '.env' && before === undefined ? { mode: 0o600 } : {});
+    // Only its owner may read the token; a file that is there already is made so before the token is in it.
+    const isPrivate = name === '.env';
+    if (isPrivate && before !== undefined) chmodSync(file, 0o600);
+    writeFileSync(file, text, isPrivate ? { mode: 0o600 } : {});
     return { name, outcome: before === undefined ? 'written' : 'added to' };
   });
 }

@@ -16,18 +16,23 @@ export const status = defineFeedCommand({
     json: flag('print it as JSON; with --watch, a line each time'),
     check: flag('exit with 1 when the feed does not poll, dispatch or handle as it should'),
     watch: flag('show it again every 2 s until Ctrl+C'),
+    verbose: flag('also how the budget is used, what shortcuts found, and errors that are over'),
   },
-  async run({ json = false, check = false, watch = false }, { feed }, io) {
+  async run({ json = false, check = false, watch = false, verbose = false }, { feed }, io) {
     let now = await feed.status();
-    if (!watch) io.out(json ? JSON.stringify(now, null, 2) : statusText(now, io.colours.out, io.columns));
+    if (!watch) io.out(json ? JSON.stringify(now, null, 2) : textOf(now, io, verbose));
     while (watch && !isAborted(io.signal)) {
-      io.out(json ? JSON.stringify(now) : screen(now, io));
+      io.out(json ? JSON.stringify(now) : screen([now.at, '', ...textOf(now, io, verbose).split('\n')], io));
       await systemClock.sleep(REDRAW_MS, io.signal).catch(() => undefined);
       now = await again(feed, now, io);
     }
     return check && now.problems.some(isError) ? 1 : 0;
   },
 });
+
+function textOf(now: Status, { colours, columns }: Io, verbose: boolean): string {
+  return statusText(now, { colours: colours.out, columns, verbose });
+}
 
 /** While Redis is away the last answer stays, and the error is below it. */
 async function again(feed: Pick<Changefeed, 'status'>, last: Status, io: Io): Promise<Status> {
@@ -41,8 +46,7 @@ async function again(feed: Pick<Changefeed, 'status'>, last: Status, io: Io): Pr
 }
 
 /** From the top left corner of a terminal; only as many lines as it has, problems first. Elsewhere one after another. */
-function screen(now: Status, { colours, columns, rows }: Io): string {
-  const lines = [now.at, '', ...statusText(now, colours.out, columns).split('\n')];
+function screen(lines: readonly string[], { columns, rows }: Io): string {
   if (columns === undefined || rows === undefined) return [...lines, ''].join('\n');
   const HOME = '\u001b[H';
   const TO_THE_END_OF_THE_LINE = '\u001b[K';

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.js';
 import { didYouMean } from '../../schema-kit/did-you-mean.js';
 import { usage, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag } from '../command.js';
-import type { Colours } from '../text.js';
+import { printable, type Colours } from '../text.js';
 
 type Webhook = Config['subscriptions'][number];
 type Pinged = Awaited<ReturnType<NonNullable<Webhook['ping']>>>;
@@ -54,6 +54,6 @@ function pingedText(pinged: Pinged, { bold, dim, green, red }: Colours): string 
     ...signatures.map(({ secret, signature }) => `${dim(`secret ${secret}  `)}  ${signature}`),
     `${dim('webhook-id')}  ${id}`,
     `${dim('type      ')}  ${type}`,
-    `${dim('answer    ')}  ${body === '' ? dim('nothing in its body') : body}`,
+    `${dim('answer    ')}  ${body === '' ? dim('nothing in its body') : printable(body)}`,
   ].join('\n');
 }

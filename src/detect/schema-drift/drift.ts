@@ -224,12 +224,19 @@ export function fieldsThatStay(
   { moved, shown }: { moved: readonly (readonly Transition[])[]; shown: readonly ReadonlyMap<string, string>[] },
 ): DriftTally {
   const typesBefore = new Map<string, string[]>();
-  for (const { field, from } of moved.flat()) typesBefore.set(field, [...(typesBefore.get(field) ?? []), from]);
+  for (const { field, from } of moved.flat()) pushTo(typesBefore, field, from);
   const staying = [...typesBefore].flatMap(([field, from]) => {
     const stayed = shown.filter((types) => isLike(types.get(field) ?? ABSENT, from)).length;
     return stayed >= FEWEST_ROWS && from.length <= HARDLY_ANY * (stayed + from.length) ? [field] : [];
   });
   return staying.length === 0 ? drift : { ...drift, ordinary: [...drift.ordinary, ...staying] };
+}
+
+/** Copying the array for each item would be quadratic. */
+function pushTo<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
+  const items = map.get(key);
+  if (items === undefined) map.set(key, [item]);
+  else items.push(item);
 }
 
 function isLike(type: string, types: readonly string[]): boolean {
@@ -290,7 +297,7 @@ function steps(moves: Moves): Step[] {
 export function fieldsFollowingDrift(moved: readonly Transition[], drifted: readonly PastDrift[]): ReadonlySet<string> {
   if (moved.length === 0 || drifted.length === 0) return new Set();
   const movesOf = new Map<string, PastDrift['moves'][]>();
-  for (const { field, moves } of drifted) movesOf.set(field, [...(movesOf.get(field) ?? []), moves]);
+  for (const { field, moves } of drifted) pushTo(movesOf, field, moves);
   const follows = ({ field, from, to }: Transition): boolean =>
     movesOf.get(field)?.some((moves) => moves[from]?.includes(to) === true) === true;
   return new Set(moved.filter(follows).map(({ field }) => field));

@@ -2,7 +2,8 @@
 import type { JobsOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import type { Subscription } from '../handler.js';
+import { systemClock } from '../../runtime/clock.js';
+import type { Reached, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { redisUrlFault } from '../../schema-kit/addresses.js';
@@ -31,8 +32,18 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
   return toSubscription(settings, {
     handler: 'bullmq',
     handle: (event) => add(event, { settings, producer, place: new URL(url).host }),
+    reach: () => reach(name, { producer, place: new URL(url).host }),
     close: () => producer.close(),
   });
+}
+
+async function reach(subscription: string, { producer, place }: Omit<Destination, 'settings'>): Promise<Reached> {
+  const startedAt = systemClock.now();
+  const reason = await producer.ping().then(() => null, reasonOf);
+  const reached = { subscription, place, ms: systemClock.now() - startedAt };
+  if (reason === null) return { ...reached, problem: null };
+  const remedy = 'Start the Redis of your workers, or correct the option redis (without it: REDIS_URL).';
+  return { ...reached, problem: `Bullmq "${subscription}": ${place} could not be reached (${reason}).`, remedy };
 }
 
 /** A private Redis has no address that other programs know, so a queue in it would have no workers. */

@@ -42,21 +42,23 @@ export function createProducer(options: ProducerOptions) {
     return { redis, queue };
   }
 
+  /** @throws the connection's error, or Redis's own */
+  async function use<Result>(act: (opened: Awaited<ReturnType<typeof open>>) => Promise<Result>): Promise<Result> {
+    try {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return await act(await opening);
+    } catch (error) {
+      // The client only reports that it gave up. The connection's last error has the reason.
+      throw isGivingUp(error) ? (failure ?? error) : error;
+    }
+  }
+
   return {
-    /** @throws the connection's error, or Redis's own */
-    async add(name: string, data: unknown, job: JobsOptions): Promise<void> {
-      try {
-        opening ??= open().catch((error: unknown) => {
-          opening = undefined;
-          throw error;
-        });
-        const { queue } = await opening;
-        await queue.add(name, data, job);
-      } catch (error) {
-        // The client only reports that it gave up. The connection's last error has the reason.
-        throw isGivingUp(error) ? (failure ?? error) : error;
-      }
-    },
+    add: (name: string, data: unknown, job: JobsOptions) => use(({ queue }) => queue.add(name, data, job)),
+    ping: () => use(({ redis }) => redis.ping()),
     async close(): Promise<void> {
       const closing = opening;
       opening = undefined;

@@ -15,8 +15,12 @@ import { runCommand, type Ending } from './run.js';
 
 /** `EX_DATAERR` of sysexits.h: the program rejects the event permanently. */
 const NEVER = 65;
-/** Programs get events and not access to the CRM. `env` can pass the token on under another name. */
-const WITHHELD = 'CHANGEFEED_TOKEN';
+/**
+ * Programs get events and not access to the CRM: of the variables of this process, which may hold secrets under any name, they get what a
+ * program needs to start. The option `env` adds others.
+ */
+const INHERITED =
+  /^(PATH|HOME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|USER|LOGNAME|SHELL|TEMP|TMP|SYSTEMROOT|COMSPEC|PATHEXT|USERPROFILE)$/i;
 
 /**
  * A subscription that runs a program for each event, with the event on standard input as one line of JSON and its id and type in
@@ -77,7 +81,7 @@ async function runFor(event: ChangeEvent, context: HandlerContext, runner: Runne
 
 async function start(event: ChangeEvent, context: HandlerContext, { settings, clock, env }: Runner): Promise<Ending> {
   const { command, args, cwd } = settings;
-  const { [WITHHELD]: _withheld, ...inherited } = env;
+  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name)));
   if (context.signal.aborted) throw stopped(settings);
   try {
     return await runCommand(
@@ -95,7 +99,7 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
   }
 }
 
-/** The variables of this process without the token, those of the option `env`, and what identifies the event. */
+/** The inherited variables, those of the option `env`, and what identifies the event. */
 function environmentOf(
   event: ChangeEvent,
   { attempt, subscription, workspace, traceparent }: HandlerContext,

@@ -1,6 +1,7 @@
 /** The options of `exec`. */
 import { z } from 'zod';
 import { duration, matching, strictOptions } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import { LONGEST_WAIT, subscriptionShape } from '../options.js';
 
 // The operating system ends a text at its first NUL and would silently drop what follows.
@@ -17,11 +18,15 @@ export const execSchema = strictOptions({
     'the path or the name of a program (a shell line goes into a script, or into args of "sh")',
   ),
   /** The arguments of the program. @defaultValue none */
-  args: z.array(matching(NO_NUL, ARGUMENTS), { error: ARGUMENTS }).readonly().default([]),
+  args: secret(z.array(matching(NO_NUL, ARGUMENTS), { error: ARGUMENTS }))
+    .readonly()
+    .default([]),
   /** The folder it runs in. @defaultValue the working directory of this process */
   cwd: matching(NO_NUL_NOT_EMPTY, 'the path of a folder').optional(),
-  /** Environment variables, in addition to those of this process without `CHANGEFEED_TOKEN`. @defaultValue none */
-  env: z.record(matching(/^\w+$/, VARIABLES), matching(NO_NUL, VARIABLES), { error: VARIABLES }).readonly().default({}),
+  /** Environment variables, in addition to `PATH`, `HOME`, `LANG` and the like (see handlers.md): no others are passed on. @defaultValue none */
+  env: secret(z.record(matching(/^\w+$/, VARIABLES), matching(NO_NUL, VARIABLES), { error: VARIABLES }))
+    .readonly()
+    .default({}),
   /** How long a program may take to stop after SIGTERM before it is killed (SIGKILL). @defaultValue '5s' */
   killAfter: duration({ from: '0ms', to: LONGEST_WAIT }).prefault('5s'),
 });

@@ -1,6 +1,7 @@
 /** The options of handlers that post to a URL: the target, allowed hosts, the rate, and when a failing endpoint is disabled. */
 import { z } from 'zod';
 import { duration, strictOptions, wholeNumber } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import { LONGEST_WAIT } from '../options.js';
 import { isAllowHost, readAllowHosts, type Allowances } from './address.js';
 import { readTarget, type Target } from './target.js';
@@ -17,7 +18,7 @@ export const rateOptions = strictOptions({
 
 export const endpointShape = {
   /** Where events are posted. `https`, unless `allowHosts` names the host. */
-  url: z.string({ error: 'a URL that begins with https://' }),
+  url: secret(z.string({ error: 'a URL that begins with https://' })),
   /** Host names, addresses or CIDR ranges that are allowed although they are private or have no https. @defaultValue none */
   allowHosts: z
     .array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), {

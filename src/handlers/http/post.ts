@@ -1,4 +1,5 @@
 /** Posts to one endpoint through the guard, and turns the answer into success or the right error. */
+import { addAbortSignal } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
@@ -10,6 +11,9 @@ import { readExcerpt } from './excerpt.js';
 import { keepLastTraceparent } from './traceparent.js';
 import { connectTo, guardedAgent, systemResolve, type GuardOptions, type Resolve } from './guard.js';
 import type { Message } from '../webhook/message.js';
+
+/** The status says what happened. A body that takes longer is cut, with its connection: some servers send two bytes per second. */
+const BODY_WITHIN_MS = 1_000;
 
 export interface EndpointWorld {
   clock: Clock;
@@ -131,13 +135,18 @@ async function post(message: Message, signal: AbortSignal, sender: Sender): Prom
   const { endpoint, agent } = sender;
   if ('traceparent' in message.headers) keepLastTraceparent();
   try {
-    return await request(endpoint.url, {
+    const response = await request(endpoint.url, {
       method: 'POST',
       headers: { 'user-agent': 'crm-changefeed', ...message.headers },
       body: message.body,
       dispatcher: agent,
       signal,
     });
+    addAbortSignal(
+      AbortSignal.timeout(BODY_WITHIN_MS),
+      response.body.on('error', () => undefined),
+    );
+    return response;
   } catch (error) {
     throw unreachable(error, endpoint);
   }

@@ -85,19 +85,44 @@ function placeOf(event: ChangeEvent): string {
 function changesOf(changes: readonly FieldChange[]): string {
   const lines = changes
     .slice(0, MOST_CHANGES)
-    .map(({ field, before, after }) => `• ${field}: ${sideOf(before)} → ${sideOf(after)}`);
+    .map(({ field, before, after }) => `• ${oneLine(field, LONGEST_SIDE)}: ${sideOf(before)} → ${sideOf(after)}`);
   const more = changes.length - lines.length;
   return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
 }
 
 function sideOf(value: unknown): string {
-  const text = wordsOf(wordsOf(value).replace(/\s+/g, ' '), LONGEST_SIDE);
+  const text = oneLine(wordsOf(value), LONGEST_SIDE);
   return text === '' ? '–' : text;
 }
 
-/** Escapes Slack's three control characters. Without it a record could notify `<!channel>` or disguise a link. */
+/** In names too: a line break there would begin a line that looks like one of ours. */
+function oneLine(text: string, longest: number): string {
+  return shorten(text.replace(/\s+/g, ' '), longest);
+}
+
+/** Shows nothing, and parts what stands around it. */
+const GAP = '\u200b';
+/** They look like the characters of the formatting that they replace. A backslash would do in Markdown, and be shown by Slack. */
+const LOOKALIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
+
+/**
+ * Makes a value mere text, in Slack's format and in the Markdown of services that take it: it notifies nobody, disguises no link, formats
+ * nothing, and does not change the direction of what follows. An address in full stays a link, which shows where it leads.
+ */
 export function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return (
+    text
+      .replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      // `@everyone` and `@name`; an e-mail address stays whole.
+      .replace(/(?<![\p{L}\p{N}.+-])@|@(?=(?:channel|everyone|here|all)\b)/giu, `@${GAP}`)
+      // `[text](address)`, `[text][name]` and `[name]: address`.
+      .replace(/\](?=[([:])/g, `]${GAP}`)
+      // An underscore within a word is part of a name or an address.
+      .replace(/[*`~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (mark) => LOOKALIKES[mark] ?? mark)
+  );
 }
 
 /** A value as readable text, not yet escaped: a reference by its name, null as an empty text. */

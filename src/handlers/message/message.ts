@@ -21,6 +21,9 @@ export function message(options: MessageOptions): Subscription {
 
 export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));
 
+/** Slack would fetch the addresses in a record, and show what is there. Other services do not know these fields. */
+const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
+
 const REVOKED = 'the URL does not accept messages, or no longer does; create a new one and configure it';
 
 export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
@@ -58,5 +61,8 @@ function encode(
   const rendered = renderTemplate(template, event, facts);
   // An empty message would be rejected. A template that renders nothing must not lose the event.
   const text = rendered === '' ? `${escapeText(plainWord(event, 'title', facts))} – ${event.type}` : rendered;
-  return { headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify({ ...payload, text }) };
+  return {
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ ...NO_PREVIEWS, ...payload, text }),
+  };
 }

@@ -1,6 +1,7 @@
 /** The options of `message`. */
 import { z } from 'zod';
 import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import { endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import { subscriptionShape } from '../options.js';
 import { DEFAULT_TEMPLATE, readTemplate } from './template.js';
@@ -30,10 +31,12 @@ const messageOptions = strictOptions({
    * @defaultValue `'*{{title}}* – {{object}} {{verb}}\n{{changes}}'`
    */
   template: template.prefault(DEFAULT_TEMPLATE),
-  /** Sent next to `text`, unchanged: `{ channel, username, icon_emoji, unfurl_links … }`. @defaultValue none */
-  payload: z
-    .record(z.string(), z.unknown(), { error: A_PAYLOAD })
-    .refine((payload) => !('text' in payload), { error: A_PAYLOAD })
+  /** Sent next to `text`, unchanged: `{ channel, username, icon_emoji … }`. @defaultValue `{ unfurl_links: false, unfurl_media: false }`, which stay unless they are given */
+  payload: secret(
+    z
+      .record(z.string(), z.unknown(), { error: A_PAYLOAD })
+      .refine((payload) => !('text' in payload), { error: A_PAYLOAD }),
+  )
     .readonly()
     .default({}),
 });

@@ -53,7 +53,9 @@ export function renderTemplate(
   facts: EventFacts = { list: listOf(event) ?? null },
 ): string {
   const text = template.map((piece) => renderPiece(piece, event, facts)).join('');
-  return cut(text.replace(/[^\S\n]+$/gm, '').trim());
+  // No regular expression for the ends of lines: it would take quadratic time for a long run of spaces.
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  return cut(lines.join('\n').trim());
 }
 
 /** Returns what is allowed if the placeholder does not exist. */

@@ -2,6 +2,7 @@
  * Appends whole lines to a file, one at a time. The file is opened at the first line, so that a subscription without events
  * creates no file, and opened again after a failure, so that writing resumes when a full disk has space again.
  */
+import { constants } from 'node:fs';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Turns } from '../../runtime/turns.js';
@@ -57,9 +58,13 @@ export function fileSink(path: string, rotation?: Rotation): Sink {
   };
 }
 
+/** Not through a symbolic link: in a folder where others may write, it could lead to any file of this user. */
+const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+/** Events are people's data: only the owner may read a new file. */
 async function openForAppend(path: string): Promise<OpenFile> {
-  await mkdir(dirname(path), { recursive: true });
-  const handle = await open(path, 'a+');
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const handle = await open(path, APPEND, 0o600);
   try {
     const { size } = await handle.stat();
     return { handle, size: size + (await endLine(handle, size)) };

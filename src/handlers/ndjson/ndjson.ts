@@ -5,6 +5,7 @@ import type { ChangeEvent } from '../../events/types.js';
 import type { Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
+import { fileObstacle } from './file-obstacle.js';
 import { fileSink } from './file-sink.js';
 import { ndjsonSchema, type NdjsonOptions, type NdjsonSettings } from './options.js';
 import { streamSink, type Sink } from './sink.js';
@@ -22,14 +23,14 @@ export const ndjsonKind = defineKind('ndjson', ndjsonSchema, (options) => create
 
 /** @param stdout used if no path is set */
 export function createNdjson(settings: NdjsonSettings, stdout: Writable = process.stdout): Subscription {
-  const sink =
-    settings.path === undefined ? streamSink(stdout, 'standard output') : fileSink(settings.path, settings.rotate);
+  const { path } = settings;
+  const sink = path === undefined ? streamSink(stdout, 'standard output') : fileSink(path, settings.rotate);
   return toSubscription(settings, {
     handler: 'ndjson',
     handle: (event) => writeEvents([event], sink, settings.name),
     handleBatch: (events) => writeEvents(events, sink, settings.name),
     close: () => sink.close(),
-    toStandardOutput: settings.path === undefined,
+    ...(path === undefined ? { toStandardOutput: true } : { obstacle: () => fileObstacle(path) }),
   });
 }
 
@@ -56,6 +57,8 @@ function reasonOf(error: unknown): string {
     case 'EPERM':
     case 'EROFS':
       return 'permission denied. Allow this process to write there, or change path.';
+    case 'ELOOP':
+      return 'it is a symbolic link. Set path to the file itself.';
     case 'EISDIR':
       return 'it is a folder. Change path to the name of a file.';
     default:

@@ -36,6 +36,21 @@ export function databaseError(error: unknown, { subscription, place, table }: Fa
   );
 }
 
+/** What is wrong when nothing can be asked, and what to do. */
+export function connectionProblem(error: unknown): { problem: string; remedy: string } {
+  const state = sqlStateOf(error);
+  if (state === undefined)
+    return {
+      problem: `could not be reached (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`,
+      remedy: 'Start PostgreSQL, or correct url or connection; check DNS and firewalls.',
+    };
+  const hint = hintOf(state).replace(/^: (.)/, (_, first: string) => first.toUpperCase());
+  return {
+    problem: `${messageOf(error).replace(/\s+/g, ' ').slice(0, 200)} (SQLSTATE ${state})`,
+    remedy: hint === '' ? 'Look into the log of PostgreSQL.' : `${hint}.`,
+  };
+}
+
 function hintOf(state: string): string {
   if (state.startsWith('28')) return ': check user and password';
   if (state === '3D000') return ': create the database first';

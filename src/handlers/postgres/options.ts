@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import { subscriptionShape } from '../options.js';
 import { readUrl } from './address.js';
 import { A_NAME, COLUMN_TYPES, OWN_COLUMNS, isIdentifier, isReserved } from './table.js';
@@ -12,6 +13,7 @@ const A_COLUMN = `${A_NAME}, other than ${OWN_COLUMNS.join(', ')} and PostgreSQL
 
 const identifier = z.string({ error: A_NAME }).refine(isIdentifier, { error: A_NAME });
 const aText = text('a text');
+const databaseUrl = secret(z.string({ error: A_URL }).refine((url) => readUrl(url) !== undefined, { error: A_URL }));
 const columnType = z.enum(COLUMN_TYPES, { error: A_TYPE });
 
 const columnOptions = strictOptions({
@@ -50,7 +52,7 @@ const connectionOptions = strictOptions({
   /** A role that may create and write the tables. @defaultValue PGUSER, else the user of this process */
   user: aText.optional(),
   /** The password of this role. @defaultValue PGPASSWORD, else none */
-  password: aText.optional(),
+  password: secret(text('a text')).optional(),
   /** True: the connection is encrypted, and refused when the server's certificate is not trusted. @defaultValue PGSSLMODE, else false */
   ssl: yesOrNo.optional(),
 });
@@ -58,10 +60,7 @@ const connectionOptions = strictOptions({
 const postgresOptions = strictOptions({
   ...subscriptionShape,
   /** `postgres://user:password@host:5432/database`. Give this or `connection`. @defaultValue none */
-  url: z
-    .string({ error: A_URL })
-    .refine((url) => readUrl(url) !== undefined, { error: A_URL })
-    .optional(),
+  url: databaseUrl.optional(),
   /** The same in parts. Parts that are left out come from `PGHOST`, `PGUSER` and the other `PG…` variables. @defaultValue none */
   connection: connectionOptions.optional(),
   /** The schema of the tables. It is created if it does not exist. @defaultValue 'crm' */

@@ -3,13 +3,14 @@ import { ChangefeedError } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { systemClock } from '../../runtime/clock.js';
 import { requireOptionalPackage } from '../../runtime/optional-package.js';
-import type { BatchContext, HandlerContext, Subscription } from '../handler.js';
+import type { BatchContext, HandlerContext, Reached, Subscription } from '../handler.js';
 import { BatchError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { openDatabase, type Database } from './database.js';
-import { databaseError, isTableGone } from './failure.js';
+import { connectionProblem, databaseError, isTableGone } from './failure.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
 import { rowOf, type Row } from './row.js';
 import {
@@ -44,8 +45,18 @@ function createPostgres(settings: PostgresSettings): Subscription {
     handle: (event, context) => write(event, context, mirror),
     handleBatch: (events, context) => writeAll(events, context, mirror),
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
+    reach: () => reach(settings.name, database),
     close: () => database.close(),
   });
+}
+
+async function reach(subscription: string, database: Database): Promise<Reached> {
+  const startedAt = systemClock.now();
+  const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
+  const reached = { subscription, place: database.place, ms: systemClock.now() - startedAt };
+  if (failed === null) return { ...reached, problem: null };
+  const { problem, remedy } = failed;
+  return { ...reached, problem: `Postgres "${subscription}": ${database.place}: ${problem}.`, remedy };
 }
 
 interface Mirror {

@@ -1,6 +1,7 @@
 /** The options of `webhook`. */
 import { z } from 'zod';
 import { oneOf, strictOptions } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import type { RetryPolicy } from '../handler.js';
 import { endpointShape, toEndpoint } from '../http/endpoint.js';
 import { subscriptionShape } from '../options.js';
@@ -20,9 +21,11 @@ const webhookOptions = strictOptions({
   ...subscriptionShape,
   ...endpointShape,
   /** `whsec_…`. Give several while you replace one by another: each request has a signature for each. */
-  secret: z
-    .union([oneSecret, secrets], { error: A_SECRET })
-    .transform((secret) => (typeof secret === 'string' ? [secret] : secret)),
+  secret: secret(
+    z
+      .union([oneSecret, secrets], { error: A_SECRET })
+      .transform((given) => (typeof given === 'string' ? [given] : given)),
+  ),
   /**
    * `structured`: the whole event is the body (`application/cloudevents+json`). `binary`: `data` is the body and the other
    * attributes are `ce-` headers, which the signature (of id, time and body) does not cover. With `batch`, the body is an array

@@ -1,7 +1,8 @@
 /** The control API: changes a running sandbox over HTTP, on its own port and with its own token. For tests in another process. */
-import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify';
+import Fastify, { type FastifyError, type FastifyInstance, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
+import { isSameToken } from '../../server/http/access.js';
 import { FAULTS } from '../faults/faults.js';
 import { PROFILES } from '../faults/profiles.js';
 import { parseSwitches, type Behaviour } from '../faults/behaviour.js';
@@ -59,13 +60,14 @@ export function createControlServer(sandbox: Controls, options: ControlOptions):
 
 function guard(app: FastifyInstance, secret: string): void {
   app.addHook('onRequest', async (request, reply) => {
-    if (request.headers.authorization === `Bearer ${secret}`) return;
+    if (isSameToken(request.headers.authorization ?? '', `Bearer ${secret}`)) return;
     await reply.code(401).send({ error: 'The control API needs its own bearer token.' });
   });
-  app.setErrorHandler(async (error, _request, reply) => {
+  app.setErrorHandler(async (error: FastifyError, _request, reply) => {
     const isTheirs = error instanceof z.ZodError || (error instanceof ChangefeedError && error.code === 'CF_USAGE');
     const said = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
-    await reply.code(isTheirs ? 400 : 500).send({ error: said });
+    // A body that cannot be read has a status of its own.
+    await reply.code(isTheirs ? 400 : (error.statusCode ?? 500)).send({ error: said });
   });
 }
 

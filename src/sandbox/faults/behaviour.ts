@@ -75,8 +75,6 @@ const switches = z.strictObject({
   orderChangesMs: count.default(0),
   /** New rows of people activity appear this much later; ms. */
   activityLateMs: count.default(0),
-  /** ETag and Last-Modified, with 304. `etag-by-stamp`: the ETag covers only ids and change stamps. */
-  validators: z.enum(['none', 'etag', 'last-modified', 'both', 'etag-by-stamp']).default('none'),
   /** How many records of the previous page are repeated. */
   overlap: count.default(0),
 

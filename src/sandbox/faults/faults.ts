@@ -1,39 +1,24 @@
 /**
  * All faults of the sandbox. A fault is `sound` if a complete walk without a refused request shows every record that existed
  * throughout the walk exactly once. Under an unsound fault, a correct client can miss records or get them twice without
- * any sign of it.
- *
- * What a detector must reach follows: `perfect` under a sound fault. Under a fault that only hides changes for a while, `not wrong`:
- * everything that it reports is true, but some of it may come later or not at all. Otherwise `anything`.
+ * any sign of it. So a correct detector is perfect under sound faults, and nothing can be asked of it under others.
  */
 import type { Behaviour, ScheduledFault, Schedule } from './behaviour.js';
 
 export interface Fault {
   readonly does: string;
   readonly sound: boolean;
-  readonly expects: Expectation;
   readonly behaviour: Partial<Behaviour>;
 }
-
-/** What a correct detector reaches under a fault. */
-export type Expectation = 'perfect' | 'not wrong' | 'anything';
 
 const sound = (does: string, behaviour: Partial<Behaviour>): Fault => ({
   does,
   sound: true,
-  expects: 'perfect',
-  behaviour,
-});
-const hiding = (does: string, behaviour: Partial<Behaviour>): Fault => ({
-  does,
-  sound: false,
-  expects: 'not wrong',
   behaviour,
 });
 const unsound = (does: string, behaviour: Partial<Behaviour>): Fault => ({
   does,
   sound: false,
-  expects: 'anything',
   behaviour,
 });
 const now = (fault: ScheduledFault, schedule: Schedule): Partial<Behaviour> => ({ schedules: { [fault]: schedule } });
@@ -77,7 +62,7 @@ const PAGING = {
   ),
 } as const satisfies Record<string, Fault>;
 
-/** Behaviour that misleads a client which trusts what a kept cursor, an order, a feed or a validator meant before. */
+/** Behaviour that misleads a client which trusts what a kept cursor, an order or a feed meant before. */
 const SHORTCUTS = {
   'kept-cursor-old': sound('A cursor that is used ten minutes after it was given out gets its page as it was then.', {
     keptCursors: 'old-snapshot',
@@ -99,11 +84,6 @@ const SHORTCUTS = {
   }),
   'activity-late': sound('New rows of people activity appear two minutes late.', { activityLateMs: 120_000 }),
   'activity-lies': sound('Rows of people activity name another person.', { activityNames: 'wrong' }),
-  etag: sound('Pages have an ETag, and an unchanged page gets 304.', { validators: 'etag' }),
-  'last-modified': sound('Pages have Last-Modified, and an unchanged page gets 304.', { validators: 'last-modified' }),
-  'etag-by-stamp': hiding('The ETag covers only ids and change stamps: a changed counter gets 304.', {
-    validators: 'etag-by-stamp',
-  }),
 } as const satisfies Record<string, Fault>;
 
 const CHANGE = {

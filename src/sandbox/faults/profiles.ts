@@ -1,7 +1,7 @@
 /** Named combinations of faults. Each single fault is also a profile, under its own name. */
 import { ChangefeedError } from '../../errors.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour.js';
-import { FAULTS, isFaultName, type Expectation, type FaultName } from './faults.js';
+import { FAULTS, isFaultName, type FaultName } from './faults.js';
 
 export interface Profile {
   readonly name: string;
@@ -9,8 +9,6 @@ export interface Profile {
   readonly faults: readonly FaultName[];
   /** True if all its faults are sound. */
   readonly sound: boolean;
-  /** What a correct detector reaches: the least that any of its faults allows. */
-  readonly expects: Expectation;
 }
 
 const COMBINED = {
@@ -95,7 +93,5 @@ export function composed(faults: Iterable<FaultName>, given: Partial<Behaviour>)
 }
 
 function profileOf(name: string, does: string, faults: readonly FaultName[]): Profile {
-  const expectations = new Set<Expectation>(faults.map((fault) => FAULTS[fault].expects));
-  const expects = (['anything', 'not wrong'] as const).find((one) => expectations.has(one)) ?? 'perfect';
-  return { name, does, faults, sound: faults.every((fault) => FAULTS[fault].sound), expects };
+  return { name, does, faults, sound: faults.every((fault) => FAULTS[fault].sound) };
 }

@@ -7,7 +7,7 @@
  * state that differs from it, whatever happened between them.
  *
  * Not expected: a change that became visible before the list had been walked once from its first page to its end (the
- * quiet baseline), and a removal without enough complete walks after it (a second sweep must confirm a removal).
+ * quiet baseline), and a removal without enough complete walks and time after it (a second sweep must confirm a removal).
  */
 import { DRIFT_FIELDS, EXTRA_FIELDS } from '../faults/rendering.js';
 import type { JournalLine, MutationLine, WalkLine } from '../journal/lines.js';
@@ -56,10 +56,14 @@ export interface TruthOptions {
   since?: number;
   /** Count only what became visible before this; ms. @defaultValue no end */
   until?: number;
+  /** A removal is expected when complete walks without the record end at least so far apart; ms. @defaultValue REMOVAL_AFTER_MS */
+  removalAfterMs?: number;
 }
 
 /** How many complete walks must begin after a removal before it is expected. */
 const REMOVAL_WALKS = 2;
+/** The default of `removals.after`, and some time to spare. */
+const REMOVAL_AFTER_MS = 35_000;
 
 export const historyKey = (list: string, id: string): string => `${list} ${id}`;
 
@@ -130,10 +134,15 @@ function baselineEnd(walks: readonly WalkLine[] | null): number {
   return walks.reduce((first, { endedAt }) => Math.min(first, Date.parse(endedAt)), Infinity);
 }
 
-function isConfirmed(gone: number, walks: readonly WalkLine[] | null, { until = Infinity }: TruthOptions): boolean {
+function isConfirmed(
+  gone: number,
+  walks: readonly WalkLine[] | null,
+  { until = Infinity, removalAfterMs = REMOVAL_AFTER_MS }: TruthOptions,
+): boolean {
   if (walks === null) return true;
   const confirming = walks.filter(
     ({ startedAt, endedAt }) => Date.parse(startedAt) >= gone && Date.parse(endedAt) <= until,
   );
-  return confirming.length >= REMOVAL_WALKS;
+  const ends = confirming.map(({ endedAt }) => Date.parse(endedAt)).sort((one, other) => one - other);
+  return ends.length >= REMOVAL_WALKS && (ends.at(-1) ?? 0) - (ends[0] ?? 0) >= removalAfterMs;
 }

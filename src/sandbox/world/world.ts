@@ -55,6 +55,8 @@ export interface WorldListener {
 
 export interface WorldOptions {
   seed: number;
+  /** The initial records end here, ms. */
+  start: number;
   sizes: Sizes;
   /** Lists beyond the six. @defaultValue none */
   further?: readonly FurtherName[];
@@ -82,14 +84,14 @@ export class World {
   /** Whether counters and latest notes move a record's change timestamp. In the real service they do not. */
   stampsFollow = false;
 
-  constructor({ seed, sizes, further = [] }: WorldOptions) {
+  constructor({ seed, start, sizes, further = [] }: WorldOptions) {
     this.sizes = sizes;
     this.lists = sandboxLists(further);
     this.further = further;
     this.#seed = seed;
     this.directory = new Directory(seed);
     // A separate directory: a later rename must not change the initial records of the history.
-    this.context = baseContext(seed, sizes, new Directory(seed));
+    this.context = baseContext({ seed, sizes, start }, new Directory(seed));
     this.#tables = new Tables(this.context, further);
     this.#links = new Links(this.#tables, sizes);
     this.#orders = new Orders(

@@ -2,7 +2,7 @@
  * Reads the body of a hint: `{ list, ids }`, or the body of the vendor's webhook, which names an object and a record (`objectType`,
  * `objectId`). Pure. Webhooks are unsigned, so nothing of a body is taken for true: the named records are looked up, no more.
  */
-import { problemOfIds } from '../../crm/hint.js';
+import { MOST_IDS, problemOfIds } from '../../crm/hint.js';
 import { listsForWord, type Reference } from '../../crm/references.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 
@@ -13,7 +13,7 @@ export type ParsedHint =
   | { outcome: 'refused'; status: 400 | 404; reason: string };
 
 /** The vendor sends one record per request; others may send several. */
-const MOST_BODIES = 1_000;
+const MOST_BODIES = MOST_IDS;
 
 /** @param lists the lists that are polled */
 export function parseHint(text: string, lists: Lists): ParsedHint {
@@ -24,12 +24,20 @@ export function parseHint(text: string, lists: Lists): ParsedHint {
   if (bodies.length > MOST_BODIES)
     return refused(400, `expected at most ${MOST_BODIES} hints at once, found ${bodies.length}`);
   const named = new Map<ListName, string[]>();
+  let ids = 0;
   for (const one of bodies) {
     const found = isObject(one)
       ? referencesOf(one, lists)
       : refused(400, 'expected a JSON object, found something else');
     if ('outcome' in found) return found;
-    for (const { list, id } of found) named.set(list, [...(named.get(list) ?? []), id]);
+    ids += found.length;
+    // The queue keeps no more of a list.
+    if (ids > MOST_IDS) return refused(400, `expected at most ${MOST_IDS} ids in one request, found more`);
+    for (const { list, id } of found) {
+      const ofList = named.get(list);
+      if (ofList === undefined) named.set(list, [id]);
+      else ofList.push(id);
+    }
   }
   if (named.size > 0) return { outcome: 'named', named };
   return { outcome: 'nothing', reason: 'The body names no record of a list that is polled.' };

@@ -1,11 +1,12 @@
 /**
- * `POST /hints/<workspace>`: takes hints and answers at once. The token is the workspace's, as a bearer token or, because the vendor's
- * webhooks send no headers of ours, as the parameter `token`.
+ * `POST /hints/<workspace>`: takes hints and answers at once. The token is the workspace's token for hints, as a bearer token or, because
+ * the vendor's webhooks send no headers of ours, as the parameter `token`. It stands in addresses and so in logs, so it opens nothing else.
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { Log } from '../../runtime/log.js';
+import type { Attempts } from '../http/attempts.js';
 import { bearerOf } from '../read-api/respond.js';
 import { parseHint } from './parse-hint.js';
 
@@ -20,10 +21,17 @@ export interface HintTarget {
 /** The target that a token belongs to; null for an unknown token. */
 export type HintTargets = (token: string) => HintTarget | null;
 
-/** The vendor's webhooks carry a field's contents before and after. */
-const MOST_BYTES = 262_144;
+/** Enough for 1,000 ids. The vendor's webhooks carry a field's contents before and after: a few kB. */
+const MOST_BYTES = 65_536;
 
-export function receiveHints(app: FastifyInstance, { targets, log }: { targets: HintTargets; log: Log }): void {
+export interface HintDeps {
+  targets: HintTargets;
+  /** Limits wrong tokens. */
+  attempts?: Attempts | undefined;
+  log: Log;
+}
+
+export function receiveHints(app: FastifyInstance, { targets, attempts, log }: HintDeps): void {
   // A scope of its own, because the rest of the server discards bodies.
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -34,6 +42,11 @@ export function receiveHints(app: FastifyInstance, { targets, log }: { targets: 
       const status = error.statusCode ?? 500;
       if (status >= 500) log.error({ error: messageOf(error) }, 'hint failed');
       return refuse(reply, status, status === 413 ? `hint: expected at most ${MOST_BYTES} bytes.` : undefined);
+    });
+    // Before the body: a stranger must not have us keep one.
+    scope.addHook('onRequest', (request, reply, next) => {
+      if (targetOf(request, targets) !== null) next();
+      else refuseToken(request, reply, attempts);
     });
     scope.post('/hints/:workspace', (request, reply) => take(request, reply, targets));
     done();
@@ -55,10 +68,20 @@ async function take(request: FastifyRequest, reply: FastifyReply, targets: HintT
 }
 
 /** The same answer for an unknown workspace and a wrong token. */
-function targetOf({ headers, params, query }: FastifyRequest, targets: HintTargets): HintTarget | null {
-  const { workspace } = params as { workspace: string };
+function refuseToken(request: FastifyRequest, reply: FastifyReply, attempts: Attempts | undefined): FastifyReply {
+  const { remoteAddress = '' } = request.socket;
+  const isTooMany = tokenOf(request) !== null && attempts?.wrong(remoteAddress) === 'too many';
+  return isTooMany ? refuse(reply, 429, 'Too many wrong tokens. Wait a minute.') : refuse(reply, 401);
+}
+
+function tokenOf({ headers, query }: FastifyRequest): string | null {
   const { token: parameter } = query as { token?: unknown };
-  const token = bearerOf(headers.authorization) ?? (typeof parameter === 'string' ? parameter : null);
+  return bearerOf(headers.authorization) ?? (typeof parameter === 'string' ? parameter : null);
+}
+
+function targetOf(request: FastifyRequest, targets: HintTargets): HintTarget | null {
+  const { workspace } = request.params as { workspace: string };
+  const token = tokenOf(request);
   const target = token === null ? null : targets(token);
   return target?.workspace === workspace ? target : null;
 }
@@ -72,6 +95,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   404: 'Not Found',
   413: 'Payload Too Large',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
 };
 

@@ -6,6 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
+import { isOwnHost } from './browser-safety.js';
 import { readSession, SESSION_COOKIE, type Role, type Tokens } from './session.js';
 
 /** What a route needs. */
@@ -21,7 +22,15 @@ export interface Caller {
 
 export interface AccessOptions {
   tokens: Tokens;
-  trustedProxy?: { from: readonly string[]; userHeader: string; operators: readonly string[] } | undefined;
+  trustedProxy?:
+    | {
+        from: readonly string[];
+        /** Besides the names of this machine for itself, what `host` may name. In small letters, without a port. */
+        hosts: readonly string[];
+        userHeader: string;
+        operators: readonly string[];
+      }
+    | undefined;
 }
 
 export interface AccessRequest {
@@ -49,10 +58,9 @@ export function callerOf(request: AccessRequest, options: AccessOptions): Caller
   return role === null ? callerOfProxy(request, options) : { role, name: null, how: 'session' };
 }
 
-/** Compares digests, so that the time it takes says nothing about the token. */
 export function roleOfToken(given: string, { tokens }: Pick<AccessOptions, 'tokens'>): Role | null {
-  if (tokens.operate !== undefined && isSame(given, tokens.operate)) return 'operate';
-  return tokens.read !== undefined && isSame(given, tokens.read) ? 'read' : null;
+  if (tokens.operate !== undefined && isSameToken(given, tokens.operate)) return 'operate';
+  return tokens.read !== undefined && isSameToken(given, tokens.read) ? 'read' : null;
 }
 
 export function mayUse(access: Access, caller: Caller | null): boolean {
@@ -62,6 +70,8 @@ export function mayUse(access: Access, caller: Caller | null): boolean {
 
 function callerOfProxy({ headers, remoteAddress }: AccessRequest, { trustedProxy }: AccessOptions): Caller | null {
   if (trustedProxy === undefined || remoteAddress === undefined) return null;
+  // A browser on the proxy's machine sends from its address too, and a website can set the header on a name of its own.
+  if (!isOwnHost(headers.host, trustedProxy.hosts)) return null;
   const given = headers[trustedProxy.userHeader];
   const name = typeof given === 'string' ? given.trim() : '';
   if (name === '' || !trustedProxy.from.some((range) => isWithin(remoteAddress, range))) return null;
@@ -93,7 +103,8 @@ function cookieOf(header: string | undefined, name: string): string | null {
   return null;
 }
 
-function isSame(given: string, token: string): boolean {
+/** Compares digests, so that the time it takes says nothing about the token. */
+export function isSameToken(given: string, token: string): boolean {
   return timingSafeEqual(digestOf(given), digestOf(token));
 }
 

@@ -1,14 +1,15 @@
-/** Limits how often an address may send a wrong token. */
+/**
+ * Counts wrong tokens by address, and answers more than a few with 429. A right token always passes: behind a proxy everyone has the same
+ * address, and a stranger must not lock the others out. Guesses are hopeless because of the length of the tokens.
+ */
 import type { Clock } from '../../runtime/clock.js';
 
 export interface Attempts {
-  /** Counts a wrong token. */
-  take(address: string): void;
-  /** Whether the address has sent too many. */
-  isSpent(address: string): boolean;
+  /** Counts a wrong token of this address. */
+  wrong(address: string): 'few' | 'too many';
 }
 
-/** Far more than a person mistypes, far fewer than guessing needs. */
+/** Far more than a person mistypes. */
 const MOST = 10;
 const WINDOW_MS = 60_000;
 /** Addresses that are remembered: some hundred kB at most. When there are more, the oldest is forgotten. */
@@ -16,18 +17,18 @@ const MOST_ADDRESSES = 5_000;
 
 export function createAttempts(clock: Pick<Clock, 'now'>): Attempts {
   const seen = new Map<string, { count: number; until: number }>();
-  const current = (address: string): { count: number; until: number } => {
-    const known = seen.get(address);
-    return known !== undefined && known.until > clock.now() ? known : { count: 0, until: clock.now() + WINDOW_MS };
-  };
   return {
-    take(address) {
-      const { count, until } = current(address);
+    wrong(address) {
+      const nowMs = clock.now();
+      const known = seen.get(address);
+      const { count, until } =
+        known !== undefined && known.until > nowMs ? known : { count: 0, until: nowMs + WINDOW_MS };
+      if (count >= MOST) return 'too many';
       seen.delete(address);
       seen.set(address, { count: count + 1, until });
       const [oldest] = seen.keys();
       if (seen.size > MOST_ADDRESSES && oldest !== undefined) seen.delete(oldest);
+      return 'few';
     },
-    isSpent: (address) => current(address).count >= MOST,
   };
 }

@@ -39,8 +39,21 @@ export function isSameSite(headers: IncomingHttpHeaders): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** The name of this machine for itself. Another name can lead here too, if its owner has it resolve to a loopback address. */
-export function isOwnHost(host: string | undefined): boolean {
+/** Whether a script or a link of another site has the browser send this request. The answer would be hidden from it, but not the work. */
+export function isCrossSite(headers: IncomingHttpHeaders): boolean {
+  return headers['sec-fetch-site'] === 'cross-site';
+}
+
+/** Whether a proxy passes this request on. A proxy without a user's consent would make everyone a local user. */
+export function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some((name) => /^(x-forwarded-.+|x-real-ip|forwarded|via)$/.test(name));
+}
+
+/**
+ * The names of this machine for itself, and those of the configuration. Another name can lead here too, if its owner has it resolve to
+ * the address of this server.
+ */
+export function isOwnHost(host: string | undefined, further: readonly string[] = []): boolean {
   const name = (host ?? '').replace(/:\d+$/, '').toLowerCase();
-  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name);
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name) || further.includes(name);
 }

@@ -2,12 +2,13 @@
  * The HTTP server of a process: health, metrics, the status page and its API. It knows none of them: each is a set of routes that is
  * handed in. It decides who may use a route, and sends the headers that keep a browser safe.
  */
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
 import { callerOf, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
-import { isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
+import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
+import { createApp } from './app.js';
 import { createAttempts, type Attempts } from './attempts.js';
 import { refuse, TOO_MANY, type Refusal } from './refusal.js';
 import { signInRoutes } from './sign-in.js';
@@ -16,8 +17,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. @defaultValue 'read' */
     access?: Access;
-    /** Requests of programs that cannot send our header, with a token of their own. @defaultValue false */
-    foreign?: boolean;
   }
   interface FastifyRequest {
     /** Null on public routes for a caller who is not signed in. */
@@ -75,7 +74,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
-  const app = Fastify({ logger: false, forceCloseConnections: true, bodyLimit: 65_536 });
+  const app = createApp({ bodyLimit: 65_536 });
   const attempts = createAttempts(clock);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
@@ -100,6 +99,23 @@ function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyIns
   return app;
 }
 
+const ONLY_LOCALHOST: Refusal = {
+  status: 421,
+  message: 'Without http.tokens the page answers only to localhost. Configure http.tokens for other names.',
+};
+const NO_PROXY: Refusal = {
+  status: 421,
+  message:
+    'This request came through a proxy (x-forwarded-…, forwarded or via). Without http.tokens everyone who reaches the page may act, so it takes no requests of a proxy. Configure http.tokens or http.trustedProxy.',
+};
+const WRONG_HOST: Refusal = {
+  status: 421,
+  message: 'The page is not known by the name in "host". Name it in http.trustedProxy.hosts.',
+};
+
+/** Addresses whose answers cost work. A page may be the target of a link on another site. */
+const WORKING = /^\/(api|events|metrics)\b/;
+
 interface Judging {
   access: AccessOptions;
   attempts: Attempts;
@@ -108,21 +124,30 @@ interface Judging {
 
 function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging): Refusal | null {
   const { headers, method, routeOptions, socket } = request;
-  const { access: needed = 'read', foreign = false } = routeOptions.config;
-  if (isOpen(access) && !isOwnHost(headers.host)) {
-    const message = 'Without http.tokens the page answers only to localhost. Configure http.tokens for other names.';
-    return { status: 421, message };
+  const { access: needed = 'read' } = routeOptions.config;
+  if (isOpen(access)) {
+    if (!isOwnHost(headers.host)) return ONLY_LOCALHOST;
+    if (isForwarded(headers)) return NO_PROXY;
   }
-  if (!foreign && !['GET', 'HEAD'].includes(method) && !isSameSite(headers))
+  if (isCrossSite(headers) && WORKING.test(request.url))
+    return {
+      status: 403,
+      message: 'Another site may not ask this. Open the status page, or send the request from a program.',
+    };
+  if (!['GET', 'HEAD'].includes(method) && !isSameSite(headers))
     return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
   const { remoteAddress = '' } = socket;
-  // Before the token is looked at: otherwise the right one among many guesses would be found.
-  if (headers.authorization !== undefined && attempts.isSpent(remoteAddress)) return TOO_MANY;
   request.caller = callerOf({ headers, remoteAddress, nowMs }, access);
   if (mayUse(needed, request.caller)) return null;
   if (request.caller !== null) return { status: 403, message: 'This needs the role of an operator.' };
+  if (
+    headers.authorization === undefined &&
+    access.trustedProxy !== undefined &&
+    !isOwnHost(headers.host, access.trustedProxy.hosts)
+  )
+    return WRONG_HOST;
   // Only wrong credentials count: a page whose session is over asks without any.
-  if (headers.authorization !== undefined) attempts.take(remoteAddress);
+  if (headers.authorization !== undefined && attempts.wrong(remoteAddress) === 'too many') return TOO_MANY;
   return { status: 401, message: 'Sign in, or send a token: "authorization: Bearer …".' };
 }
 

@@ -14,13 +14,11 @@ export interface SignInDeps {
 
 export function signInRoutes(app: FastifyInstance, { access, attempts, clock }: SignInDeps): void {
   app.post('/api/session', { config: { access: 'public' } }, (request, reply) => {
-    const address = request.socket.remoteAddress ?? '';
-    if (attempts.isSpent(address)) return refuse(reply, TOO_MANY);
     const { token } = (request.body ?? {}) as { token?: unknown };
     const role = typeof token === 'string' ? roleOfToken(token.trim(), access) : null;
     if (role === null) {
-      attempts.take(address);
-      return refuse(reply, { status: 401, message: 'This is none of the tokens of the configuration.' });
+      if (attempts.wrong(request.socket.remoteAddress ?? '') === 'too many') return refuse(reply, TOO_MANY);
+      return refuse(reply, { status: 401, message: 'This token is not in the configuration (http.tokens).' });
     }
     const session = makeSession(role, access.tokens[role] ?? '', clock.now());
     return withCookie(request, reply, { value: session, ageMs: SESSION_MS }).send({

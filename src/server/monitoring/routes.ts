@@ -1,8 +1,9 @@
 /**
  * What monitors read of a process: whether it lives, whether it can work, and its metrics. No record contents, no messages: probes of an
- * orchestrator have no token, so everyone may read the first two.
+ * orchestrator have no token, so everyone may read the first two, without the names of workspaces, lists and subscriptions.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { mayUse } from '../http/access.js';
 
 export interface HealthAnswer {
   /** False: restart the process (`/healthz`), or it cannot work now (`/readyz`). */
@@ -11,24 +12,29 @@ export interface HealthAnswer {
   reasons: readonly string[];
 }
 
+/** `hidden`: for those who may not read the status. */
+export interface Naming {
+  names: 'shown' | 'hidden';
+}
+
 export interface Monitored {
-  health: () => HealthAnswer;
-  readiness: () => Promise<HealthAnswer & { problems: readonly string[] }>;
+  health: (naming: Naming) => HealthAnswer;
+  readiness: (naming: Naming) => Promise<HealthAnswer & { problems: readonly string[] }>;
   metrics: () => Promise<{ contentType: string; text: string }>;
 }
 
 /** Each route says who may read it: see `access` of the server's routes. */
 export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
   return (app: FastifyInstance): void => {
-    app.get('/healthz', { config: { access: 'public' } }, (_request, reply) => {
-      const { ok, reasons } = health();
+    app.get('/healthz', { config: { access: 'public' } }, (request, reply) => {
+      const { ok, reasons } = health(namingFor(request));
       return reply
         .code(ok ? 200 : 503)
         .header('cache-control', 'no-store')
         .send({ status: ok ? 'ok' : 'failing', reasons });
     });
-    app.get('/readyz', { config: { access: 'public' } }, async (_request, reply) => {
-      const { ok, reasons, problems } = await readiness();
+    app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
+      const { ok, reasons, problems } = await readiness(namingFor(request));
       const body = { status: ok ? 'ready' : 'not ready', reasons, problems };
       return await reply
         .code(ok ? 200 : 503)
@@ -40,4 +46,8 @@ export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
       return await reply.header('cache-control', 'no-store').type(contentType).send(text);
     });
   };
+}
+
+function namingFor({ caller }: FastifyRequest): Naming {
+  return { names: mayUse('read', caller) ? 'shown' : 'hidden' };
 }

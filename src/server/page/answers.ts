@@ -58,6 +58,7 @@ export const eventsPage = z.strictObject({
   events: z.array(eventView).describe('newest first'),
   next: z.string().nullable().describe('`before` of the next page; null at the beginning of the log'),
   searchedBackTo: iso.nullable().describe('how far the log was searched for this page'),
+  searched: count.describe('events that were looked at for this page'),
   end: z.string().describe('the end of the log: `from` of the stream of what comes next'),
 });
 
@@ -115,7 +116,7 @@ export const status = z
           allowed: z.number(),
           lastMinute: z.looseObject({ requests: count, share: z.number() }),
         }),
-        advice: z.string().nullable(),
+        advice: z.array(z.looseObject({ do: z.string() })).describe('what would make the lists fresher'),
         lists: z.array(listStatus),
       }),
     ),

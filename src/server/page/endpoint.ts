@@ -2,7 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { ChangefeedError } from '../../errors.js';
+import { withinTime } from '../../runtime/clock.js';
 import type { Access, Caller } from '../http/access.js';
+import { refuse } from '../http/refusal.js';
 
 interface Declared {
   method: 'GET' | 'POST' | 'DELETE';
@@ -10,6 +12,8 @@ interface Declared {
   path: string;
   summary: string;
   access: Access;
+  /** Answered while Redis is away too. */
+  offline?: true;
   query?: z.ZodObject;
   body?: z.ZodObject;
   answer: z.ZodType;
@@ -44,7 +48,9 @@ export function endpoint<
   return declared as unknown as Endpoint;
 }
 
-export function registerEndpoint(app: FastifyInstance, { method, path, access, query, body, handle }: Endpoint): void {
+/** @param redisIsAway while it is, a request that needs Redis would wait until it is back */
+export function registerEndpoint(app: FastifyInstance, declared: Endpoint, redisIsAway: () => boolean): void {
+  const { method, path, access, offline = false, query, body, handle } = declared;
   app.route({
     method,
     url: path,
@@ -56,16 +62,34 @@ export function registerEndpoint(app: FastifyInstance, { method, path, access, q
         body: body === undefined ? undefined : read(body, request.body ?? {}, 'the body'),
         caller: request.caller,
       };
-      const answer = await handle(given).catch(asRefusal);
+      // An action must not be carried out later, when Redis is back.
+      if (!offline && redisIsAway()) return await refuse(reply, REDIS_AWAY);
+      const answering = handle(given).catch(asRefusal);
+      const answer = await (offline ? answering : unlessAway(answering, redisIsAway));
+      if (answer === 'away') return await refuse(reply, REDIS_AWAY);
       return await reply.header('cache-control', 'no-store').send(answer);
     },
   });
 }
 
+const REDIS_AWAY = { status: 503, message: 'Redis is away. Everything goes on when it is back.' };
+/** How often a request that is under way asks whether Redis is away. */
+const AWAY_CHECK_MS = 500;
+
+async function unlessAway<T>(answering: Promise<T>, redisIsAway: () => boolean): Promise<T | 'away'> {
+  for (;;) {
+    const answer = await withinTime(answering, AWAY_CHECK_MS);
+    if (answer !== 'late') return answer;
+    if (!redisIsAway()) continue;
+    answering.catch(() => undefined);
+    return 'away';
+  }
+}
+
 /** An answer that is no fault of the server. */
 export class RefusedError extends Error {
   constructor(
-    readonly statusCode: 400 | 404 | 409,
+    readonly statusCode: 400 | 404 | 409 | 429,
     message: string,
   ) {
     super(message);

@@ -1,17 +1,19 @@
 /** The API of the status page. Each endpoint is one question to the feed, or one action of an operator. */
 import { z } from 'zod';
-import type { DeadLetter } from '../../dispatch/dead-letters.js';
+import type { DeadLetter, DeadLetterFilter } from '../../dispatch/dead-letters.js';
 import type { Status } from '../../observability/status.js';
 import type { Clock } from '../../runtime/clock.js';
 import * as answers from './answers.js';
 import { endpoint, RefusedError, type Endpoint } from './endpoint.js';
 import { compileFilter } from './event-filter.js';
+import { readable } from './event-view.js';
 import type { EventViews } from './event-views.js';
 import { endsOf, eventsBefore } from './events-before.js';
 import { SAMPLE_MS, type History } from './history.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
 import type { PageSource } from './source.js';
+import { createTodoReports } from './todo-reports.js';
 
 export interface EndpointDeps {
   source: PageSource;
@@ -25,8 +27,6 @@ export interface EndpointDeps {
 }
 
 const MOST_DEAD_LETTERS = 200;
-/** Counting todos reads all of them. */
-const TODOS_MS = 15_000;
 
 export function endpoints(deps: EndpointDeps): Endpoint[] {
   return [
@@ -45,6 +45,7 @@ function feedEndpoints({ source, history, clock, version, queues, status }: Endp
       path: '/api/session',
       summary: 'Who asks, and what they may do.',
       access: 'public',
+      offline: true,
       answer: answers.session,
       handle: ({ caller }) => Promise.resolve({ caller }),
     }),
@@ -53,6 +54,7 @@ function feedEndpoints({ source, history, clock, version, queues, status }: Endp
       path: '/api/about',
       summary: 'The workspaces and their lists.',
       access: 'read',
+      offline: true,
       answer: answers.about,
       handle: () => Promise.resolve({ version, queues, workspaces: source.workspaces() }),
     }),
@@ -78,6 +80,7 @@ function feedEndpoints({ source, history, clock, version, queues, status }: Endp
       summary: 'Budget and lag of the last hour, since this process runs.',
       access: 'read',
       query: z.object({ since: z.iso.datetime().optional() }),
+      offline: true,
       answer: answers.history,
       handle: ({ query: { since } }) =>
         Promise.resolve({
@@ -156,10 +159,16 @@ function subscriptionEndpoints({ source }: EndpointDeps): Endpoint[] {
 
 function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
   const action = { method: 'POST', access: 'operate', answer: answers.done } as const;
-  const ids = z.object({
-    subscription: z.string(),
-    ids: z.array(z.string()).min(1).max(MOST_DEAD_LETTERS).optional().describe('left out: all of the subscription'),
-  });
+  const reason = z.string().min(1).max(4_000).optional().describe('part of the message of the last failure');
+  // An empty request must not drop all dead letters: that cannot be undone.
+  const chosen = z
+    .object({
+      subscription: z.string().optional().describe('left out: all subscriptions'),
+      ids: z.array(z.string()).min(1).max(MOST_DEAD_LETTERS).optional(),
+      reason,
+      all: z.literal(true).optional().describe('needed when nothing else is given'),
+    })
+    .refine((given) => Object.values(given).some((one) => one !== undefined), 'give subscription, ids, reason or all');
   return [
     endpoint({
       method: 'GET',
@@ -168,11 +177,12 @@ function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       access: 'read',
       query: z.object({
         subscription: z.string().optional(),
+        reason,
         limit: z.coerce.number().int().min(1).max(MOST_DEAD_LETTERS).default(50),
       }),
       answer: answers.deadLetters,
-      async handle({ query: { subscription, limit } }) {
-        const found = await source.deadLetters().list({ limit, ...(subscription !== undefined && { subscription }) });
+      async handle({ query: { limit, ...query } }) {
+        const found = await source.deadLetters().list({ limit, ...given(query) });
         return { deadLetters: await Promise.all(found.map((letter) => viewOfLetter(letter, views))) };
       },
     }),
@@ -180,38 +190,30 @@ function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       ...action,
       path: '/api/dead-letters/retry',
       summary: 'Hands dead letters to their handler again.',
-      body: ids,
+      body: chosen,
       handle: async ({ body }) => ({ count: await source.deadLetters().retry(given(body)) }),
     }),
     endpoint({
       ...action,
       path: '/api/dead-letters/drop',
       summary: 'Deletes dead letters.',
-      body: ids,
+      body: chosen,
       handle: async ({ body }) => ({ count: await source.deadLetters().drop(given(body)) }),
     }),
   ];
 }
 
 function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
-  const counted = new Map<string, { untilMs: number; report: ReturnType<PageSource['todos']> }>();
+  const todos = createTodoReports(source, clock);
   return [
     endpoint({
       method: 'GET',
       path: '/api/todos',
       summary: 'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.',
       access: 'read',
-      query: z.object({ since: z.string().max(40).default('30d').describe('a duration or a time') }),
+      query: z.object({ since: z.string().max(40).default('30d').describe('a duration or a time; its minute counts') }),
       answer: answers.todos,
-      async handle({ query: { since } }) {
-        const nowMs = clock.now();
-        const known = counted.get(since);
-        if (known === undefined || known.untilMs < nowMs) {
-          if (counted.size > 20) counted.clear();
-          counted.set(since, { untilMs: nowMs + TODOS_MS, report: source.todos({ since }) });
-        }
-        return await counted.get(since)?.report;
-      },
+      handle: ({ query: { since } }) => todos(since),
     }),
     endpoint({
       method: 'GET',
@@ -219,16 +221,31 @@ function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
       summary: 'The fields seen in a list, and their types of values.',
       access: 'read',
       answer: answers.schema,
-      handle: ({ params: { workspace = '', list = '' } }) => source.schema(list, workspace),
+      async handle({ params: { workspace = '', list = '' } }) {
+        const { fields, ...schema } = await source.schema(list, workspace);
+        const shown = fields.map(({ field, forms, ...rest }) => ({
+          ...rest,
+          field: readable(field),
+          forms: forms.map(({ form, rows }) => ({ form: readable(form), rows })),
+        }));
+        return { ...schema, fields: shown };
+      },
     }),
   ];
 }
 
-function given({ subscription, ids }: { subscription: string; ids?: string[] | undefined }): {
-  subscription: string;
-  ids?: string[];
-} {
-  return ids === undefined ? { subscription } : { subscription, ids };
+interface Chosen {
+  subscription?: string | undefined;
+  ids?: string[] | undefined;
+  reason?: string | undefined;
+}
+
+function given({ subscription, ids, reason }: Chosen): DeadLetterFilter {
+  return {
+    ...(subscription !== undefined && { subscription }),
+    ...(ids !== undefined && { ids }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews): Promise<object> {

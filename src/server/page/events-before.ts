@@ -11,6 +11,8 @@ export interface EventsBefore {
   next: string | null;
   /** ISO time of the oldest event that was looked at, found or not; null when there was none. */
   searchedBackTo: string | null;
+  /** Events that were looked at. */
+  searched: number;
 }
 
 export interface BeforeCall {
@@ -34,7 +36,8 @@ export async function eventsBefore(
   const events: EventsBefore['events'] = [];
   let oldest: string | null = null;
   let ended = false;
-  for (let searched = 0; searched < MOST_SEARCHED && events.length < limit; searched += 1) {
+  let searched = 0;
+  for (; searched < MOST_SEARCHED && events.length < limit; searched += 1) {
     const heads = await Promise.all(readers.map(async (reader) => ({ reader, head: await reader.peek() })));
     const newest = heads.reduce<(typeof heads)[number] | null>((best, one) => {
       if (one.head === null) return best;
@@ -49,7 +52,12 @@ export async function eventsBefore(
     if (wanted(newest.head.event)) events.push(newest.head);
   }
   const next = ended ? null : formatPosition(new Map(readers.map((reader) => [reader.workspace, reader.offset()])));
-  return { events, next, searchedBackTo: oldest === null ? null : new Date(timeOfLogId(oldest)).toISOString() };
+  return {
+    events,
+    next,
+    searched,
+    searchedBackTo: oldest === null ? null : new Date(timeOfLogId(oldest)).toISOString(),
+  };
 }
 
 /** Of each workspace, where its log ends. */

@@ -55,7 +55,7 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
     assetRoutes(app);
     const board = await queueRoutes(app, queues);
     const all = endpoints({ source, views, history, clock, version, status, queues: board });
-    for (const one of all) registerEndpoint(app, one);
+    for (const one of all) registerEndpoint(app, one, () => source.redisIsAway());
     streamRoute(app, { source, views, live, clock });
     const document = openApiDocument(all, version);
     app.get('/api/openapi.json', { config: { access: 'public' } }, () => document);

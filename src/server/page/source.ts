@@ -23,6 +23,8 @@ export interface LogHistory {
 
 export interface PageSource {
   workspaces(): readonly PageWorkspace[];
+  /** Redis is known not to answer. */
+  redisIsAway(): boolean;
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   log: LogHistory;

@@ -34,7 +34,11 @@ export interface StreamDeps {
   clock: Clock;
 }
 
+/** Each costs memory for as long as it is open. */
+const MOST_STREAMS = 200;
+
 export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
+  let streams = 0;
   app.get('/events', { config: { access: 'read' } }, async (request, reply) => {
     const query = read(streamQuery, request.query, 'the query');
     const workspaces = workspacesFrom(query, deps.source);
@@ -44,7 +48,11 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
       wanted: compileFilter(filterFrom(query, deps.source)),
     };
     const server = request.headers.accept?.includes('text/event-stream') === true;
-    const stream = open(reply, server ? 'text/event-stream' : 'application/x-ndjson');
+    if (streams >= MOST_STREAMS)
+      throw new RefusedError(429, `This process has ${MOST_STREAMS} open streams, which is the limit. Close some.`);
+    streams += 1;
+    reply.raw.once('close', () => (streams -= 1));
+    const stream = openStream(reply, server ? 'text/event-stream' : 'application/x-ndjson');
     const toText = server ? sentEvent : (line: string) => `${line}\n`;
     const textOf = async (event: TailedEvent, position: string): Promise<string> =>
       toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
@@ -59,7 +67,8 @@ interface Stream {
   signal: AbortSignal;
 }
 
-function open(reply: FastifyReply, type: string): Stream {
+/** An answer without end. */
+export function openStream(reply: FastifyReply, type: string): Stream {
   const { raw } = reply.hijack();
   const closed = new AbortController();
   raw.on('close', () => closed.abort());
@@ -72,6 +81,8 @@ function open(reply: FastifyReply, type: string): Stream {
     'x-accel-buffering': 'no',
   });
   raw.flushHeaders();
+  // Hours may pass without an event, and lines of JSON have no signs of life.
+  raw.setTimeout(0);
   return {
     signal: closed.signal,
     async write(text) {

@@ -10,10 +10,11 @@ export interface ReadRequest {
   readonly id: string | null;
   readonly parameters: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
+  /** Of the connection; undefined for a request from the same process. */
+  readonly remoteAddress?: string | undefined;
   readonly contentType: string | undefined;
   /** Validators of a page that the client has already. */
   readonly ifNoneMatch?: string | undefined;
-  readonly ifModifiedSince?: string | undefined;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
 }

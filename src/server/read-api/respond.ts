@@ -9,6 +9,7 @@ import {
   type Layer,
   type ReadRequest,
 } from './answer.js';
+import type { Attempts } from '../http/attempts.js';
 import { failureBody, type Failure } from './envelope.js';
 import type { Source, SourceAnswer, Sources } from './source.js';
 
@@ -37,13 +38,19 @@ export interface RespondOptions {
   protocol: () => Protocol;
   /** Around every request with a good token: limits, delays, faults. */
   layers: readonly Layer[];
+  /** Limits wrong tokens. */
+  attempts?: Attempts | undefined;
 }
 
-export function responder({ sources, protocol, layers }: RespondOptions): Answerer {
+export function responder({ sources, protocol, layers, attempts }: RespondOptions): Answerer {
   return async (request) => {
     const token = bearerOf(request.authorization);
     const source = token === null ? null : sources(token);
-    if (source === null) return unauthorised(request.authorization, protocol());
+    if (source === null) {
+      const { authorization, remoteAddress = '' } = request;
+      if (token !== null && attempts?.wrong(remoteAddress) === 'too many') return TOO_MANY;
+      return unauthorised(authorization, protocol());
+    }
     return await layered(layers, (inner) => answerAsWritten(inner, source, protocol()))(request);
   };
 }
@@ -57,6 +64,12 @@ export function unauthorised(authorization: string | undefined, { badToken }: Pi
   const reason = authorization === undefined ? 'Authorization 헤더가 없습니다.' : '유효하지 않은 토큰입니다.';
   return refusal(401, { message: 'Unauthorized', ...(badToken === 'reason' && { reason }) });
 }
+
+const TOO_MANY = refusal(
+  429,
+  { message: 'Too Many Requests', reason: 'Too many wrong tokens. Wait a minute.' },
+  { 'retry-after': '60' },
+);
 
 async function answerAsWritten(request: ReadRequest, source: Source, protocol: Protocol): Promise<Answer> {
   const { list, id, method } = request;

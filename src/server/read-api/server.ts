@@ -1,6 +1,8 @@
 /** The read API as an HTTP server. It does not know where records come from: a `Source` answers. */
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
+import { createApp } from '../http/app.js';
+import type { Attempts } from '../http/attempts.js';
 import { receiveHints, type HintTargets } from '../hints/receive-hints.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
@@ -25,6 +27,8 @@ export interface ReadApiServerOptions {
   port?: number;
   /** Takes hints at `POST /hints/<workspace>`. @defaultValue no hints are taken */
   hints?: HintTargets;
+  /** Limits wrong tokens, of the lists and of hints together. @defaultValue no limit */
+  attempts?: Attempts;
   clock?: Clock;
   log?: Log;
 }
@@ -40,9 +44,9 @@ export interface ReadApiServer {
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
   const { sources, protocol = () => DEFAULT_PROTOCOL, layers = [], clock = systemClock, log = silentLog } = options;
-  const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0, hints } = options;
+  const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0, hints, attempts } = options;
   const closing = new AbortController();
-  const respond = responder({ sources, protocol, layers });
+  const respond = responder({ sources, protocol, layers, attempts });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
     try {
       await writeAnswer(await respond(request), reply, clock, closing.signal);
@@ -53,7 +57,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
     }
   };
   const app = buildApp(lists, closing.signal, answer);
-  if (hints !== undefined) receiveHints(app, { targets: hints, log });
+  if (hints !== undefined) receiveHints(app, { targets: hints, attempts, log });
   let listening: Promise<string> | undefined;
   return {
     respond,
@@ -69,12 +73,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
 type Answering = (request: ReadRequest, reply: FastifyReply) => Promise<void>;
 
 function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Answering): FastifyInstance {
-  const app = Fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: 2_000 },
-  });
+  const app = createApp({ exposeHeadRoutes: false, routerOptions: { maxParamLength: 2_000 } });
   const handle =
     (list: string | null) =>
     (request: FastifyRequest, reply: FastifyReply): void => {
@@ -97,7 +96,7 @@ function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Ans
 }
 
 function readRequestOf(request: FastifyRequest, list: string | null, signal: AbortSignal): ReadRequest {
-  const { headers, method, url } = request;
+  const { headers, method, url, socket } = request;
   const id = (request.params as { id?: string } | undefined)?.id ?? null;
   return {
     method,
@@ -106,9 +105,9 @@ function readRequestOf(request: FastifyRequest, list: string | null, signal: Abo
     id,
     parameters: parametersOf(request.query),
     authorization: headers.authorization,
+    remoteAddress: socket.remoteAddress,
     contentType: headers['content-type'],
     ifNoneMatch: headers['if-none-match'],
-    ifModifiedSince: headers['if-modified-since'],
     signal,
   };
 }

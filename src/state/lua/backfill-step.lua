@@ -3,12 +3,14 @@
   Atomic because: of two processes that work on a task only one may go on, and a chunk that is half staged would lose or repeat
   records.
   KEYS 1 backfills · 2 staged · 3 seen
-  ARGV 1 name · 2 task as it was read · 3 task that replaces it ("" to end it) · 4 "keep" | "drop" the staged events
+  ARGV 1 name · 2 task as it was read · 3 task that replaces it ("" to end it)
+       4 "keep" | "drop" the staged events, or "discard" what was seen too
        5 end of the log · 6 n · n × (record, event or "")
   RETURN "moved" | "stale"    Cost O(n). Never calls TIME. ]]
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 'stale' end
 
-if ARGV[4] == 'drop' then redis.call('UNLINK', KEYS[2]) end
+if ARGV[4] ~= 'keep' then redis.call('UNLINK', KEYS[2]) end
+if ARGV[4] == 'discard' then redis.call('UNLINK', KEYS[3]) end
 for i = 1, tonumber(ARGV[6]) do
   local record, event = ARGV[2 * i + 5], ARGV[2 * i + 6]
   if redis.call('HSETNX', KEYS[3], record, ARGV[5]) == 1 and event ~= '' then redis.call('RPUSH', KEYS[2], event) end

@@ -1,30 +1,38 @@
 --[[ group-enter: appends deliveries to their ordering groups, once, and says which of them are heads. A delivery at or before the mark of
   its source (the log, a backfill, a retry) was entered before: a repeated batch changes nothing. A delivery may replace the head of
   its group: the retry of a dead letter that is held there.
+  Nothing is entered unless the batch was read where the source is now (its offset, its task): otherwise Redis has gone back to an earlier state,
+  and the mark would hide from later batches what is missing before this one.
   Atomic because: a delivery that counts as entered but is in no group would be lost; one entered twice would run twice.
-  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 … ordering groups
-  ARGV 1 TTL of the mark in ms, 0: none · n × (index of its group, 0: no order · mark, a log id · entry · id of the head to replace or "" ·
+  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 offsets of the workspace, or backfills · 5 … ordering groups
+  ARGV 1 TTL of the mark in ms, 0: none · 2 field of KEYS 4 that says where the batch was read, or "" · 3 its value then · n × (index of its group, 0: no order · mark, a log id · entry · id of the head to replace or "" ·
        payload or ""), marks ascending
-  RETURN {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
+  RETURN {"moved", number of pending deliveries} · {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
 --- @include "entry"
 local function numbersOf(mark)
   local ms, sequence = string.match(mark, '^(%d+)-(%d+)$')
   return tonumber(ms), tonumber(sequence)
 end
 
--- A double holds the sequence exactly up to 4095; of a higher one, the score is a little before it.
+-- A double holds the sequence exactly up to 4095; of a higher one, the score is a little before it. An event of a snapshot may be from before
+-- the log (0-0): its score is when it was entered, so small that it still reads as 0-0.
 local function scoreOf(entry)
-  local ms, sequence = string.match(entry, '\31(%d+)-(%d+)')
+  local ms, sequence, enteredMs = string.match(entry, '\31(%d+)-(%d+)\31(%d+)')
+  if ms == '0' then return string.format('%.17g', tonumber(enteredMs) / 1e18) end
   return string.format('%.17g', tonumber(ms) + math.min(tonumber(sequence), 4095) / 4096)
+end
+
+if ARGV[2] ~= '' and redis.call('HGET', KEYS[4], ARGV[2]) ~= ARGV[3] then
+  return { 'moved', redis.call('ZCARD', KEYS[2]) }
 end
 
 local furthest = redis.call('GET', KEYS[1]) or '0-0'
 local ms, sequence = numbersOf(furthest)
 local answer = { 0 }
 
-for at = 2, #ARGV, 5 do
+for at = 4, #ARGV, 5 do
   local index, mark, entry, replaced, payload = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
-  local group, id = KEYS[3 + index], idOf(entry)
+  local group, id = KEYS[4 + index], idOf(entry)
   local markMs, markSequence = numbersOf(mark)
   local isFresh = markMs > ms or (markMs == ms and markSequence > sequence)
   if isFresh then

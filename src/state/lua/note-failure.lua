@@ -4,14 +4,19 @@
   A pause between two failures that is longer than ARGV 4 starts a new outage.
   KEYS 1 health
   ARGV 1 now, ms · 2 when an attempt last succeeded, ms · 3 failing time after which it is disabled, ms, 0: never
-       4 longest pause, ms · 5 reason
+       4 longest pause, ms · 5 reason · 6 error · 7 its workspace
   RETURN "failing" | "disabling" (by this call) | "disabled" (before)    Cost O(1). Never calls TIME. ]]
 local now = tonumber(ARGV[1])
-local since, last, at = unpack(redis.call('HMGET', KEYS[1], 'failingSince', 'lastFailure', 'disabledAt'))
+local since, last, at, reason = unpack(redis.call('HMGET', KEYS[1], 'failingSince', 'lastFailure', 'disabledAt', 'reason'))
 since = tonumber(since)
-if at then return 'disabled' end
-if not since or since <= tonumber(ARGV[2]) or now - tonumber(last) > tonumber(ARGV[4]) then since = now end
-redis.call('HSET', KEYS[1], 'failingSince', since, 'lastFailure', now)
+-- The same time and reason are those of this call: it was sent again after its reply was lost.
+if at then return at == ARGV[1] and reason == ARGV[5] and 'disabling' or 'disabled' end
+if not since or since <= tonumber(ARGV[2]) or now - tonumber(last) > tonumber(ARGV[4]) then
+  since = now
+  redis.call('HDEL', KEYS[1], 'failures')
+end
+redis.call('HSET', KEYS[1], 'failingSince', since, 'lastFailure', now, 'lastError', ARGV[6], 'lastErrorIn', ARGV[7])
+redis.call('HINCRBY', KEYS[1], 'failures', 1)
 local limit = tonumber(ARGV[3])
 if limit == 0 or now - since < limit then return 'failing' end
 redis.call('HSET', KEYS[1], 'disabledAt', now, 'reason', ARGV[5])

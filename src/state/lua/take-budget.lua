@@ -4,12 +4,11 @@
   processes say, as with TIME; but a budget that is not used for a while needs no key, and a step of the server's clock can be seen: back,
   time would be before the last call, and goes on from there; forward, it ages the window, as it ages any key.
   A time stored from TIME would be in the future after a step back, and block the budget for as long as the step was.
-  The window has the time of every request. A request leaves it 1 ms later, which covers the rounding of the TTL. One that reached the server
-  late is moved to a later time. After a refusal, only a process that knows of it gets requests: how many are allowed is computed there.
+  The window has the time of every request. A request leaves it 1 ms later, which covers the rounding of the TTL. After a refusal, only a
+  process that knows of it gets requests: how many are allowed is computed there.
   KEYS 1 budget · 2 window · 3 pause
   ARGV 1 requests wanted · 2 requests allowed per window · 3 at once · 4 window ms · 5 refusal known or "" · 6 TTL ms
-    · n × (id of a late request, ms)
-  RETURN {"granted", requests, ms until the next, id of the first (the others follow)} · {"other", refusal, level, ms ago}
+  RETURN {"granted", requests, ms until the next} · {"other", refusal, level, ms ago}
     · {"none"} (no refusal)    Cost O(requests log window). Never calls TIME. ]]
 local wanted, allowed, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local window, ttl = tonumber(ARGV[4]), tonumber(ARGV[6])
@@ -26,18 +25,13 @@ else
   ends = now + left
 end
 
-for at = 7, #ARGV, 2 do
-  local sent = redis.call('ZSCORE', KEYS[2], ARGV[at])
-  if sent then redis.call('ZADD', KEYS[2], math.min(now, sent + ARGV[at + 1]), ARGV[at]) end
-end
-
 if (refusal or '') ~= ARGV[5] then
   if not refusal then return { 'none' } end
   return { 'other', refusal, stored[5], now - tonumber(refusal) }
 end
 
 local pause = redis.call('PTTL', KEYS[3])
-if pause > 0 then return { 'granted', 0, pause, 0 } end
+if pause > 0 then return { 'granted', 0, pause } end
 
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - window - 1)
 local used = redis.call('ZCARD', KEYS[2])
@@ -61,4 +55,4 @@ if used + granted >= allowed then
   local oldest = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
   wait = math.max(wait, oldest and oldest + window + 1 - now or 0)
 end
-return { 'granted', granted, math.ceil(wait), count + 1 }
+return { 'granted', granted, math.ceil(wait) }

@@ -79,7 +79,9 @@ export class Aim {
         continue;
       }
       const fetchedMs = this.#fetched.get(page) ?? -Infinity;
-      byPage.set(page, [...(byPage.get(page) ?? []), id]);
+      const onPage = byPage.get(page);
+      if (onPage === undefined) byPage.set(page, [id]);
+      else onPage.push(id);
       if (nowMs - fetchedMs >= PAGE_REST_MS) chosen ??= page;
     }
     this.#rest(unknown, nowMs);

@@ -27,7 +27,8 @@ describe.skipIf(absent !== null)('nothing lost: the tables of a mirror', () => {
   async function starter(world: Chain) {
     const cwd = await mkdtemp(join(tmpdir(), 'changefeed-mirrored-'));
     onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: '1s', baseline: 'emit' }]));
+    const options = { interval: '1s', baseline: 'emit', removals: { after: '0s' } };
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, options]));
     const budget = { requests: 10_000, perSeconds: 1 };
     const retry = { attempts: 50, delay: '50ms', maxDelay: '500ms' };
     const config = {

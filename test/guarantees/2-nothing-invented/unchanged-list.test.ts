@@ -13,7 +13,7 @@ const SWEEPS = 4;
 const FAULTS = ['mixed-empties', 'reordered', 'signed-pictures', 'extras'] as const;
 
 async function restlessSandbox() {
-  const sandbox = createSandbox({ people: 60, seed: 5, rate: 0, limit: null });
+  const sandbox = createSandbox({ people: 60, seed: 5, start: Date.UTC(2026, 0, 1), rate: 0, limit: null });
   onTestFinished(() => sandbox.stop());
   const { url, token } = await sandbox.start();
   for (const fault of FAULTS) sandbox.fault(fault);

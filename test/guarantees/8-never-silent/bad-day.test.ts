@@ -160,7 +160,10 @@ describe('never silent: a bad day', { timeout: 600_000 }, () => {
 
     const { token } = crm;
     crm.token = 'another-token';
-    await service.waitForLine(/"problem":"token.refused"/, WITHIN_A_MINUTE);
+    await service.waitForLine(/the API refuses the token/, WITHIN_A_MINUTE);
+    await eventually(async () =>
+      expect((await eventsIn(folder, 'feed')).map(({ type }) => type)).toContain('changefeed.token.refused'),
+    );
     const now = await statusOf(folder, env);
     const { problems, workspaces } = now;
     const promised = promisedShape('status') as object;
@@ -174,13 +177,25 @@ describe('never silent: a bad day', { timeout: 600_000 }, () => {
     const shown = await folder.run(['status', '--check'], env);
     expect(shown.code).toBe(1);
     expect(shown.stdout).toMatch(/^1 problem\n {2}token\.refused {2}for .*answered 401/);
-    // One line per list when it begins, regardless of the number of attempts.
-    expect(linesOf(service, /"msg":"sweep incomplete"/)).toHaveLength(LISTS.length);
+    // One error for all lists, regardless of the number of attempts.
+    const errors = (): string[] =>
+      linesOf(service, /"level":"error"/).map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(errors()).toEqual([expect.stringContaining('the API refuses the token')]);
+    expect(linesOf(service, /sweep resumed/)).toEqual([]);
 
+    // It is over when one list was read again, however long the others take.
+    crm.fault = (list) => (list === 'people' ? undefined : { status: 500, body: '' });
     crm.token = token;
-    await service.waitForLine(/sweeps of the list are complete again/);
-    await service.waitForLine(/"msg":"problem over"/);
-    await healthy(folder, env);
+    await service.waitForLine(/the API accepts the token again/);
+    expect((await statusOf(folder, env)).problems.map(({ kind }) => kind)).not.toContain('token.refused');
+    crm.fault = () => undefined;
+    await eventually(
+      async () =>
+        expect((await eventsIn(folder, 'feed')).map(({ data }) => data.notice?.problem)).toContain('token.refused'),
+      { timeoutMs: 120_000 },
+    );
+    expect(errors()).toHaveLength(1);
+    expect(linesOf(service, /complete again/)).toEqual([]);
     const reported = (await eventsIn(folder, 'feed')).map(({ type }) => type);
     expect(reported.filter((type) => type !== 'changefeed.problem.over')).toEqual(['changefeed.token.refused']);
     await service.kill('SIGTERM');
@@ -196,11 +211,13 @@ describe('never silent: a bad day', { timeout: 600_000 }, () => {
     await service.waitForLine(/the API went away/, WITHIN_A_MINUTE);
     await eventually(async () =>
       expect(new Set((await eventsIn(folder, 'feed')).map(({ type }) => type))).toEqual(
-        new Set(['changefeed.sweep.failed']),
+        new Set(['changefeed.api.away']),
       ),
     );
+    const [problem, ...others] = (await statusOf(folder, env)).problems;
+    expect({ others, subject: problem?.subject }).toEqual({ others: [], subject: 'workspace' });
     const shown = await folder.run(['status', '--check'], env);
-    expect({ code: shown.code, says: /sweep\.failed .*answered 503/.test(shown.stdout) }).toEqual({
+    expect({ code: shown.code, says: /api\.away .*127\.0\.0\.1:\d+ answered 503/.test(shown.stdout) }).toEqual({
       code: 1,
       says: true,
     });
@@ -208,6 +225,9 @@ describe('never silent: a bad day', { timeout: 600_000 }, () => {
     crm.fault = () => undefined;
     await service.waitForLine(/the API is back/);
     await healthy(folder, env);
+    const types = (await eventsIn(folder, 'feed')).map(({ type }) => type);
+    expect(types.filter((type) => type !== 'changefeed.problem.over')).toEqual(['changefeed.api.away']);
+    expect(linesOf(service, /sweep resumed|"msg":"problem"/)).toEqual([]);
     await service.kill('SIGTERM');
   });
 

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.js';
 import { silentLog } from '../../../src/runtime/log.js';
 import type { AccessOptions } from '../../../src/server/http/access.js';
 import { createHttpServer, type HttpServer, type Routes } from '../../../src/server/http/server.js';
+import { openStream } from '../../../src/server/page/stream.js';
+import { eventually } from '../../support/eventually.js';
 import { makeSession, SESSION_MS } from '../../../src/server/http/session.js';
 
 const READ = 'read-token-0123456789';
@@ -11,6 +15,7 @@ const OPERATE = 'operate-token-0123456789';
 const ACTION = { 'x-changefeed-action': '1' };
 const routes: Routes = (app) => {
   app.get('/public', { config: { access: 'public' } }, () => ({ ok: true }));
+  app.get('/api/work', () => ({ ok: true }));
   app.get('/seen', ({ caller }) => ({ caller }));
   app.post('/act', { config: { access: 'operate' } }, ({ caller }) => ({ caller }));
 };
@@ -46,6 +51,24 @@ async function statusOf(server: HttpServer, path: string, headers: Record<string
   return answer.statusCode;
 }
 
+interface RawRequest {
+  method?: string;
+  path: string;
+  headers: Record<string, string>;
+}
+
+/** Over a socket, with any host: `fetch` allows no other than that of the address. */
+async function rawStatus(url: string, { method = 'GET', path, headers }: RawRequest): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const sent = request(url, { method, path, headers, agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
 describe('access', () => {
   it('access: without tokens, everyone on this machine may act', async () => {
     const server = open();
@@ -71,12 +94,24 @@ describe('access', () => {
     expect(await codes(bearer('another-token-0123456789'))).toEqual([200, 401, 401]);
   });
 
-  it('access: after ten wrong tokens, even the right one has to wait', async () => {
-    const server = open(withTokens);
+  it('access: after ten wrong tokens, more of them are refused, and a right one passes: behind a proxy all have one address', async () => {
+    const url = await open(withTokens).start();
+    const signIn = (token: string): Promise<Response> =>
+      fetch(`${url}/api/session`, {
+        method: 'POST',
+        headers: { ...ACTION, 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      });
     for (let count = 0; count < 10; count += 1) {
-      expect(await statusOf(server, '/seen', bearer(`guess-number-${count}-0000`))).toBe(401);
+      expect(await rawStatus(url, { path: '/seen', headers: bearer(`guess-number-${count}-0000`) })).toBe(401);
     }
-    expect(await statusOf(server, '/seen', bearer(READ))).toBe(429);
+    expect(await rawStatus(url, { path: '/seen', headers: bearer('guess-number-10-0000') })).toBe(429);
+    expect((await signIn('guess-number-11-0000')).status).toBe(429);
+    expect(await rawStatus(url, { path: '/seen', headers: bearer(READ) })).toBe(200);
+    expect(await rawStatus(url, { method: 'POST', path: '/act', headers: { ...ACTION, ...bearer(OPERATE) } })).toBe(
+      200,
+    );
+    expect((await signIn(OPERATE)).status).toBe(200);
   });
 
   it('access: a session ends with its time, and with the token it began with', async () => {
@@ -96,7 +131,7 @@ describe('access', () => {
   });
 
   it('access: the header of a proxy counts only when it comes from the proxy', async () => {
-    const proxy = { userHeader: 'x-forwarded-user', operators: ['kim'] };
+    const proxy = { userHeader: 'x-forwarded-user', operators: ['kim'], hosts: [] };
     const trusted = open({ trustedProxy: { ...proxy, from: ['127.0.0.0/8'] } });
     expect(await statusOf(trusted, '/seen')).toBe(401);
     expect(await statusOf(trusted, '/seen', { 'x-forwarded-user': 'lee' })).toBe(200);
@@ -104,6 +139,71 @@ describe('access', () => {
     expect(await statusOf(trusted, '/act', { ...ACTION, 'x-forwarded-user': 'kim' })).toBe(200);
     const elsewhere = open({ trustedProxy: { ...proxy, from: ['10.0.0.0/8'] } });
     expect(await statusOf(elsewhere, '/seen', { 'x-forwarded-user': 'kim' })).toBe(401);
+  });
+});
+
+describe('proxies', () => {
+  it('proxies: without tokens, what a proxy passes on is refused, whatever host it names', async () => {
+    const url = await open().start();
+    expect(await rawStatus(url, { path: '/seen', headers: {} })).toBe(200);
+    for (const headers of [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { 'x-forwarded-host': 'public.example' },
+      { 'x-forwarded-proto': 'https' },
+      { 'x-real-ip': '203.0.113.9' },
+      { forwarded: 'for=203.0.113.9' },
+      { via: '1.1 caddy' },
+    ])
+      for (const method of ['GET', 'POST'])
+        expect({
+          headers,
+          status: await rawStatus(url, {
+            method,
+            path: method === 'GET' ? '/seen' : '/act',
+            headers: { ...ACTION, ...headers },
+          }),
+        }).toEqual({ headers, status: 421 });
+    const tokens = await open(withTokens).start();
+    expect(
+      await rawStatus(tokens, { path: '/seen', headers: { ...bearer(READ), 'x-forwarded-for': '203.0.113.9' } }),
+    ).toBe(200);
+  });
+
+  it('proxies: a trusted proxy is believed only under the names of the configuration', async () => {
+    const trustedProxy = {
+      from: ['127.0.0.1'],
+      userHeader: 'x-forwarded-user',
+      operators: ['kim'],
+      hosts: ['status.example'],
+    };
+    const url = await open({ trustedProxy, tokens: { read: READ } }).start();
+    const kim = { ...ACTION, 'x-forwarded-user': 'kim' };
+    const under = async (host: string, headers: Record<string, string> = {}): Promise<number[]> => [
+      await rawStatus(url, { path: '/public', headers: { ...kim, ...headers, host } }),
+      await rawStatus(url, { path: '/seen', headers: { ...kim, ...headers, host } }),
+      await rawStatus(url, {
+        method: 'POST',
+        path: '/act',
+        headers: { ...kim, ...headers, host, origin: `http://${host}` },
+      }),
+    ];
+    expect(await under('rebound.example:4323')).toEqual([200, 421, 421]);
+    expect(await under('status.example.rebound.example')).toEqual([200, 421, 421]);
+    expect(await under(new URL(url).host)).toEqual([200, 200, 200]);
+    // A token proves itself: monitors and probes of a cluster ask by address.
+    expect(await rawStatus(url, { path: '/seen', headers: { host: '10.1.2.3:4021', ...bearer(READ) } })).toBe(200);
+  });
+
+  it('proxies: a website cannot have a browser ask for what costs work', async () => {
+    const url = await open().start();
+    const ask = (path: string, site: string): Promise<number> =>
+      rawStatus(url, { path, headers: { 'sec-fetch-site': site } });
+    expect(await ask('/api/work', 'cross-site')).toBe(403);
+    expect(await ask('/events?from=beginning', 'cross-site')).toBe(403);
+    expect(await ask('/metrics', 'cross-site')).toBe(403);
+    expect(await ask('/api/work', 'same-origin')).toBe(200);
+    // A link on another site may lead to the page.
+    expect(await ask('/public', 'cross-site')).toBe(200);
   });
 });
 
@@ -142,6 +242,30 @@ describe('http server', () => {
     }
   });
 
+  it('http server: closes connections whose request never arrives, and never a stream', async () => {
+    const server = createHttpServerAt({ usualPort: 0, more: [endless] });
+    const { server: node } = server.app;
+    expect(node).toMatchObject({ requestTimeout: 30_000, timeout: 120_000, maxConnections: 1_000 });
+    // The same limits, in less time.
+    Object.assign(node, { requestTimeout: 300, headersTimeout: 200, timeout: 300, connectionsCheckingInterval: 50 });
+    const url = new URL(await server.start());
+    const socketThat = (text: string) => {
+      const socket = connect(Number(url.port), url.hostname);
+      let received = '';
+      socket.on('data', (chunk) => (received += chunk.toString())).on('error', () => undefined);
+      onTestFinished(() => void socket.destroy());
+      socket.write(text);
+      return { closed: once(socket, 'close'), isOpen: () => !socket.closed, received: () => received };
+    };
+    const stream = socketThat('GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await eventually(() => expect(stream.received()).toContain('begun'));
+    await socketThat('GET /seen HTTP/1.1\r\nHost: loc').closed;
+    await socketThat(
+      'POST /act HTTP/1.1\r\nHost: localhost\r\nx-changefeed-action: 1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    ).closed;
+    expect(stream.isOpen()).toBe(true);
+  });
+
   it('http server: stops although a connection is open', async () => {
     const server = open();
     const url = new URL(await server.start());
@@ -156,9 +280,14 @@ describe('http server', () => {
   });
 });
 
-function createHttpServerAt({ usualPort }: { usualPort: number }): HttpServer {
+/** As `GET /events` does. */
+const endless: Routes = (app) => {
+  app.get('/endless', (_request, reply) => void openStream(reply, 'text/plain').write('begun'));
+};
+
+function createHttpServerAt({ usualPort, more = [] }: { usualPort: number; more?: Routes[] }): HttpServer {
   const server = createHttpServer({
-    routes: [routes],
+    routes: [routes, ...more],
     access: { tokens: {} },
     host: '127.0.0.1',
     port: undefined,

@@ -5,6 +5,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import { PermanentError } from '../../../src/handlers/errors.js';
 import * as answers from '../../../src/server/page/answers.js';
 import { eventually } from '../../support/eventually.js';
+import { startOtherCrm } from '../../support/other-crm.js';
 import { appendRaw, personEvent, startPageFeed, type PageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -74,6 +75,22 @@ describe('status page API', () => {
     ]);
   });
 
+  it('status page API: names of people and fields cannot move or hide what stands next to them', async () => {
+    const crm = await startOtherCrm();
+    const hostile = 'Kim\u001b[2J\u202egnp.exe\u009b';
+    Object.assign(crm.lists.todo[0]!, { 담당자: { id: 'u1', name: hostile }, 팀: [{ id: 't1', name: hostile }] });
+    Object.assign(crm.lists.people[0]!, { [hostile]: { [hostile]: 1 } });
+    const page = await open({ roles: ['poll'], crm });
+    await eventually(async () =>
+      expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
+    );
+    const todos = await page.get<z.infer<typeof answers.todos>>('/api/todos');
+    const schema = await page.get<z.infer<typeof answers.schema>>('/api/lists/acme/people/schema');
+    expect(todos.workspaces[0]?.people.map(({ name }) => name)).toContain('Kim␛[2Jgnp.exe␡');
+    expect(schema.fields.map(({ field }) => field)).toContain('Kim␛[2Jgnp.exe␡');
+    expect(JSON.stringify([todos, schema])).not.toMatch(/\p{C}/u);
+  });
+
   it('status page API: pages through the log without a gap, newest first', async () => {
     const page = await open();
     await appendRaw(
@@ -135,6 +152,22 @@ describe('status page API', () => {
     await eventually(() => expect(read.subjects()).toEqual(['p2', 'p3', 'p4']));
   });
 
+  it('events: a process has at most 200 streams, and others when some have ended', async () => {
+    const page = await open();
+    const stopping = new AbortController();
+    const opened = async (signal?: AbortSignal): Promise<number> =>
+      (await fetch(`${page.url}/events`, { ...(signal && { signal }) })).status;
+    const codes = await Promise.all(Array.from({ length: 200 }, () => opened(stopping.signal)));
+    expect(new Set(codes)).toEqual(new Set([200]));
+    const refused = await fetch(`${page.url}/events`);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringContaining('200 open streams') as unknown },
+    });
+    stopping.abort();
+    await eventually(async () => expect(await opened()).toBe(200));
+  });
+
   it('events: as lines of JSON, to the end of the log', async () => {
     const page = await open();
     await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
@@ -191,7 +224,8 @@ describe('status page API', () => {
     });
     for (let count = 0; count < 10; count += 1)
       expect((await page.act('/api/session', { token: `wrong-${count}` })).status).toBe(401);
-    expect((await page.act('/api/session', { token: TOKENS.read })).status).toBe(429);
+    expect((await page.act('/api/session', { token: 'wrong again' })).status).toBe(429);
+    expect((await page.act('/api/session', { token: TOKENS.read })).status).toBe(200);
   });
 
   it('bull-board: is for operators', async () => {

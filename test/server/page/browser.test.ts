@@ -54,6 +54,16 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     },
   );
 
+  it('bull-board: shows the queues without scripts in its page, and asks no other server', async () => {
+    const { url } = await open({ subscriptions: [taking('orders')] });
+    const { page, complaints } = await browse(`${url}/queues/`);
+    await page.getByText('orders').first().waitFor();
+    expect(complaints.filter((one) => !one.includes('https://fonts.'))).toEqual([]);
+    const policy = (await page.request.get(`${url}/queues/`)).headers()['content-security-policy'];
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toContain('https:');
+  });
+
   it('page: an operator pauses and resumes a subscription with the keyboard', async () => {
     const { url, feed } = await open({ subscriptions: [taking('orders')] });
     const { page } = await browse(`${url}/#/subscriptions`);
@@ -107,7 +117,8 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     await feed.disable('orders', 'the receiver is being moved');
     const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale: 'ko-KR' });
     const first = page.getByRole('listitem').filter({ hasText: 'subscription.disabled' });
-    await first.getByText('구독이 중지되었습니다').waitFor();
+    await first.getByText('구독이 일시 중지되었습니다').waitFor();
+    await first.getByText('로그 원문').click();
     await first.getByText(/the receiver is being moved/).waitFor();
     await page.getByText('문제 1건').waitFor();
   });

@@ -1,0 +1,46 @@
+/**
+ * Records that cannot be read. They are left out of their page and named; the rest of the page is read. This is for what no other record
+ * of the list is to blame for. A page whose form is wrong, or a record without an id, could be any record, so it is refused as a whole.
+ */
+import type { UncheckedRecord } from '../crm/record.js';
+
+export interface UnreadableRecord {
+  /** Null when the record has none that can be used. */
+  id: string | null;
+  /** What is wrong with it. */
+  reason: string;
+}
+
+/** In UTF-8, ids of this length fit the two-byte length field in the members of a page (state/membership.ts). */
+const LONGEST_ID = 16_000;
+
+/**
+ * Records of the CRM are three levels deep. A few thousand levels overflow the stack of whatever walks a value (JSON.stringify, and every
+ * receiver of an event), and parsers stop much earlier: at 64 levels in .NET, 512 in PHP, 1,000 in Redis.
+ */
+const MOST_LEVELS = 50;
+
+/** Null for a record that can be read. */
+export function whyUnreadable(record: UncheckedRecord): UnreadableRecord | null {
+  const { id } = record;
+  if (typeof id === 'string' && /\p{Surrogate}/u.test(id))
+    return { id: null, reason: 'its "id" holds half a character' };
+  if (typeof id === 'string' && id.length > LONGEST_ID)
+    return { id: null, reason: `its "id" has ${id.length} characters; at most ${LONGEST_ID} can be stored` };
+  if (!isDeeperThan(record, MOST_LEVELS)) return null;
+  return { id: typeof id === 'string' ? id : null, reason: `it is nested more than ${MOST_LEVELS} levels deep` };
+}
+
+/** Without recursion, which is what such a value breaks. */
+function isDeeperThan(value: object, levels: number): boolean {
+  let inLevel: object[] = [value];
+  for (let level = 1; inLevel.length > 0; level += 1) {
+    if (level > levels) return true;
+    const inNext: object[] = [];
+    for (const one of inLevel)
+      for (const inner of Object.values(one) as unknown[])
+        if (typeof inner === 'object' && inner !== null) inNext.push(inner);
+    inLevel = inNext;
+  }
+  return false;
+}

@@ -1,0 +1,20 @@
+/** Texts from outside, for a terminal: they must neither control it nor move or hide what stands next to them. */
+
+/** On one line and without control characters, invisible ones, and those that change the direction of writing. */
+export function printable(text: string): string {
+  return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
+}
+
+/**
+ * Invisible characters as `\uXXXX`, which JSON and TypeScript read as they were. Line breaks, tabs and escape stay, for the layout and the
+ * colours of our own output: JSON and `printable` leave no others.
+ */
+export function escapeInvisible(text: string): string {
+  return text.replace(/[^\P{C}\n\t\u001b]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join(''),
+  );
+}
+
+function hex(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}

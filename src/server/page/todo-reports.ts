@@ -1,0 +1,71 @@
+/**
+ * The reports of todos that the page asks for. Each reads all todos, so one is made at a time, those of the same period are shared, and
+ * few may wait: however many are asked for, the process goes on with its work.
+ */
+import type { TodosReport } from '../../todos/report.js';
+import { isoTime, type Clock } from '../../runtime/clock.js';
+import { parseDuration } from '../../runtime/duration.js';
+import { Turns } from '../../runtime/turns.js';
+import { RefusedError } from './endpoint.js';
+import { readable } from './event-view.js';
+import type { PageSource } from './source.js';
+
+/** A report is shown for this long, also to others. */
+const KEPT_MS = 15_000;
+/** Periods that begin within the same minute are one, however they are written. */
+const GRAIN_MS = 60_000;
+/** The report being made, and those that wait: one per period that the page offers, and some. */
+const MOST_AT_ONCE = 5;
+
+export function createTodoReports(
+  { todos }: Pick<PageSource, 'todos'>,
+  clock: Pick<Clock, 'now'>,
+): (since: string) => Promise<TodosReport> {
+  const kept = new Map<string, { untilMs: number; report: Promise<TodosReport> }>();
+  const turns = new Turns();
+  let atOnce = 0;
+  const make = async (since: string): Promise<TodosReport> => {
+    atOnce += 1;
+    try {
+      const report = withReadableNames(await turns.take('todos', () => todos({ since })));
+      kept.set(since, { untilMs: clock.now() + KEPT_MS, report: Promise.resolve(report) });
+      return report;
+    } catch (error) {
+      kept.delete(since);
+      throw error;
+    } finally {
+      atOnce -= 1;
+    }
+  };
+  return async (text) => {
+    for (const [since, { untilMs }] of kept) if (untilMs < clock.now()) kept.delete(since);
+    const since = rounded(text, clock.now());
+    const known = kept.get(since);
+    if (known !== undefined) return await known.report;
+    if (atOnce >= MOST_AT_ONCE)
+      throw new RefusedError(429, 'Reports of todos for other periods are being made. Try again in some seconds.');
+    const report = make(since);
+    kept.set(since, { untilMs: Infinity, report });
+    return await report;
+  };
+}
+
+/** What is no time in the past stays as it is: it is refused with a reason. */
+function rounded(text: string, nowMs: number): string {
+  const duration = parseDuration(text);
+  const ms = duration === undefined ? Date.parse(text) : nowMs - duration;
+  const isPast = ms >= 0 && ms <= nowMs && (duration !== undefined || /^\d{4}-\d{2}-\d{2}/.test(text));
+  return isPast ? isoTime(Math.floor(ms / GRAIN_MS) * GRAIN_MS) : text;
+}
+
+function withReadableNames(report: TodosReport): TodosReport {
+  const named = <Group extends { name: string | null }>(groups: readonly Group[]): Group[] =>
+    groups.map((group) => ({ ...group, name: group.name === null ? null : readable(group.name) }));
+  const workspaces = report.workspaces.map((one) => ({
+    ...one,
+    people: named(one.people),
+    teams: named(one.teams),
+    days: one.days.map((day) => ({ ...day, people: named(day.people) })),
+  }));
+  return { ...report, workspaces };
+}

@@ -1,0 +1,134 @@
+/** Guarantee 8: events that wait for no reason, and a loop whose turns fail, are reported wherever a person or a program looks. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed } from '../../../src/app/changefeed.js';
+import { parseConfig } from '../../../src/config/parse.js';
+import { STALLED_MS } from '../../../src/dispatch/stalled.js';
+import { openQueues } from '../../../src/dispatch/queues.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { defineHandler } from '../../../src/handlers/define.js';
+import { systemClock } from '../../../src/runtime/clock.js';
+import { silentLog, type Log } from '../../../src/runtime/log.js';
+import { eventually } from '../../support/eventually.js';
+import { skippingClock } from '../../support/fast-clock.js';
+import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
+import { useRedis } from '../../support/redis.js';
+
+const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
+
+interface Running {
+  feed: Changefeed;
+  clock: ReturnType<typeof skippingClock>;
+  /** Subjects of `problem` lines. */
+  logged: string[];
+  /** The feed's own events, as another subscription gets them. */
+  reported: ChangeEvent[];
+}
+
+describe('never silent: events that wait', { timeout: 240_000 }, () => {
+  const redis = useRedis();
+
+  async function running(crm: OtherCrm): Promise<Running> {
+    const [logged, reported]: [string[], ChangeEvent[]] = [[], []];
+    const note = (facts: object, message: string): void => {
+      if (message === 'problem' && 'problem' in facts) logged.push(String(facts.problem));
+    };
+    const log: Log = { ...silentLog, error: note, warn: note, child: () => log };
+    const clock = skippingClock(systemClock);
+    const lists = Object.fromEntries(LISTS.map((list) => [list, { enabled: list === 'people', interval: '1s' }]));
+    const raw = {
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } }],
+      redis: { prefix: redis.keys.prefix },
+      http: { port: 0 },
+      subscriptions: [
+        defineHandler({ name: 'ops', on: ['crm.*'], handle: () => undefined }),
+        defineHandler({ name: 'on-call', on: ['changefeed.*'], handle: (event) => void reported.push(event) }),
+      ],
+    };
+    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
+    const feed = await openChangefeed({ config, http: true, clock, log });
+    onTestFinished(() => feed.stop().catch(() => undefined));
+    await feed.start();
+    const baseline = async (): Promise<unknown> => (await feed.status()).workspaces[0]?.lists[0]?.baselineAt;
+    await eventually(async () => expect(await baseline()).not.toBeNull());
+    return { feed, clock, logged, reported };
+  }
+  const rename = (crm: OtherCrm): void => {
+    crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: '새 이름', '수정 날짜': new Date().toISOString() };
+  };
+  const handledAll = (feed: Changefeed): Promise<void> =>
+    eventually(async () =>
+      expect((await feed.status()).subscriptions[0]).toMatchObject({ lagEvents: 0, stalled: null }),
+    );
+  /** Status, log, event, metric and readiness. `lasting` keeps the cause in place. */
+  async function isReported(
+    kind: string,
+    { feed, logged, reported }: Running,
+    lasting = async () => {},
+  ): Promise<string> {
+    const text = async (path: string): Promise<string> => (await fetch(`${feed.pageUrl ?? ''}${path}`)).text();
+    return await eventually(
+      async () => {
+        await lasting();
+        const found = (await feed.status()).problems.find((one) => one.kind === kind);
+        expect(found?.severity).toBe('error');
+        expect(logged).toContain(kind);
+        expect(reported.map(({ type }) => type)).toContain(`changefeed.${kind}`);
+        expect(await text('/readyz')).toContain(kind);
+        expect(await text('/metrics')).toContain(`changefeed_problems{kind="${kind}",severity="error"} 1`);
+        return found?.message ?? '';
+      },
+      { timeoutMs: 120_000, intervalMs: 200 },
+    );
+  }
+
+  it('never silent: a queue that is paused without a reason is reported with its cause, and its end too', async () => {
+    const crm = await startOtherCrm();
+    const all = await running(crm);
+    const connect = () => redis.connect({ maxRetriesPerRequest: null });
+    const queues = openQueues({ connect, keys: redis.keys, subscriptions: [{ name: 'ops' }], logger: silentLog });
+    onTestFinished(() => queues.close());
+    const pause = (): Promise<void> => queues.of('ops').pause();
+    await pause();
+    rename(crm);
+    await eventually(async () => expect((await all.feed.status()).subscriptions[0]?.lagEvents).toBeGreaterThan(0));
+    expect((await all.feed.status()).problems).toEqual([]);
+    all.clock.skip(STALLED_MS);
+    const message = await isReported('subscription.stalled', all, pause);
+    expect(message).toMatch(/"ops".*its queue is paused.*changefeed enable ops/);
+
+    await all.feed.enable('ops');
+    await handledAll(all.feed);
+    expect((await all.feed.status()).problems.map(({ kind }) => kind)).not.toContain('subscription.stalled');
+    const over = ({ type, data }: ChangeEvent): boolean =>
+      type === 'changefeed.problem.over' && data.notice?.problem === 'subscription.stalled';
+    await eventually(() => expect(all.reported.filter(over)).toHaveLength(1), { timeoutMs: 100_000 });
+  });
+
+  it('never silent: events that a person keeps back by disabling their subscription are not (control)', async () => {
+    const crm = await startOtherCrm();
+    const { feed, clock, reported } = await running(crm);
+    await feed.disable('ops', 'moved');
+    rename(crm);
+    await eventually(async () => expect((await feed.status()).subscriptions[0]?.lagEvents).toBeGreaterThan(0));
+    clock.skip(STALLED_MS);
+    await eventually(() => expect(reported.map(({ type }) => type)).toContain('changefeed.subscription.disabled'));
+    expect((await feed.status()).problems.map(({ kind }) => kind)).toEqual(['subscription.disabled']);
+  });
+
+  it('never silent: a loop whose turns fail is reported with its error, and no other loop is', async () => {
+    const crm = await startOtherCrm();
+    const all = await running(crm);
+    // The reader of "ops" asks for backfills before each turn.
+    await redis.redis.set(redis.keys.backfills('ops'), 'a value of another type');
+    const message = await isReported('loop.failing', all);
+    expect(message).toMatch(/"dispatch acme to ops".*Last error: .*(type|backfills)/i);
+    const failing = (await all.feed.status()).problems.filter(({ kind }) => kind === 'loop.failing');
+    expect(failing.map(({ subject }) => subject)).toEqual(['loop:dispatch acme to ops']);
+
+    await redis.redis.del(redis.keys.backfills('ops'));
+    const kinds = async (): Promise<string[]> => (await all.feed.status()).problems.map(({ kind }) => kind);
+    await eventually(async () => expect(await kinds()).toEqual([]));
+    rename(crm);
+    await handledAll(all.feed);
+  });
+});

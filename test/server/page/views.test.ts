@@ -1,0 +1,226 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildPage } from '../../../.ci/build-page.mjs';
+import { PROBLEM_KINDS } from '../../../src/events/types.js';
+import { defineHandler } from '../../../src/handlers/define.js';
+import { PermanentError } from '../../../src/handlers/errors.js';
+import type { Advice } from '../../../src/observability/status.js';
+import { CHROMIUM, NARROW, useBrowser } from '../../support/browser.js';
+import { eventually } from '../../support/eventually.js';
+import { appendRaw, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
+import { useRedis } from '../../support/redis.js';
+
+const ADVICE: readonly Advice[] = [
+  { do: 'raise-budget', requests: 80, limit: 100, perSeconds: 10 },
+  { do: 'slow-list', list: 'people', share: 0.6 },
+  { do: 'disable-lists' },
+  { do: 'check-other-client', allowed: 40, requests: 80, perSeconds: 10 },
+  { do: 'remove-interval', list: 'memo', ms: 120_000 },
+  { do: 'lower-idle', list: 'memo', ms: 120_000 },
+];
+const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', since: '2026-01-01T00:00:00.000Z' };
+
+// Skipped where no Chromium is installed; .ci/ensure-chromium installs one.
+describe.skipIf(CHROMIUM === null)('status page: views', () => {
+  const redis = useRedis();
+  const browse = useBrowser();
+  const open = (options?: PageFeedOptions) => startPageFeed({ url: redis.url, prefix: redis.keys.prefix }, options);
+  const renamed = (record: string, field = '이름') =>
+    personEvent(record, 1, { fields: { 이름: record }, changes: [{ field, before: 'old', after: record }] });
+  const polled = async () => {
+    const opened = await open({ roles: ['poll', 'dispatch', 'handle'] });
+    await eventually(async () =>
+      expect((await opened.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
+    );
+    return opened;
+  };
+
+  beforeAll(() => buildPage());
+
+  it.each(['en-GB', 'ko-KR'] as const)(
+    'page (%s): on a phone, every section and its number of open matters is on the screen, and words stay whole',
+    async (locale) => {
+      const { url } = await open({ subscriptions: [failing(() => 'the receiver is broken')] });
+      await appendRaw(redis, [renamed('p1')]);
+      const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale });
+      await page.locator('nav .badge').first().waitFor();
+      const edges = await page
+        .locator('nav a, nav .badge')
+        .evaluateAll((all) => all.map((one) => (one as unknown as Boxed).getBoundingClientRect()));
+      expect(edges.length).toBeGreaterThan(7);
+      for (const { left, right } of edges) expect([left >= 0, right <= NARROW.width]).toEqual([true, true]);
+      expect(await page.evaluate('getComputedStyle(document.body).wordBreak')).toBe('keep-all');
+    },
+  );
+
+  it('page: in Korean, problems, errors, roles and advice have Korean texts', async () => {
+    const { url } = await polled();
+    const { page } = await browse(`${url}/#/problems`, { locale: 'ko-KR' });
+    await page.route('**/api/status', async (route) => {
+      const status = (await (await route.fetch()).json()) as StatusAnswer;
+      const message = 'An English sentence with a name.';
+      const facts = { severity: 'error', subject: 'list:people', message, since: null };
+      status.problems = PROBLEM_KINDS.map((kind) => ({ kind, ...facts }));
+      for (const workspace of status.workspaces) {
+        workspace.advice = ADVICE;
+        for (const list of workspace.lists) list.failure = { ...FAILURE, at: FAILURE.since };
+      }
+      await route.fulfill({ json: status });
+    });
+    await page.reload();
+    await eventually(async () => expect(await page.locator('main .letter').count()).toBe(PROBLEM_KINDS.length));
+    const problems = await page.locator('main').innerText();
+    await page.goto(`${url}/#/lists`);
+    const advice = page.getByText('더 빨리 갱신하려면');
+    await advice.waitFor();
+    const english = /[a-z]{2,} [a-z]{2,}/i;
+    // Kinds, codes and commands are names, not sentences.
+    const names = /changefeed [\w-]+|CF_\w+/g;
+    expect(`${problems} ${await advice.innerText()}`.replaceAll(names, '').match(english)).toBeNull();
+    expect(problems).toContain('처리, 분배, 수집');
+  });
+
+  it('page: the todos name one time zone for their age and their days', async () => {
+    const { url } = await polled();
+    const { page } = await browse(`${url}/#/todos`);
+    await page.getByText(/State of .* \(Asia\/Seoul\)/).waitFor();
+    const shown = (await page.getByText(/State of/).textContent()) ?? '';
+    const inSeoul = new Intl.DateTimeFormat('en-GB', { timeZone: 'Asia/Seoul', day: 'numeric', month: 'short' });
+    expect(shown).toContain(inSeoul.format(new Date()));
+  });
+
+  it('page: an axis of time has each label once', async () => {
+    const { url } = await open();
+    const { page } = await browse(`${url}/#/lists`);
+    const started = Date.now() - 50_000;
+    await page.route('**/api/history', (route) =>
+      route.fulfill({
+        json: {
+          everyMs: 5_000,
+          samples: Array.from({ length: 11 }, (_, index) => ({
+            at: new Date(started + index * 5_000).toISOString(),
+            workspaces: [{ name: 'acme', requests: 10, share: 0.1, allowed: 80, pausedMs: 0 }],
+            subscriptions: [],
+          })),
+        },
+      }),
+    );
+    await page.addInitScript(`
+      window.drawn = [];
+      const fillText = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        if (/^\\d\\d:\\d\\d$/.test(text)) window.drawn.push(text);
+        return fillText.call(this, text, ...rest);
+      };
+      const clearRect = CanvasRenderingContext2D.prototype.clearRect;
+      CanvasRenderingContext2D.prototype.clearRect = function (...given) {
+        window.drawn = [];
+        return clearRect.apply(this, given);
+      };`);
+    await page.reload();
+    await page.locator('.plot canvas').waitFor();
+    await eventually(async () => expect(await page.evaluate<string[]>('window.drawn')).not.toEqual([]));
+    const labels = await page.evaluate<string[]>('window.drawn');
+    expect(labels).toEqual([...new Set(labels)]);
+  });
+
+  it('page: a search that has not read the whole log says so, and goes on', async () => {
+    const { url } = await open();
+    const others = Array.from({ length: 4_500 }, (_, index) => renamed(`p${index}`));
+    await appendRaw(redis, [renamed('first', '희귀'), ...others]);
+    const { page } = await browse(`${url}/#/changes?field=${encodeURIComponent('희귀')}`);
+    await page.getByText(/Nothing among the newest 4,000 events, back to/).waitFor();
+    expect(await page.getByText('No event in the log matches the filters.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Search further back' }).click();
+    await page.locator('.event .title').filter({ hasText: 'first' }).waitFor();
+    await page.goto(`${url}/#/changes?field=none`);
+    await page.getByRole('button', { name: 'Search further back' }).click();
+    await page.getByText('No event in the log matches the filters.').waitFor();
+  });
+
+  it('page: the date of an overdue todo is called due', async () => {
+    const { url } = await open();
+    const plain = renamed('t1');
+    const due = '2026-03-19T08:39:00.000Z';
+    await appendRaw(redis, [
+      { ...plain, type: 'crm.todo.overdue', data: { ...plain.data, changes: [], detectedBy: 'clock', due } },
+    ]);
+    const { page } = await browse(url);
+    await page
+      .locator('.event')
+      .getByText(/^Due: /)
+      .waitFor();
+  });
+
+  it('page: the token of the sign-in can be typed at once', async () => {
+    const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+    const { url } = await open({ http: { tokens } });
+    const { page } = await browse(url);
+    await page.getByLabel('Token').waitFor();
+    await page.keyboard.type(tokens.read);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'What changed just now' }).waitFor();
+  });
+
+  it('page: dead letters are grouped by reason, and all are retried or dropped without choosing a subscription', async () => {
+    let isBroken = true;
+    const reasonOf = (subject: string) =>
+      isBroken ? (subject.startsWith('a') ? 'a deadlock' : 'a wrong address') : null;
+    const { url, feed } = await open({
+      subscriptions: [failing(reasonOf, 'one'), failing(reasonOf, 'two')],
+    });
+    await appendRaw(
+      redis,
+      ['a1', 'a2', 'a3', 'b1'].map((record) => renamed(record)),
+    );
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(8));
+    const { page } = await browse(`${url}/#/dead`);
+    const group = (subscription: string, reason: string) =>
+      page.getByRole('region', { name: `${subscription}: ${reason}` });
+    await eventually(async () => expect(await page.getByRole('region').count()).toBe(4));
+    isBroken = false;
+    await group('two', 'a deadlock').getByRole('button', { name: 'Retry all 3' }).click();
+    await page.getByText('Retrying 3.').waitFor();
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(5));
+    await page.getByLabel('Reason').selectOption('a wrong address');
+    await eventually(async () => expect(await page.getByRole('region').count()).toBe(2));
+    await page.getByRole('button', { name: 'Drop all 2' }).click();
+    await page.getByRole('button', { name: 'Yes, drop' }).click();
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(3));
+    await page.getByLabel('Reason').selectOption('');
+    await page.getByRole('button', { name: 'Retry all 3' }).click();
+    await page.getByText('No dead letters.').waitFor();
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(0));
+  });
+
+  it('status page API: dead letters are chosen by reason, and an empty choice drops none', async () => {
+    const { feed, ...page } = await open({ subscriptions: [failing((subject) => `broken by ${subject}`)] });
+    await appendRaw(redis, [renamed('p1'), renamed('p2')]);
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(2));
+    const found = await page.get<{ deadLetters: { reason: string }[] }>('/api/dead-letters?reason=by%20p2');
+    expect(found.deadLetters.map(({ reason }) => reason)).toEqual(['broken by p2']);
+    expect((await page.act('/api/dead-letters/drop', {})).status).toBe(400);
+    expect(await (await page.act('/api/dead-letters/drop', { reason: 'by p2' })).json()).toEqual({ count: 1 });
+    expect(await (await page.act('/api/dead-letters/drop', { all: true })).json()).toEqual({ count: 1 });
+  });
+});
+
+interface Boxed {
+  getBoundingClientRect(): { left: number; right: number };
+}
+
+interface StatusAnswer {
+  problems: object[];
+  workspaces: { advice: readonly object[]; lists: { failure: object | null }[] }[];
+}
+
+/** Fails for good where `reasonOf` gives a reason. */
+function failing(reasonOf: (subject: string) => string | null, name = 'orders') {
+  return defineHandler({
+    name,
+    on: ['crm.*'],
+    handle({ subject }) {
+      const reason = reasonOf(subject);
+      if (reason !== null) throw new PermanentError(reason);
+    },
+  });
+}

@@ -1,0 +1,83 @@
+import { Redis } from 'ioredis';
+import { expect, it, onTestFinished } from 'vitest';
+import type { NewEntry } from '../../src/dispatch/ports.js';
+import { RedisRecordGate } from '../../src/state/gate.js';
+import { RedisHealthStore } from '../../src/state/health.js';
+import { RedisOnceStore } from '../../src/state/once.js';
+import { startCuttingProxy } from '../support/cutting-proxy.js';
+import { WORKSPACE, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+
+const test = useRedis();
+
+/** A client that loses the reply to the call, connects again and sends its command again. */
+async function losingReplies() {
+  const proxy = await startCuttingProxy(test, '');
+  const redis = new Redis(proxy.url, { maxRetriesPerRequest: null, retryStrategy: () => 1 });
+  redis.on('error', () => undefined);
+  onTestFinished(() => redis.disconnect());
+  await redis.ping();
+  return {
+    redis,
+    lose: async <T>(call: () => Promise<T>): Promise<T> => {
+      proxy.arm();
+      const before = proxy.cuts();
+      const result = await call();
+      expect(proxy.cuts()).toBe(before + 1);
+      return result;
+    },
+  };
+}
+
+it('lost reply: a merge that is sent twice merges once', async () => {
+  const { redis, lose } = await losingReplies();
+  const gate = new RedisRecordGate(redis, test.keys);
+  const entries = [1, 2, 3, 4, 5, 6].map((n): NewEntry => {
+    const logId = `1700000000000-${n}`;
+    return { id: `evt_${n}`, group: 'acme/a', logId, mark: logId, atMs: n, kind: 'logged', type: 'crm.person.updated' };
+  });
+  await gate.enter('s', { workspace: WORKSPACE, source: WORKSPACE, readAt: null, entries });
+  const [head] = entries as [NewEntry];
+  await redis.set(test.keys.jobLock('s', head.id), 'w1');
+  const claim = { workspace: WORKSPACE, group: 'acme/a', id: head.id, token: 'w1' };
+  await gate.look('s', claim);
+
+  const stored = { event: changeEvent({ record: 'a', sequence: 3 }) };
+  const merge = { count: 2, head: { ...head, kind: 'decided' as const }, stored };
+  expect(await lose(() => gate.merge('s', claim, merge))).toEqual({ outcome: 'head' });
+
+  const look = await gate.look('s', claim, 9);
+  expect(look.outcome === 'head' && look.entries.map(({ id }) => id)).toEqual(['evt_1', 'evt_4', 'evt_5', 'evt_6']);
+  expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 4 });
+});
+
+it('lost reply: the mark of a side effect that is sent twice is begun, and by another attempt it is not', async () => {
+  const { redis, lose } = await losingReplies();
+  const once = new RedisOnceStore(redis, test.keys);
+  const mark = { subscription: 's', workspace: WORKSPACE, eventId: 'evt_1', key: 'mail' };
+
+  expect(await lose(() => once.begin(mark))).toBe('begun');
+  expect(await once.begin(mark)).toBe('started');
+});
+
+it('lost reply: a subscription is disabled by the call that did it', async () => {
+  const { redis, lose } = await losingReplies();
+  const health = new RedisHealthStore(redis, test.keys);
+  await health.disable('other', { atMs: 1, reason: 'loads the script' });
+  const failure = {
+    nowMs: 1,
+    succeededAtMs: 0,
+    disableAfterMs: 60_000,
+    reason: 'failing',
+    error: { workspace: 'acme', message: 'e' },
+  };
+  await health.failed('other', failure);
+
+  expect(await lose(() => health.disable('s', { atMs: 1, reason: 'gone' }))).toBe('disabling');
+  expect(await health.disable('s', { atMs: 2, reason: 'gone' })).toBe('disabled');
+  await health.failed('t', failure);
+  expect(await lose(() => health.failed('t', { ...failure, nowMs: 70_000 }))).toBe('disabling');
+  expect(await health.failed('t', { ...failure, nowMs: 70_001 })).toBe('disabled');
+  expect(await lose(() => health.missed('s'))).toBe(true);
+  expect(await health.missed('s')).toBe(false);
+});
