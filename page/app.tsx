@@ -1,7 +1,7 @@
 /** The frame of the page: who is signed in, the sections, language and appearance. */
 import { useEffect, useState } from 'preact/hooks';
 import { act, ask, whenSignedOut, type About, type Caller, type Status } from './api.js';
-import { useFocusOn, usePlace, usePolled } from './hooks.js';
+import { useFocusOn, usePlace, usePolled, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
 import { usePreferences, type Theme } from './preferences.js';
 import { SignIn } from './sign-in.js';
@@ -63,7 +63,7 @@ function Frame({ caller }: { caller: Caller }) {
           <img src="/assets/icon.svg" alt="" width="24" height="24" />
           Changefeed
         </a>
-        <Health status={status.value} error={status.error} />
+        <Health {...status} />
         <Choices caller={caller} />
       </header>
       <nav class="sections" aria-label={t('nav.label')}>
@@ -83,7 +83,7 @@ function Frame({ caller }: { caller: Caller }) {
       <main id="content" tabIndex={-1} ref={(element) => void (heading.current = element)}>
         {status.error !== null && (
           <p class="notice bad" role="status">
-            {t('failed')}
+            {t(status.redisAway ? 'redis.away' : 'failed')}
           </p>
         )}
         {about === null ? (
@@ -129,9 +129,11 @@ function Section({ shown, ...props }: SectionProps & { shown: (typeof SECTIONS)[
   }
 }
 
-function Health({ status, error }: { status: Status | null; error: string | null }) {
+function Health({ value: status, error, redisAway }: Polled<Status>) {
   const { t } = usePreferences();
-  if (status === null) return <span class="health quiet">{error === null ? t('loading') : ''}</span>;
+  // What was well may not be well any more.
+  if (error !== null) return <span class="health bad">{t(redisAway ? 'redis.away.short' : 'failed.short')}</span>;
+  if (status === null) return <span class="health quiet">{t('loading')}</span>;
   const { problems } = status;
   if (problems.length === 0) return <span class="health good">{t('all.well')}</span>;
   const worst = problems.some(({ severity }) => severity === 'error') ? 'bad' : 'warn';

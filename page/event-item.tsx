@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask, type EventView, type OneEvent, type ValueView } from './api.js';
 import { placeOf } from './hooks.js';
 import { usePreferences } from './preferences.js';
+import { ProblemText } from './problem-text.js';
 
 export interface EventItemProps {
   event: EventView;
@@ -12,7 +13,7 @@ export interface EventItemProps {
 }
 
 export function EventItem({ event, now, fresh = false }: EventItemProps) {
-  const { t, word, ago, dateTime } = usePreferences();
+  const { t, word, ago, dateTime, valueType } = usePreferences();
   const [open, setOpen] = useState(false);
   const { object, verb, title, about, person, observedAt, subject, notice, schema } = event;
   const isOfFeed = event.type.startsWith('changefeed.');
@@ -33,16 +34,18 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
         </time>
       </div>
       {notice !== null && (
-        <p class={`message ${notice.severity}`} lang="en">
-          {notice.message}
-        </p>
+        <ProblemText
+          kind={event.type.slice('changefeed.'.length)}
+          severity={notice.severity}
+          message={notice.message}
+        />
       )}
       {schema !== null && (
         <p class="message">
-          {schema.field}: {schema.before.join(', ')} → {schema.after.join(', ')}
+          {schema.field}: {schema.before.map(valueType).join(', ')} → {schema.after.map(valueType).join(', ')}
         </p>
       )}
-      {event.due !== null && <p class="message">{dateTime(event.due)}</p>}
+      {event.due !== null && <p class="message">{t('event.due', { when: dateTime(event.due) })}</p>}
       {event.changes.length > 0 && (
         <dl class="changes">
           {event.changes.map(({ field, before, after }, index) => (

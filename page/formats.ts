@@ -9,10 +9,32 @@ export interface Formats {
   percent: (share: number) => string;
   /** `14:03:11`, with the day when it is another one. */
   clock: (iso: string) => string;
-  /** With the year when it is another one. */
-  dateTime: (iso: string) => string;
+  /** With the year when it is another one; in the browser's time zone, unless another is given. */
+  dateTime: (iso: string, timeZone?: string) => string;
+  /** `timestamp`, `list of {id, name}`: the type of a value. */
+  valueType: (type: string) => string;
   duration: (ms: number) => string;
   ago: (iso: string, nowMs: number) => string;
+}
+
+const DAY_AND_TIME = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+
+const KOREAN_TYPES: Readonly<Record<string, string>> = {
+  absent: '필드 없음',
+  null: '빈 값',
+  boolean: '참/거짓',
+  number: '숫자',
+  string: '텍스트',
+  timestamp: '시각',
+  'timestamp to the minute': '시각(분 단위)',
+  'empty list': '빈 목록',
+  list: '목록',
+  object: '객체',
+};
+
+function koreanType(type: string): string {
+  const [, item] = /^list of (.*)$/s.exec(type) ?? [];
+  return item === undefined ? (KOREAN_TYPES[type] ?? type) : `목록: ${koreanType(item)}`;
 }
 
 const UNITS: readonly [ms: number, en: string, ko: string][] = [
@@ -57,7 +79,11 @@ export function formats(language: Language, t: Translate): Formats {
     number: (value) => numbers.format(value),
     percent: (share) => percents.format(share),
     clock,
-    dateTime: (iso) => `${day(new Date(iso))} ${clocks.format(new Date(iso))}`,
+    dateTime: (iso, timeZone) =>
+      timeZone === undefined
+        ? `${day(new Date(iso))} ${clocks.format(new Date(iso))}`
+        : new Intl.DateTimeFormat(locale, { ...DAY_AND_TIME, timeZone }).format(new Date(iso)),
+    valueType: (type) => (language === 'ko' ? koreanType(type) : type),
     duration,
     ago(iso, nowMs) {
       const ms = nowMs - Date.parse(iso);

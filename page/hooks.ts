@@ -1,20 +1,23 @@
 /** Reading from the server again and again, and the address of the section that is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ask } from './api.js';
+import { ApiError, ask } from './api.js';
 
 export interface Polled<Value> {
   value: Value | null;
   /** The message of the last failure; null when the last answer was good. */
   error: string | null;
+  /** The server answers that it cannot read Redis. */
+  redisAway: boolean;
   again: () => void;
 }
 
 /** Asks at once, and again after each wait, as long as the page can be seen. A path of null asks nothing. */
 export function usePolled<Value>(path: string | null, everyMs: number): Polled<Value> {
-  const [state, setState] = useState<{ path: string | null; value: Value | null; error: string | null }>({
+  const [state, setState] = useState<Omit<Polled<Value>, 'again'> & { path: string | null }>({
     path,
     value: null,
     error: null,
+    redisAway: false,
   });
   const [turn, setTurn] = useState(0);
   useEffect(() => {
@@ -25,11 +28,11 @@ export function usePolled<Value>(path: string | null, everyMs: number): Polled<V
       if (!document.hidden) {
         try {
           const value = await ask<Value>(path);
-          if (!ended) setState({ path, value, error: null });
+          if (!ended) setState({ path, value, error: null, redisAway: false });
         } catch (error) {
           const message = error instanceof Error ? error.message : '';
-          if (!ended)
-            setState((before) => ({ path, value: before.path === path ? before.value : null, error: message }));
+          const failed = { path, error: message, redisAway: error instanceof ApiError && error.status === 503 };
+          if (!ended) setState((before) => ({ ...failed, value: before.path === path ? before.value : null }));
         }
       }
       if (!ended) timer = setTimeout(() => void read(), everyMs);
@@ -51,6 +54,7 @@ export function usePolled<Value>(path: string | null, everyMs: number): Polled<V
   return {
     value: fits ? state.value : null,
     error: fits ? state.error : null,
+    redisAway: fits && state.redisAway,
     again: () => setTurn((count) => count + 1),
   };
 }

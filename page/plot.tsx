@@ -24,6 +24,8 @@ export interface PlotProps {
 
 const HEIGHT = 180;
 const HALF_A_DAY = 43_200;
+const MINUTES = [1, 2, 5, 10, 15, 30, 60, 120, 360].map((minutes) => minutes * 60);
+const DAYS = [1, 2, 7, 14, 28].map((count) => count * 86_400);
 const barsOf = uPlot.paths.bars?.({ size: [0.7, 40] });
 
 export function Plot({ title, times, series, bars = false, days = false }: PlotProps) {
@@ -48,7 +50,13 @@ export function Plot({ title, times, series, bars = false, days = false }: PlotP
           y: { range: (_, _min, max) => [0, Math.max(1, max * 1.1)] },
         },
         axes: [
-          { ...axis, values: (_, at) => at.map((seconds) => (days ? day : time).format(new Date(seconds * 1_000))) },
+          {
+            ...axis,
+            size: 30,
+            // No smaller than what a label shows: the same label would stand there several times.
+            incrs: days ? DAYS : MINUTES,
+            values: (_, at) => at.map((seconds) => (days ? day : time).format(new Date(seconds * 1_000))),
+          },
           { ...axis, size: 44, values: (_, at) => at.map((value) => (Number.isInteger(value) ? number(value) : '')) },
         ],
         series: [

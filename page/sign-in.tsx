@@ -1,11 +1,13 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { act, ApiError } from './api.js';
 import { usePreferences } from './preferences.js';
 
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   const { t } = usePreferences();
+  const field = useRef<HTMLInputElement>(null);
   const [token, setToken] = useState('');
   const [error, setError] = useState<string | null>(null);
+  useEffect(() => field.current?.focus(), []);
   const submit = (event: Event): void => {
     event.preventDefault();
     act('POST', '/api/session', { token })
@@ -22,6 +24,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
           {t('sign.token')}
           <input
             type="password"
+            ref={field}
             autocomplete="current-password"
             value={token}
             onInput={(event) => setToken(event.currentTarget.value)}

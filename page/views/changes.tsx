@@ -60,17 +60,23 @@ export function Changes({ about }: { about: About }) {
         ))}
       </ol>
       {feed.events.length === 0 && !feed.loading && (
-        <p class="empty">{Object.keys(filter).length > 0 ? t('changes.none') : t('changes.noneYet')}</p>
+        <p class="empty">
+          {Object.keys(filter).length === 0
+            ? t('changes.noneYet')
+            : feed.next === null || feed.searchedBackTo === null
+              ? t('changes.none')
+              : t('changes.noneNewest', { count: number(feed.searched), when: clock(feed.searchedBackTo) })}
+        </p>
       )}
       <p class="more">
         {feed.loading ? (
           <span class="quiet">{t('loading')}</span>
         ) : feed.next !== null ? (
-          <button onClick={feed.older}>{t('changes.older')}</button>
+          <button onClick={feed.older}>{feed.events.length === 0 ? t('changes.goOn') : t('changes.older')}</button>
         ) : (
           <span class="quiet">{t('changes.start')}</span>
         )}
-        {feed.next !== null && feed.searchedBackTo !== null && (
+        {feed.next !== null && feed.searchedBackTo !== null && feed.events.length > 0 && (
           <span class="quiet"> {t('changes.searched', { when: clock(feed.searchedBackTo) })}</span>
         )}
       </p>
@@ -223,6 +229,8 @@ interface Feed {
   waiting: number;
   next: string | null;
   searchedBackTo: string | null;
+  /** Events that were looked at so far. */
+  searched: number;
   loading: boolean;
   error: string | null;
   line: Line;
@@ -235,7 +243,11 @@ interface Feed {
 function useFeed(filter: Filter): Feed {
   const [events, setEvents] = useState<readonly EventView[]>([]);
   const [waiting, setWaiting] = useState<readonly EventView[]>([]);
-  const [page, setPage] = useState<Pick<EventsPage, 'next' | 'searchedBackTo'>>({ next: null, searchedBackTo: null });
+  const [page, setPage] = useState<Pick<EventsPage, 'next' | 'searchedBackTo' | 'searched'>>({
+    next: null,
+    searchedBackTo: null,
+    searched: 0,
+  });
   const [loading, setLoading] = useState(true);
   const [error, setError] = useState<string | null>(null);
   const [line, setLine] = useState<Line>('live');
@@ -285,7 +297,7 @@ function useFeed(filter: Filter): Feed {
     ask<EventsPage>('/api/events', { ...filter, limit: PAGE, before: page.next })
       .then((next) => {
         setEvents((before) => [...before, ...next.events]);
-        setPage(next);
+        setPage({ ...next, searched: page.searched + next.searched });
       })
       .catch((reason: unknown) => setError(reason instanceof Error ? reason.message : ''))
       .finally(() => setLoading(false));

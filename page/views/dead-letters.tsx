@@ -11,15 +11,29 @@ interface Answer {
 }
 
 type Done = { action: 'retry' | 'drop'; count: number } | { failed: string };
+type Action = 'retry' | 'drop';
+/** Which dead letters an action is for. Nothing given: all. */
+type Chosen = Partial<Record<'subscription' | 'reason', string>> & { ids?: string[] };
+type Send = (action: Action, chosen: Chosen) => void;
+
+/** As many as the API gives at once. */
+const LIMIT = '200';
+/** A group of more is folded. */
+const MOST_OPEN = 5;
 
 export function DeadLetters({ status, again, canAct }: SectionProps) {
   const { t, number } = usePreferences();
-  const chosen = usePlace().query.get('subscription') ?? '';
-  const letters = usePolled<Answer>(pathWith('/api/dead-letters', { subscription: chosen }), 5_000);
+  const { query } = usePlace();
+  const chosen = pick({ subscription: query.get('subscription'), reason: query.get('reason') });
+  const letters = usePolled<Answer>(pathWith('/api/dead-letters', { ...chosen, limit: LIMIT }), 5_000);
   const [done, setDone] = useState<Done | null>(null);
-  const names = status?.subscriptions.map(({ name }) => name) ?? [];
-  const send = (action: 'retry' | 'drop', subscription: string, ids?: string[]): void => {
-    act('POST', `/api/dead-letters/${action}`, { subscription, ...(ids !== undefined && { ids }) })
+  const found = letters.value?.deadLetters ?? [];
+  const groups = groupsOf(found);
+  const counts = status?.subscriptions.filter(({ name }) => name === (chosen.subscription ?? name)) ?? [];
+  // Of those with one reason, only the loaded ones are counted.
+  const total = chosen.reason === undefined ? counts.reduce((sum, one) => sum + one.dead, 0) : found.length;
+  const send: Send = (action, which) => {
+    act('POST', `/api/dead-letters/${action}`, Object.keys(which).length === 0 ? { all: true } : which)
       .then(({ count }) => setDone({ action, count }))
       .catch((failure: unknown) => setDone({ failed: failure instanceof Error ? failure.message : '' }))
       .finally(() => {
@@ -27,6 +41,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
         again();
       });
   };
+  const go = (next: Chosen): void => void (location.hash = placeOf('dead', pick({ ...chosen, ...next })));
   return (
     <>
       <div class="head">
@@ -36,29 +51,20 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
       {!canAct && <p class="quiet">{t('read.only')}</p>}
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <div class="fields">
-          <label>
-            {t('dead.subscription')}
-            <select
-              value={chosen}
-              onChange={(event) => (location.hash = placeOf('dead', { subscription: event.currentTarget.value }))}
-            >
-              <option value="">{t('filter.all')}</option>
-              {names.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-          {canAct && chosen !== '' && (letters.value?.deadLetters.length ?? 0) > 0 && (
-            <>
-              <button type="button" onClick={() => send('retry', chosen)}>
-                {t('dead.retryAll', { name: chosen })}
-              </button>
-              <Drop
-                label={t('dead.dropAll', { name: chosen })}
-                question={t('dead.dropAllSure', { name: chosen })}
-                onSure={() => send('drop', chosen)}
-              />
-            </>
+          <Choice
+            label={t('dead.subscription')}
+            value={chosen.subscription}
+            options={status?.subscriptions.map(({ name }) => name) ?? []}
+            onChoose={(subscription) => go({ subscription })}
+          />
+          <Choice
+            label={t('dead.reason')}
+            value={chosen.reason}
+            options={[...new Set(found.map(({ reason }) => reason))]}
+            onChoose={(reason) => go({ reason })}
+          />
+          {canAct && found.length > 0 && (
+            <Actions count={number(Math.max(total, found.length))} chosen={chosen} send={send} />
           )}
         </div>
       </form>
@@ -70,40 +76,139 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
       </p>
       {letters.value === null ? (
         <p class="quiet">{letters.error ?? t('loading')}</p>
-      ) : letters.value.deadLetters.length === 0 ? (
+      ) : found.length === 0 ? (
         <p class="empty">{t('dead.none')}</p>
       ) : (
-        <ul class="letters">
-          {letters.value.deadLetters.map((letter) => (
-            <Letter key={`${letter.subscription} ${letter.id}`} letter={letter} canAct={canAct} send={send} />
-          ))}
-        </ul>
+        groups.map((group) => (
+          <Group
+            key={`${group[0]?.subscription ?? ''} ${group[0]?.reason ?? ''}`}
+            group={group}
+            canAct={canAct}
+            // The buttons above are for the same dead letters.
+            isOnly={groups.length === 1}
+            send={send}
+          />
+        ))
+      )}
+      {total > found.length && found.length > 0 && (
+        <p class="quiet">{t('dead.newest', { count: number(found.length), total: number(total) })}</p>
       )}
     </>
+  );
+}
+
+function pick({
+  subscription,
+  reason,
+}: Readonly<Record<'subscription' | 'reason', string | null | undefined>> | Chosen) {
+  return { ...(subscription && { subscription }), ...(reason && { reason }) };
+}
+
+/** Those of one subscription and reason, in the order of the newest of each. */
+function groupsOf(letters: readonly DeadLetter[]): DeadLetter[][] {
+  const groups = new Map<string, DeadLetter[]>();
+  for (const letter of letters) {
+    const key = `${letter.subscription} ${letter.reason}`;
+    groups.set(key, [...(groups.get(key) ?? []), letter]);
+  }
+  return [...groups.values()];
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string | undefined;
+  options: readonly string[];
+  onChoose: (value: string) => void;
+}
+
+function Choice({ label, value = '', options, onChoose }: ChoiceProps) {
+  const { t } = usePreferences();
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+        <option value="">{t('filter.all')}</option>
+        {value !== '' && !options.includes(value) && <option>{value}</option>}
+        {options.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** For all that are chosen. */
+function Actions({ count, chosen, send }: { count: string; chosen: Chosen; send: Send }) {
+  const { t } = usePreferences();
+  return (
+    <>
+      <button type="button" onClick={() => send('retry', chosen)}>
+        {t('dead.retryAll', { count })}
+      </button>
+      <Drop
+        label={t('dead.dropAll', { count })}
+        question={t('dead.dropAllSure', { count })}
+        onSure={() => send('drop', chosen)}
+      />
+    </>
+  );
+}
+
+interface GroupProps {
+  group: readonly DeadLetter[];
+  canAct: boolean;
+  isOnly: boolean;
+  send: Send;
+}
+
+function Group({ group, canAct, isOnly, send }: GroupProps) {
+  const { t, number } = usePreferences();
+  const [first] = group;
+  if (first === undefined) return null;
+  const { subscription, reason } = first;
+  const count = number(group.length);
+  return (
+    <section class="card" aria-label={`${subscription}: ${reason}`}>
+      <p class="what">
+        <span class="mark bad">{subscription}</span>
+        <span class="reason">{reason}</span>
+      </p>
+      {canAct && group.length > 1 && !isOnly && (
+        <p class="actions">
+          <Actions count={count} chosen={{ subscription, reason }} send={send} />
+        </p>
+      )}
+      <details open={group.length <= MOST_OPEN}>
+        <summary>{t(group.length === 1 ? 'dead.one' : 'dead.count', { count })}</summary>
+        <ul class="letters">
+          {group.map((letter) => (
+            <Letter key={letter.id} letter={letter} canAct={canAct} send={send} />
+          ))}
+        </ul>
+      </details>
+    </section>
   );
 }
 
 interface LetterProps {
   letter: DeadLetter;
   canAct: boolean;
-  send: (action: 'retry' | 'drop', subscription: string, ids: string[]) => void;
+  send: Send;
 }
 
-function Letter({ letter: { id, subscription, reason, diedAt, attempts, event }, canAct, send }: LetterProps) {
+function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct, send }: LetterProps) {
   const { t, ago, dateTime } = usePreferences();
   const now = useNow(5_000);
   return (
-    <li class="card letter">
-      <p class="what">
-        <span class="mark bad">{subscription}</span>
-        <span class="reason">{reason}</span>
-        <time dateTime={diedAt} title={dateTime(diedAt)}>
-          {ago(diedAt, now)}
-        </time>
-      </p>
+    <li class="letter">
       <ol class="feed inner">
         <EventItem event={event} now={now} />
       </ol>
+      <p class="quiet small">
+        <time dateTime={diedAt} title={dateTime(diedAt)}>
+          {t('dead.since', { when: ago(diedAt, now) })}
+        </time>
+      </p>
       {attempts.length > 0 && (
         <details>
           <summary>{t('dead.attempts', { count: attempts.length })}</summary>
@@ -118,10 +223,14 @@ function Letter({ letter: { id, subscription, reason, diedAt, attempts, event },
       )}
       {canAct && (
         <p class="actions">
-          <button type="button" class="main" onClick={() => send('retry', subscription, [id])}>
+          <button type="button" class="main" onClick={() => send('retry', { subscription, ids: [id] })}>
             {t('dead.retry')}
           </button>
-          <Drop label={t('dead.drop')} question={t('dead.dropSure')} onSure={() => send('drop', subscription, [id])} />
+          <Drop
+            label={t('dead.drop')}
+            question={t('dead.dropSure')}
+            onSure={() => send('drop', { subscription, ids: [id] })}
+          />
         </p>
       )}
     </li>

@@ -160,6 +160,15 @@ function Budget({
   history: History | null;
 }) {
   const { t, number, percent, duration } = usePreferences();
+  const adviceText = (one: (typeof advice)[number]): string => {
+    const {
+      list = '',
+      ms = 0,
+      share = 0,
+      ...numbers
+    } = one as Partial<Record<'ms' | 'share', number>> & { list?: string };
+    return t(`advice.${one.do}`, { list, time: duration(ms), share: percent(share), ...numbers });
+  };
   const perMinute = (budget.requests * 60) / budget.perSeconds;
   const { times, series } = useMemo(() => {
     const samples = history?.samples ?? [];
@@ -184,7 +193,11 @@ function Budget({
         })}
         {budget.pausedMs > 0 && <strong> {t('budget.paused', { time: duration(budget.pausedMs) })}</strong>}
       </p>
-      {advice !== null && <p class="quiet">{advice}</p>}
+      {advice.length > 0 && (
+        <p class="quiet">
+          {t('advice.title')} {advice.map(adviceText).join(' · ')}
+        </p>
+      )}
       {times.length === 0 ? (
         <p class="quiet">{t('plot.collecting')}</p>
       ) : (

@@ -2,6 +2,7 @@
 import type { Problem, Status } from '../api.js';
 import { useNow } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
+import { ProblemText } from '../problem-text.js';
 
 export function Problems({ status }: { status: Status | null }) {
   const { t, word, dateTime, duration } = usePreferences();
@@ -33,7 +34,7 @@ export function Problems({ status }: { status: Status | null }) {
             <li key={`${name} ${list}`}>
               <strong>{word('list', list)}</strong> <time dateTime={failure.at}>{dateTime(failure.at)}</time>{' '}
               <code>{failure.code}</code>
-              <p class="message">{failure.message}</p>
+              <ProblemText kind={failure.code} message={failure.message} />
             </li>
           ))}
         </ul>
@@ -44,7 +45,7 @@ export function Problems({ status }: { status: Status | null }) {
           {status.processes.map(({ id, pid, host, startedAt, roles }) => (
             <li key={id}>
               {t('problems.process', { pid, host, time: duration(now - Date.parse(startedAt)) })}{' '}
-              <span class="quiet">{roles.join(', ')}</span>
+              <span class="quiet">{roles.map((role) => word('part', role)).join(', ')}</span>
             </li>
           ))}
         </ul>
@@ -53,22 +54,22 @@ export function Problems({ status }: { status: Status | null }) {
   );
 }
 
-function One({ problem: { severity, message, since, kind } }: { problem: Problem }) {
-  const { t, dateTime } = usePreferences();
+function One({ problem: { severity, message, since, kind, subject, workspace } }: { problem: Problem }) {
+  const { t, word, dateTime } = usePreferences();
   // A kind without words is an error of the compiler.
   const title = t(`problem.${kind}`);
+  const [what = '', name = ''] = subject.split(/:(.*)/s);
+  const named = what === 'list' ? word('list', name) : what === 'role' ? word('part', name) : name || (workspace ?? '');
   return (
     <li class="card letter">
       <p class="what">
         <span class={`mark ${severity === 'error' ? 'bad' : 'warn'}`}>{t(`severity.${severity}`)}</span>
         <strong>{title}</strong>
+        <span class="about">{named}</span>
         <code>{kind}</code>
         {since !== null && <time dateTime={since}>{t('problems.since', { when: dateTime(since) })}</time>}
       </p>
-      {/* Names, numbers and what to do; as in the log, in English. */}
-      <p class="message" lang="en">
-        {message}
-      </p>
+      <ProblemText kind={kind} message={message} />
     </li>
   );
 }

@@ -5,7 +5,7 @@ import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
 
 export function Schema({ about }: { about: About }) {
-  const { t, word, number, percent } = usePreferences();
+  const { t, word, number, percent, valueType } = usePreferences();
   const { query } = usePlace();
   const [search, setSearch] = useState('');
   const workspace = about.workspaces.find(({ name }) => name === query.get('workspace')) ?? about.workspaces[0];
@@ -77,7 +77,7 @@ export function Schema({ about }: { about: About }) {
                     <meter value={share} min={0} max={1} aria-label={percent(share)} /> {percent(share)}
                   </td>
                   <td data-label={t('schema.types')} class="wrap">
-                    {forms.map(({ form, rows }) => `${form} (${number(rows)})`).join(', ')}
+                    {forms.map(({ form, rows }) => `${valueType(form)} (${number(rows)})`).join(', ')}
                   </td>
                 </tr>
               ))}

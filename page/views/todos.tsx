@@ -49,7 +49,7 @@ export function Todos() {
 
 function Of({ workspace, several, since, at }: { workspace: Workspace; several: boolean; since: string; at: string }) {
   const { t, number, percent, dateTime } = usePreferences();
-  const { total, asOf, people, teams } = workspace;
+  const { total, asOf, people, teams, timeZone } = workspace;
   const tiles: [string, string, string][] = [
     [t('todos.open'), number(total.open), ''],
     [t('todos.dueToday'), number(total.dueToday), ''],
@@ -60,7 +60,7 @@ function Of({ workspace, several, since, at }: { workspace: Workspace; several: 
   return (
     <section aria-label={workspace.workspace}>
       {several && <h2>{workspace.workspace}</h2>}
-      {asOf !== null && <p class="quiet">{t('todos.intro', { when: dateTime(asOf) })}</p>}
+      {asOf !== null && <p class="quiet">{t('todos.intro', { when: dateTime(asOf, timeZone), zone: timeZone })}</p>}
       <dl class="tiles">
         {tiles.map(([name, value, kind]) => (
           <div key={name} class={kind}>
@@ -70,8 +70,10 @@ function Of({ workspace, several, since, at }: { workspace: Workspace; several: 
         ))}
       </dl>
       <Completed workspace={workspace} since={since} at={at} />
-      <Groups title={t('todos.person')} groups={people} />
-      {teams.some(({ id }) => id !== null) && <Groups title={t('todos.team')} groups={teams} />}
+      <Groups title={t('todos.person')} nameless={t('todos.nobody')} groups={people} />
+      {teams.some(({ id }) => id !== null) && (
+        <Groups title={t('todos.team')} nameless={t('todos.noTeam')} groups={teams} />
+      )}
     </section>
   );
 }
@@ -120,7 +122,7 @@ function Completed({
   if (series.length === 0) return null;
   return (
     <div class="card">
-      <Plot title={t('todos.plot')} times={times} series={series} bars days />
+      <Plot title={t('todos.plot', { zone: timeZone })} times={times} series={series} bars days />
       <details>
         <summary>{t('table.data')}</summary>
         <div class="scroll" tabIndex={0} role="region" aria-label={t('table.data')}>
@@ -154,7 +156,7 @@ function Completed({
   );
 }
 
-function Groups({ title, groups }: { title: string; groups: readonly Group[] }) {
+function Groups({ title, nameless, groups }: { title: string; nameless: string; groups: readonly Group[] }) {
   const { t, number, percent, duration } = usePreferences();
   return (
     <div class="card wide">
@@ -172,7 +174,7 @@ function Groups({ title, groups }: { title: string; groups: readonly Group[] }) 
         <tbody>
           {groups.map((group) => (
             <tr key={group.id}>
-              <th scope="row">{group.name ?? t('todos.nobody')}</th>
+              <th scope="row">{group.name ?? nameless}</th>
               {(['open', 'dueToday', 'overdue', 'completed'] as const).map((name) => (
                 <td
                   key={name}

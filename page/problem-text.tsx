@@ -1,0 +1,31 @@
+/** What a problem means. The message of the log has the names and numbers, and is English: on a Korean page it is a click away. */
+import { koFailures, koProblems } from './text/ko-problems.js';
+import { usePreferences } from './preferences.js';
+
+export interface ProblemTextProps {
+  /** Of a problem, or the code of an error. */
+  kind: string;
+  message: string;
+  severity?: string;
+}
+
+export function ProblemText({ kind, message, severity = '' }: ProblemTextProps) {
+  const { t, language } = usePreferences();
+  const original = (
+    <p class={`message ${severity}`} lang="en">
+      {message}
+    </p>
+  );
+  const texts: Readonly<Record<string, string>> = { ...koProblems, ...koFailures };
+  const text = language === 'ko' && Object.hasOwn(texts, kind) ? texts[kind] : undefined;
+  if (text === undefined) return original;
+  return (
+    <>
+      <p class={`message ${severity}`}>{text}</p>
+      <details>
+        <summary>{t('problems.original')}</summary>
+        {original}
+      </details>
+    </>
+  );
+}

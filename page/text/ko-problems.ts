@@ -1,0 +1,42 @@
+/** What each problem means and what to do about it, in Korean. In English, the message of the log says it. */
+import type { NoticeKind } from '../../src/events/types.js';
+
+export const koProblems: Readonly<Record<NoticeKind, string>> = {
+  'redis.evicts':
+    'Redis가 메모리 정책에 따라 키를 지울 수 있어 수집과 전달을 멈추었습니다. maxmemory-policy를 noeviction으로 바꾸세요.',
+  'redis.refuses': 'Redis가 쓰기를 거부합니다. 읽기 전용 복제본인지, 메모리가 가득 찼는지 확인하세요.',
+  'state.lost': '저장해 둔 상태가 Redis에 없습니다. 목록을 처음부터 다시 읽으며, 그 사이의 변경은 알 수 없습니다.',
+  'api.away':
+    'API가 응답하지 않거나 오류만 보냅니다. 네트워크와 설정의 baseUrl을 확인하세요. 돌아오면 자동으로 이어집니다.',
+  'sweep.failed': '목록을 끝까지 읽지 못했습니다. 자동으로 다시 시도합니다. 계속되면 원인을 확인하세요.',
+  'source.changed':
+    '주소나 토큰이 전과 다른 데이터를 가리킵니다. 실수라면 설정을 되돌리고, 의도한 것이라면 changefeed resync를 실행하세요.',
+  'token.refused':
+    'API가 토큰을 거부했습니다. CRM에서 토큰을 새로 발급하면 이전 토큰은 쓸 수 없습니다. 최신 토큰을 설정에 넣으세요.',
+  'list.late': '읽을 때가 지났는데 이 목록을 읽는 프로세스가 없습니다. 수집 프로세스의 상태와 설정을 확인하세요.',
+  'list.silent': '이 목록에 평소보다 오래 변경이 없습니다. 권한이나 필터가 바뀌지 않았는지 확인하세요.',
+  'removals.held':
+    '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 changefeed accept-removals로 승인하세요.',
+  'creations.held':
+    '레코드 대부분이 새것이어서 생성 이벤트를 보류했습니다. 예상한 일이라면 changefeed accept-creations로 승인하세요.',
+  'subscription.disabled':
+    '이 구독으로의 전달이 일시 중지되었습니다. 이벤트는 쌓여 있으며, 다시 시작하면 이어서 전달합니다.',
+  'subscription.failing': '이 구독의 모든 전달이 실패하고 있습니다. 받는 쪽의 상태를 확인하세요.',
+  'subscription.stalled':
+    '막는 것이 없는데도 5분 넘게 처리되지 않은 이벤트가 있습니다. 어디에서 기다리는지 메시지를 확인하세요.',
+  'role.missing': '필요한 역할을 맡은 프로세스가 없습니다. changefeed start로 프로세스를 시작하세요.',
+  'loop.stalled': '프로세스의 일부가 진행되지 않아 다시 시작했습니다. 계속되면 프로세스를 다시 시작하세요.',
+  'loop.failing': '프로세스의 일부가 1분 넘게 계속 실패합니다. 마지막 오류를 확인하세요.',
+  'problem.over': '문제가 해결되었습니다.',
+};
+
+/** Of the errors with which reading a list fails. */
+export const koFailures: Readonly<Record<string, string>> = {
+  CF_UNAUTHORISED: koProblems['token.refused'],
+  CF_SOURCE_CHANGED: koProblems['source.changed'],
+  CF_FORBIDDEN: '이 토큰에는 목록을 읽을 권한이 없습니다. 토큰 소유자의 권한과 요금제, 허용된 주소를 확인하세요.',
+  CF_RATE_LIMITED: 'API의 요청 한도를 넘었습니다. 한도는 다른 연동과 함께 씁니다. 설정의 budget을 낮추세요.',
+  CF_UNAVAILABLE: 'API가 응답하지 않습니다. 자동으로 다시 시도합니다.',
+  CF_REQUEST_REFUSED: 'API가 요청을 거부했습니다. 설정의 baseUrl을 확인하세요.',
+  CF_PAGE_MALFORMED: 'API의 응답이 약속된 형식이 아닙니다. 그 페이지의 내용은 저장하지 않았습니다.',
+};
