@@ -4,10 +4,11 @@ FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de
 WORKDIR /app
 COPY . .
 RUN [ -d dist ] || { npm ci --ignore-scripts --no-audit --no-fund && npm run build; }
-# The package has no lock file. `pg` is for the handler `postgres`, and an optional peer dependency.
+# The package has no lock file. `pg` is for the handler `postgres`, and an optional peer dependency: in the version that the range begins
+# with, which is the locked and tested one.
 RUN rm -rf node_modules \
  && npm $([ -f package-lock.json ] && echo ci || echo install) --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund \
- && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund "pg@$(node -p "require('./package.json').peerDependencies.pg")"
+ && npm install --no-save --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund "pg@$(node -p "require('./package.json').peerDependencies.pg.replace('^', '')")"
 
 FROM node:22.23.1-alpine3.24@sha256:16e22a550f3863206a3f701448c45f7912c6896a62de43add43bb9c86130c3e2
 ENV NODE_ENV=production

@@ -89,11 +89,14 @@ function build(dockerfile, context, target) {
 
 async function tryOut({ folder, env, ENTRYPOINT, CMD, HEALTHCHECK }) {
   const [redisPort, crmPort, pagePort] = [await freePort(), await freePort(), await freePort()];
-  const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'));
+  const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
+  const password = 'redis-0123456789abcdef';
   const redisData = join(dirname(folder), 'redis');
   mkdirSync(redisData);
   const [redisServer, ...redisArgs] = compose.services.redis.command;
-  start(redisServer, [...redisArgs, '--port', redisPort, '--dir', redisData]);
+  const withPassword = redisArgs.map((one) => one.replace(/^\$\{REDIS_PASSWORD:\?.*\}$/, password));
+  assert.ok(withPassword.includes(password), 'Redis has a password');
+  start(redisServer, [...withPassword, '--port', redisPort, '--dir', redisData]);
   start('node', ['dist/src/cli/main.js', 'sandbox', '--port', crmPort, '--token', 'ci-token', '--people', '30'], {
     cwd: folder,
   });
@@ -102,7 +105,7 @@ async function tryOut({ folder, env, ENTRYPOINT, CMD, HEALTHCHECK }) {
   const config = readFileSync(join(root, 'ops/container.config.json'), 'utf8');
   writeFileSync(join(folder, 'changefeed.config.json'), onFreePort(config));
   const given = {
-    REDIS_URL: `redis://127.0.0.1:${redisPort}/0`,
+    REDIS_URL: `redis://:${password}@127.0.0.1:${redisPort}/0`,
     CHANGEFEED_BASE_URL: `http://127.0.0.1:${crmPort}`,
     CHANGEFEED_TOKEN: 'ci-token',
     CHANGEFEED_READ_TOKEN: 'read-0123456789abcdef',
