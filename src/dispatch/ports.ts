@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+import type { BackfillTask } from './backfill-task.js';
 import type { DecidedFailure, FailedAttempt } from './failure.js';
 
 /**
@@ -11,14 +12,17 @@ import type { DecidedFailure, FailedAttempt } from './failure.js';
 export type Connect = () => Redis;
 
 export interface LogReader {
-  /** Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. */
+  /**
+   * Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. Fewer where they are large; none only at the end of
+   * the log.
+   */
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
   /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
   /** The event with this log id; null when the log no longer contains it. */
   event(workspace: string, logId: string): Promise<LoggedEvent | null>;
-  /** Events after `after`, as soon as there are any; none after `timeoutMs` or when aborted. */
-  waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]>;
+  /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
+  waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
   /** Closes the connections that `waitForMore` opened. */
   close(): Promise<void>;
 }
@@ -79,7 +83,7 @@ export interface Batch {
    * another is stored now, nothing is entered: another dispatcher has gone on, or Redis has gone back to an earlier state, and what it has
    * forgotten must be read again first. Null: the batch depends on nothing.
    */
-  readAt: { offset: string } | { task: string; text: string } | null;
+  readAt: { offset: string } | StoredTask | null;
   entries: readonly NewEntry[];
 }
 
@@ -169,33 +173,33 @@ export interface OnceStore {
   forget(mark: OnceMark): Promise<void>;
 }
 
-/**
- * The backfills (replays and snapshots) of a subscription that are not finished. Each task is one text under a name. Tasks
- * change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again.
- */
+/** A task as it was read. Tasks change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again. */
+export interface StoredTask<Task = BackfillTask> {
+  name: string;
+  text: string;
+  task: Task;
+}
+
+/** The backfills (replays and snapshots) of a subscription that are not finished. */
 export interface BackfillStore {
-  /** All tasks of a subscription. */
-  tasks(subscription: string): Promise<ReadonlyMap<string, string>>;
-  /** Stores a task unless there is one of this name. */
-  begin(subscription: string, name: string, text: string): Promise<void>;
-  /** Replaces a task, or deletes it (`to: null`). False when it no longer equals `from`; then nothing was done. */
-  step(subscription: string, step: TaskStep): Promise<boolean>;
-  /** The events of the staged chunk, as JSON. */
-  staged(subscription: string, workspace: string): Promise<string[]>;
-  /** For each record, the end of the log when its image was read; null when it was not read. */
-  seen(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
-  /** Deletes what `seen` returns. */
-  forgetSeen(subscription: string, workspace: string): Promise<void>;
+  tasks(subscription: string): Promise<readonly StoredTask[]>;
+  /** Stores a task unless it is stored already; a workspace has one snapshot. */
+  begin(subscription: string, task: BackfillTask): Promise<void>;
+  /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
+  step(subscription: string, from: StoredTask, step: TaskStep): Promise<boolean>;
+  /** The events of the staged chunk. */
+  staged(subscription: string, workspace: string): Promise<ChangeEvent[]>;
+  /** For each record, the end of the log when a snapshot read its image; null when none did. */
+  imagesReadAt(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
+  /** Deletes what `imagesReadAt` returns. */
+  forgetImagesRead(subscription: string, workspace: string): Promise<void>;
 }
 
 export interface TaskStep {
-  name: string;
-  workspace: string;
-  from: string;
-  to: string | null;
+  to: BackfillTask | null;
   /**
    * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`.
-   * `discarded`: all that an earlier snapshot has staged or seen is deleted.
+   * `discarded`: all that an earlier snapshot has staged or read is deleted.
    */
   staged?: StagedChunk | 'sent' | 'discarded';
 }

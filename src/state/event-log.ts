@@ -24,8 +24,9 @@ const CHUNK = 500;
 const MOST_KEPT = 6_000;
 /** Characters of all events kept: a list may have memos of 1 MB. */
 const MOST_KEPT_LENGTH = 32_000_000;
-/** Events that one blocking read returns. */
-const MOST_AT_ONCE = 250;
+/** Events that one command reads, and the characters after which a read ends: a batch of large events must not fill the memory. */
+const READ_AT_ONCE = 50;
+const MOST_READ_LENGTH = 8_000_000;
 
 export interface LogReaderOptions {
   redis: Redis;
@@ -61,7 +62,14 @@ export class RedisLogReader implements LogReader {
 
   async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
     const log = this.#keys.log(workspace);
-    const entries = await this.#redis.xrange(log, `(${after}`, '+', 'COUNT', count);
+    const entries: Entry[] = [];
+    for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
+      const more = Math.min(READ_AT_ONCE, count - entries.length);
+      const found = await this.#redis.xrange(log, `(${entries.at(-1)?.[0] ?? after}`, '+', 'COUNT', more);
+      entries.push(...found);
+      if (found.length < more) break;
+      length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
+    }
     return this.#parsed(log, entries);
   }
 
@@ -113,8 +121,8 @@ export class RedisLogReader implements LogReader {
     });
   }
 
-  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]> {
-    if (signal.aborted || this.#closed) return [];
+  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted || this.#closed) return false;
     const connection = this.#idle.pop() ?? this.#connect();
     this.#busy.add(connection);
     // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
@@ -130,15 +138,14 @@ export class RedisLogReader implements LogReader {
       // BLOCK 0 would wait without end.
       const blockMs = Math.max(1, Math.round(timeoutMs));
       const key = this.#keys.log(workspace);
-      const read = connection.xread('COUNT', MOST_AT_ONCE, 'BLOCK', blockMs, 'STREAMS', key, after);
+      const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
       const answer = await Promise.race([read, hungUp]);
-      if (isAborted(signal)) return [];
+      if (isAborted(signal)) return false;
       this.#idle.push(connection);
-      const [[, entries] = []] = (answer ?? []) as [string, Entry[]][];
-      return this.#parsed(key, entries ?? []);
+      return answer !== null;
     } catch (error) {
       connection.disconnect();
-      if (isAborted(signal) || this.#isClosed()) return [];
+      if (isAborted(signal) || this.#isClosed()) return false;
       throw error;
     } finally {
       this.#busy.delete(connection);

@@ -226,7 +226,7 @@ const storedSchema: z.ZodType<StoredEvent> = z.object({
 /** The field that says where a batch was read, and its value then. */
 function positionOf(readAt: Batch['readAt'], subscription: string): [field: string, value: string] {
   if (readAt === null) return ['', ''];
-  return 'task' in readAt ? [readAt.task, readAt.text] : [subscription, readAt.offset];
+  return 'task' in readAt ? [readAt.name, readAt.text] : [subscription, readAt.offset];
 }
 
 const LOG_ID = /^\d+-\d+$/;

@@ -10,7 +10,7 @@ import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { RedisBackfillStore } from '../../src/state/backfills.js';
+import { createBackfillStore } from '../../src/state/backfills.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
@@ -140,7 +140,7 @@ export function fanOutDeps({
     log: new RedisLogReader({ redis, keys, connect }),
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    backfills: new RedisBackfillStore(redis, keys),
+    backfills: createBackfillStore(redis, keys),
     source: createSnapshotSource({
       redis,
       keys,
@@ -174,8 +174,8 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
     begin: (...args) => backfills.begin(...args),
     step: (...args) => backfills.step(...args),
     staged: (...args) => backfills.staged(...args),
-    seen: (...args) => backfills.seen(...args),
-    forgetSeen: (...args) => backfills.forgetSeen(...args),
+    imagesReadAt: (...args) => backfills.imagesReadAt(...args),
+    forgetImagesRead: (...args) => backfills.forgetImagesRead(...args),
     ...changes,
   };
 }

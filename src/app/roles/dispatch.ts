@@ -15,7 +15,7 @@ import { followLog, type TailedEvent, type TailOptions } from '../../dispatch/ta
 import type { Subscription } from '../../handlers/handler.js';
 import type { Part } from '../../runtime/lifecycle.js';
 import { runLoop } from '../../runtime/loop.js';
-import { RedisBackfillStore } from '../../state/backfills.js';
+import { createBackfillStore } from '../../state/backfills.js';
 import { RedisRecordGate } from '../../state/gate.js';
 import { RedisHealthStore } from '../../state/health.js';
 import { RedisOffsetStore } from '../../state/offsets.js';
@@ -49,7 +49,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     log,
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    backfills: new RedisBackfillStore(redis, keys),
+    backfills: createBackfillStore(redis, keys),
     source: snapshotSourceOf(context, workspaces),
     health: new RedisHealthStore(redis, keys),
     keys,
