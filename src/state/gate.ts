@@ -138,6 +138,8 @@ export class RedisRecordGate implements RecordGate {
         left.set(entry.id, { workspace, group: null, entry, held: false });
       }
     }
+    // Then nothing waits, also not behind a dead letter that is held.
+    if (left.size === 0) return [];
     const ordered = new Map<string, MustHaveJob>();
     const match = this.#keys.group(subscription, '*');
     for await (const found of this.#redis.scanStream({ match, count: SCANNED })) {

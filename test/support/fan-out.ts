@@ -136,7 +136,6 @@ export function fanOutDeps({
   return {
     connect,
     keys,
-    typeOf: (key) => redis.type(key),
     log: new RedisLogReader({ redis, keys, connect }),
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),

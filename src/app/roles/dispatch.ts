@@ -53,7 +53,6 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     source: snapshotSourceOf(context, workspaces),
     health: new RedisHealthStore(redis, keys),
     keys,
-    typeOf: (key: string) => redis.type(key),
     connect,
     logger,
     clock,
