@@ -240,28 +240,28 @@ export interface SnapshotSource {
   scan(workspace: string, list: ListName, from: ScanPosition | null): Promise<Scan>;
 }
 
-export interface WorkspaceTraces {
-  keys: number;
-  events: number;
-  records: number;
+/** A key of Redis, or some fields of a hash. */
+export interface Trace {
+  key: string;
+  /** @defaultValue the whole key */
+  fields?: readonly string[];
 }
 
-/** Finds and removes everything that is stored for a workspace. */
+/** Finds everything that is stored for a workspace or a subscription. What is empty has no traces. */
 export interface TraceStore {
   /** Lists that are being swept: a process holds their lease. */
   sweeping(workspace: string): Promise<string[]>;
-  /** Whether the workspace has any key of its own, or a mark of `once`. */
-  hasWorkspace(workspace: string): Promise<boolean>;
-  /** Removes everything under the workspace's own keys, and the marks of `once`. */
-  removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
-  /** Every subscription for which anything is stored. */
+  sizes(workspace: string): Promise<{ events: number; records: number }>;
+  /** Every subscription for which anything is stored, by name. */
   subscriptions(): Promise<string[]>;
-  /** Whether there is any ordering state of a workspace's events in a subscription. */
-  hasTraces(subscription: string, workspace: string): Promise<boolean>;
-  /** Removes the ordering state of a workspace's events in a subscription. */
-  removeTraces(subscription: string, workspace: string): Promise<number>;
-  /** Removes everything of a subscription: its queue, and its offsets in every log. Returns the number of keys and offsets. */
-  removeSubscription(subscription: string): Promise<number>;
+  /** The workspace's own keys, and the marks of `once`. */
+  ofWorkspace(workspace: string): Promise<Trace[]>;
+  /** The ordering state of a workspace's events in a subscription. */
+  ofWorkspaceIn(subscription: string, workspace: string): Promise<Trace[]>;
+  /** A subscription's queue, and its offsets in every log. */
+  ofSubscription(subscription: string): Promise<Trace[]>;
+  /** Returns the number of keys and fields that were there. */
+  remove(traces: readonly Trace[]): Promise<number>;
 }
 
 /** Why nothing is delivered to a subscription. */
