@@ -84,11 +84,11 @@ export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Prom
 export async function isWorkspaceStored(workspace: string, deps: TracesDeps): Promise<boolean> {
   const { traces } = deps;
   if ((await traces.ofWorkspace(workspace)).length > 0) return true;
-  const found = await inEachQueue(deps, async (queue) => {
-    const left = await traces.ofWorkspaceIn(queue.name, workspace);
-    return left.length > 0 || (await jobsOf(queue, workspace)).length > 0;
+  const stored = await inEachQueue(deps, async (queue) => {
+    const found = await traces.ofWorkspaceIn(queue.name, workspace);
+    return found.length > 0 || (await jobsOf(queue, workspace)).length > 0;
   });
-  return found.includes(true);
+  return stored.includes(true);
 }
 
 /** Every subscription for which anything is stored, by name. */

@@ -13,7 +13,7 @@ import type { Log } from '../runtime/log.js';
 import { loggedAt } from './delivery-id.js';
 import { readsWorkspace } from './match.js';
 import type { JobData, MustHaveJob, RecordGate } from './ports.js';
-import { addJobs, type Head, type Queues } from './queues.js';
+import { addJobs, type HeadJob, type Queues } from './queues.js';
 
 export interface LostJobsOptions {
   workspaces: readonly string[];
@@ -36,9 +36,10 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
   const repair = async ({ workspace, group, entry, held }: MustHaveJob, queue: Queue<JobData>): Promise<boolean> => {
     if (held) {
       // A held dead letter that was removed counts as dropped.
-      const left = await gate.advance(queue.name, { workspace, group, id: entry.id, token: '' });
-      if (left.outcome === 'left' && left.next !== null) await addJobs(queue, [{ workspace, group, entry: left.next }]);
-      return left.outcome === 'left';
+      const advanced = await gate.advance(queue.name, { workspace, group, id: entry.id, token: '' });
+      if (advanced.outcome === 'left' && advanced.next !== null)
+        await addJobs(queue, [{ workspace, group, entry: advanced.next }]);
+      return advanced.outcome === 'left';
     }
     // What is left of the old job would keep BullMQ from taking the new one. A locked one has a run that has not ended.
     if ((await queue.remove(entry.id)) === 0) return false;
@@ -48,7 +49,7 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
     return true;
   };
   /** No list contains the entry of a delivery without an order. An event that is no longer in the log is reported by its run. */
-  const unordered = async ({ workspace, group, entry }: MustHaveJob, { name }: Queue): Promise<Head> => {
+  const unordered = async ({ workspace, group, entry }: MustHaveJob, { name }: Queue): Promise<HeadJob> => {
     const stored = await gate.stored(name, entry.id);
     const kind = stored === null ? 'logged' : 'stored';
     return { workspace, group, entry: { ...entry, kind, logId: loggedAt(entry.id) ?? entry.logId } };

@@ -37,7 +37,7 @@ export interface OffsetStore {
 }
 
 /** A delivery that waits for its turn, as its ordering group contains it. */
-export interface Entry {
+export interface GroupEntry {
   /** The id of the delivery and of its job: see delivery-id.ts. */
   id: string;
   /** Where its event is in the log. */
@@ -59,22 +59,22 @@ export interface StoredEvent {
   /** The W3C trace context of the commit that logged it; of the first one, if events were merged. */
   traceparent?: string | undefined;
   /** The attempts of a dead letter before it was retried. */
-  former?: readonly FailedAttempt[];
+  earlierAttempts?: readonly FailedAttempt[];
 }
 
-export interface NewEntry extends Entry {
+export interface NewEntry extends GroupEntry {
   /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
   group: string | null;
   /** Its number within its source, in the form of a log id. */
-  mark: string;
+  serial: string;
   /** Required for an entry that is not `logged`. */
   stored?: StoredEvent;
   /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
   replaces?: string;
 }
 
-/** Deliveries of one source, with ascending marks. A repeated batch of a source changes nothing. */
-export interface Batch {
+/** Deliveries of one source, with ascending serials. A repeated batch of a source changes nothing. */
+export interface SourceBatch {
   workspace: string;
   /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
   source: string;
@@ -104,12 +104,12 @@ export interface Claim {
 }
 
 /** `left`: the delivery has left its group; `next` is the head now. */
-export type Left = { outcome: 'left'; next: Entry | null };
+export type HasLeft = { outcome: 'left'; next: GroupEntry | null };
 /** `head`: it is pending, and its turn has come. Without an order there are no entries. */
-export type Look = { outcome: 'head'; entries: readonly Entry[] } | Left;
-export type Advance = Left | { outcome: 'taken-over' };
-export type Hold = { outcome: 'held' } | Advance;
-export type Merge = { outcome: 'head' } | Advance;
+export type Standing = { outcome: 'head'; entries: readonly GroupEntry[] } | HasLeft;
+export type AdvanceOutcome = HasLeft | { outcome: 'taken-over' };
+export type HoldOutcome = { outcome: 'held' } | AdvanceOutcome;
+export type MergeOutcome = { outcome: 'head' } | AdvanceOutcome;
 
 export interface Pending {
   /** Deliveries entered and neither handled nor dead. */
@@ -127,7 +127,7 @@ export interface MustHaveJob {
   workspace: string;
   group: string | null;
   /** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
-  entry: Entry;
+  entry: GroupEntry;
   /** It is a dead letter, which keeps its failed job. */
   held: boolean;
 }
@@ -138,15 +138,19 @@ export interface MustHaveJob {
  */
 export interface RecordGate {
   /** Appends deliveries to their groups, in the order given. */
-  enter(subscription: string, batch: Batch): Promise<Entered>;
+  enter(subscription: string, batch: SourceBatch): Promise<Entered>;
   /** The first entries of the group, at most `most`, if this delivery is its head. */
-  look(subscription: string, claim: Claim, most?: number): Promise<Look>;
+  standing(subscription: string, claim: Claim, most?: number): Promise<Standing>;
   /** The head and the entries behind it are handled or dead: `count` of them leave in one step. */
-  advance(subscription: string, claim: Claim, count?: number): Promise<Advance>;
+  advance(subscription: string, claim: Claim, count?: number): Promise<AdvanceOutcome>;
   /** The head is dead and stays, and its followers wait until it is retried or dropped. */
-  hold(subscription: string, claim: Claim): Promise<Hold>;
+  hold(subscription: string, claim: Claim): Promise<HoldOutcome>;
   /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
-  merge(subscription: string, claim: Claim, merge: { count: number; head: Entry; stored: StoredEvent }): Promise<Merge>;
+  merge(
+    subscription: string,
+    claim: Claim,
+    merge: { count: number; head: GroupEntry; stored: StoredEvent },
+  ): Promise<MergeOutcome>;
   /** What is stored with a delivery; null when nothing is. */
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
   pending(subscription: string, workspace: string): Promise<Pending>;
@@ -168,9 +172,9 @@ export interface OnceMark {
 /** Stores which side effects have started and which are done. */
 export interface OnceStore {
   /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
-  begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
-  finish(mark: OnceMark): Promise<void>;
-  forget(mark: OnceMark): Promise<void>;
+  begin(serial: OnceMark): Promise<'begun' | 'started' | 'done'>;
+  finish(serial: OnceMark): Promise<void>;
+  forget(serial: OnceMark): Promise<void>;
 }
 
 /** A task as it was read. Tasks change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again. */
@@ -323,7 +327,7 @@ export interface JobData {
   logId: string;
   /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
-  kind: Entry['kind'];
+  kind: GroupEntry['kind'];
   /** Its first attempt, which failed in the batch of an event ahead and is not counted by BullMQ yet. */
   batchFailure?: DecidedFailure;
   /** The follower that failed in the batch of this event. Written before the two leave each other: a run after a crash adds its job with it. */
@@ -341,5 +345,5 @@ export interface Delivery {
   logId: string;
   event: ChangeEvent;
   traceparent?: string | undefined;
-  former?: readonly FailedAttempt[];
+  earlierAttempts?: readonly FailedAttempt[];
 }

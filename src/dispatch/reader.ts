@@ -28,7 +28,7 @@ export interface ReaderOptions extends SnapshotOptions {
   highWater: number;
 }
 
-export class Reader {
+export class SubscriptionReader {
   readonly #options: ReaderOptions;
   readonly #snapshot: Snapshot;
   /** Identifies this reader among those that may work on the same replay. */

@@ -184,7 +184,7 @@ export class Snapshot {
     const { task } = stored;
     const logId = offset === BEFORE_ALL ? '0-0' : offset;
     const events = (await backfills.staged(subscription.name, workspace)).map((event, index) => ({
-      ...{ event, logId, mark: `${task.sent + index + 1}-0`, stored: { event } },
+      ...{ event, logId, serial: `${task.sent + index + 1}-0`, stored: { event } },
     }));
     await enqueueEvents(events, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
     const to = { ...task, staged: false, sent: task.sent + events.length };

@@ -35,7 +35,7 @@ export interface LogReaderOptions {
   connect: () => Redis;
 }
 
-type Entry = [id: string, fields: string[]];
+type StreamEntry = [id: string, fields: string[]];
 
 export class RedisLogReader implements LogReader {
   readonly #redis: Redis;
@@ -48,7 +48,7 @@ export class RedisLogReader implements LogReader {
   /**
    * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
    */
-  readonly #kept = new Map<string, Entry>();
+  readonly #kept = new Map<string, StreamEntry>();
   #keptLength = 0;
   /** Whether this process handles events at all. */
   #keeps = false;
@@ -62,7 +62,7 @@ export class RedisLogReader implements LogReader {
 
   async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
     const log = this.#keys.log(workspace);
-    const entries: Entry[] = [];
+    const entries: StreamEntry[] = [];
     for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
       const more = Math.min(READ_AT_ONCE, count - entries.length);
       const found = await this.#redis.xrange(log, `(${entries.at(-1)?.[0] ?? after}`, '+', 'COUNT', more);
@@ -92,7 +92,7 @@ export class RedisLogReader implements LogReader {
     return kept === undefined ? this.#event(workspace, logId) : Promise.resolve(loggedFrom(kept, JSON.parse));
   }
 
-  #parsed(log: string, entries: readonly Entry[]): LoggedEvent[] {
+  #parsed(log: string, entries: readonly StreamEntry[]): LoggedEvent[] {
     if (this.#keeps) {
       for (const entry of entries) this.#keep(`${log} ${entry[0]}`, entry);
       for (const [name, oldest] of this.#kept) {
@@ -104,7 +104,7 @@ export class RedisLogReader implements LogReader {
     return entries.map((entry) => parseEntry(log, entry));
   }
 
-  #keep(name: string, entry: Entry): void {
+  #keep(name: string, entry: StreamEntry): void {
     if (!this.#kept.has(name)) this.#keptLength += lengthOf(entry);
     this.#kept.set(name, entry);
   }
@@ -116,7 +116,7 @@ export class RedisLogReader implements LogReader {
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, entries]) => {
       if (error) throw error;
-      const [entry] = entries as Entry[];
+      const [entry] = entries as StreamEntry[];
       return entry === undefined ? null : parseEntry(log, entry);
     });
   }
@@ -206,18 +206,18 @@ export async function readRecentEvents(
   return events;
 }
 
-function lengthOf([, fields]: Entry): number {
+function lengthOf([, fields]: StreamEntry): number {
   return fields.reduce((sum, { length }) => sum + length, 0);
 }
 
-function parseEntry(log: string, entry: Entry): LoggedEvent {
+function parseEntry(log: string, entry: StreamEntry): LoggedEvent {
   const [logId] = entry;
   const remedy = `XDEL ${log} ${logId} removes the entry; subscriptions then go on with the next one.`;
   const at = { key: log, field: logId, what: 'an event', remedy };
   return loggedFrom(entry, (json) => readEvent(json, at));
 }
 
-function loggedFrom([logId, fields]: Entry, read: (json: string) => unknown): LoggedEvent {
+function loggedFrom([logId, fields]: StreamEntry, read: (json: string) => unknown): LoggedEvent {
   let json = '';
   let traceparent: string | undefined;
   // Names alternate with values, and a value may be anything.

@@ -182,7 +182,7 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     fails = false;
     seen.length = 0;
     const entry = { id: job!.id!, logId: job!.data.logId, atMs: 1, kind: 'logged' as const, type: job!.name };
-    const back: NewEntry = { ...entry, group: job!.data.group, mark: '0-1' };
+    const back: NewEntry = { ...entry, group: job!.data.group, serial: '0-1' };
     await new RedisRecordGate(test.redis, test.keys).enter('s', {
       workspace: WORKSPACE,
       source: 'back',

@@ -156,7 +156,7 @@ export function fanOutDeps({
 /** The control: a gate that lets every event run at once. With it, tests of order must fail. */
 export const openGate: RecordGate = {
   enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
-  look: (_subscription, { id }) =>
+  standing: (_subscription, { id }) =>
     Promise.resolve({ outcome: 'head', entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }] }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -183,7 +183,7 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
-    look: (...args) => gate.look(...args),
+    standing: (...args) => gate.standing(...args),
     advance: (...args) => gate.advance(...args),
     hold: (...args) => gate.hold(...args),
     merge: (...args) => gate.merge(...args),
