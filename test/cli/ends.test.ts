@@ -49,9 +49,11 @@ async function project() {
   return {
     cwd,
     /** Runs a line of the shell, which is replaced by its last program. */
-    run(line: string): ChildProcess {
+    run: (line: string): ChildProcess => {
       const child = spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-      onTestFinished(() => void (child.exitCode === null && child.kill('SIGKILL')));
+      onTestFinished(() => {
+        child.kill('SIGKILL');
+      });
       return child;
     },
     /** The address of the private Redis, when it is in use. */
