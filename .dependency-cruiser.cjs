@@ -3,6 +3,7 @@ const leaves = ['errors', 'runtime', 'crm', 'events'];
 const mayImport = {
   errors: [],
   runtime: ['errors'],
+  redis: ['runtime', 'errors'],
   events: ['crm', 'errors'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
   'schema-kit': leaves,
@@ -12,18 +13,18 @@ const mayImport = {
   handlers: ['schema-kit', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
-  sweep: ['api', 'detect', ...leaves],
+  sweep: ['api', 'detect', 'redis', ...leaves],
   probe: ['api', ...leaves],
   // Judges what `doctor` finds. Pure.
-  doctor: ['handlers', 'schema-kit', ...leaves],
+  doctor: ['handlers', 'schema-kit', 'redis', ...leaves],
   todos: ['detect', ...leaves],
-  dispatch: ['handlers', ...leaves],
+  dispatch: ['handlers', 'redis', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
   server: ['observability', 'dispatch', 'todos', 'detect', ...leaves],
   sandbox: ['server', ...leaves],
   observability: ['api', 'dispatch', 'sweep', ...leaves],
   // state implements the ports of the folders that need Redis; it imports their types only (a rule below).
-  state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
+  state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', 'redis', ...leaves],
   // The wiring knows every folder but the command line and the sandbox.
   app: [
     'config',
@@ -39,13 +40,14 @@ const mayImport = {
     'handlers',
     'server',
     'observability',
+    'redis',
     ...leaves,
   ],
   cli: ['schema-kit', 'app', 'sandbox', 'server', 'config', 'observability', ...leaves],
 };
 // Inside the wiring, imports go one way: entry (process, changefeed) → reload → roles → workspaces → context. A role imports no other role.
 const appMayImport = {
-  context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'runtime', 'errors'],
+  context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
   traced: ['api', 'sweep', 'todos', 'state', ...leaves],
   tracing: ['config', 'observability', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
@@ -84,7 +86,7 @@ const appMayImport = {
   'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
   reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
-  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'runtime', 'errors'],
+  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'redis', 'runtime', 'errors'],
   'screen-log': ['app/changefeed', 'dispatch', 'observability', 'runtime'],
   process: [
     ...['app/changefeed', 'app/screen-log', 'app/state-dir', 'app/watch-config'],
@@ -108,6 +110,12 @@ module.exports = {
       from: { path: folder(`app/${name}`) },
       to: { path: '^(src|workers)/', pathNot: allowed.map(folder) },
     })),
+    {
+      name: 'runtime-knows-no-redis',
+      severity: 'error',
+      from: { path: folder('runtime') },
+      to: { path: 'node_modules/(ioredis|bullmq)/' },
+    },
     {
       name: 'only-cli-and-index-import-the-sandbox',
       severity: 'error',

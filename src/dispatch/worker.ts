@@ -3,7 +3,7 @@ import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
-import { pauseWhileUnwritable, type RedisUse } from '../runtime/redis-watch.js';
+import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { gather } from '../runtime/gather.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';

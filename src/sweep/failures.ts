@@ -6,7 +6,7 @@ import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Outage } from '../runtime/outage.js';
-import { classifyRedisError } from '../runtime/redis-errors.js';
+import { classifyRedisError } from '../redis/errors.js';
 import { failureAfter, usualPeriodMs, type ListFailure, type Pace, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {

@@ -14,11 +14,11 @@ import { once } from 'node:events';
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { withinTime, type Clock } from './clock.js';
-import type { Log } from './log.js';
-import { runLoop } from './loop.js';
-import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './redis-conditions.js';
-import { classifyRedisError } from './redis-errors.js';
+import { withinTime, type Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { runLoop } from '../runtime/loop.js';
+import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
+import { classifyRedisError } from './errors.js';
 
 /** The part of the watch for code that uses Redis. */
 export type RedisUse = Pick<RedisWatch, 'refusal' | 'evicting' | 'untilUsable' | 'onWritable'>;

@@ -4,9 +4,9 @@
  */
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { isoTime, type Clock } from './clock.js';
-import type { Log } from './log.js';
-import { classifyRedisError } from './redis-errors.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { classifyRedisError } from './errors.js';
 
 export interface ConditionOptions {
   /** `host:port`. Never the URL, which contains the password. */
