@@ -41,24 +41,24 @@ const mayImport = {
     'server',
     'observability',
     'redis',
+    'workers',
     ...leaves,
   ],
   cli: ['schema-kit', 'app', 'sandbox', 'server', 'config', 'observability', ...leaves],
 };
-// Inside the wiring, imports go one way: entry (process, changefeed) → reload → roles → workspaces → context. A role imports no other role.
+// Inside the wiring, imports go one way: entry (process, changefeed) → reload → workers → workspaces → context.
 const appMayImport = {
   context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
   traced: ['api', 'sweep', 'todos', 'state', ...leaves],
   tracing: ['config', 'observability', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
-  monitoring: ['app/context', 'app/runner', 'observability', 'server', 'runtime'],
-  runner: ['runtime'],
+  monitoring: ['app/context', 'workers/all', 'observability', 'server', 'runtime'],
   workspaces: ['app/context', 'app/traced', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
   sweeps: ['app/context', 'app/workspaces', 'crm', 'sweep', 'todos', 'runtime', 'errors'],
   status: [
     'app/context',
     'app/workspaces',
-    'app/roles',
+    'workers/dispatch',
     'config',
     'api',
     'sweep',
@@ -67,10 +67,6 @@ const appMayImport = {
     'runtime',
     'errors',
   ],
-  'roles/poll': ['app/context', 'app/sweeps', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'runtime'],
-  'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/handle': ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/serve': ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   http: [
     'app/context',
     'app/workspaces',
@@ -84,7 +80,7 @@ const appMayImport = {
   ],
   inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
   'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
-  reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
+  reload: ['app/context', 'app/workspaces', 'workers/all', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
   doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'redis', 'runtime', 'errors'],
   'screen-log': ['app/changefeed', 'dispatch', 'observability', 'runtime'],
@@ -93,7 +89,15 @@ const appMayImport = {
     ...['config', 'observability', 'runtime', 'errors'],
   ],
 };
-const folder = (name) => `^src/${name}(/|\\.ts$)`;
+// The roles are in workers/. No role imports another one; `all` runs them together.
+const workersMayImport = {
+  poll: ['app/context', 'app/sweeps', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'runtime'],
+  dispatch: ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  handle: ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  serve: ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
+  all: ['workers', 'app/context', 'app/workspaces', 'runtime'],
+};
+const folder = (name) => `^${name.startsWith('workers') ? '' : 'src/'}${name}(/|\\.ts$)`;
 
 module.exports = {
   forbidden: [
@@ -115,6 +119,18 @@ module.exports = {
       severity: 'error',
       from: { path: folder('runtime') },
       to: { path: 'node_modules/(ioredis|bullmq)/' },
+    },
+    ...Object.entries(workersMayImport).map(([name, allowed]) => ({
+      name: `workers-${name}-imports-what-it-wires`,
+      severity: 'error',
+      from: { path: folder(`workers/${name}`) },
+      to: { path: '^(src|workers)/', pathNot: allowed.map(folder) },
+    })),
+    {
+      name: 'only-the-wiring-imports-the-workers',
+      severity: 'error',
+      from: { path: '^src/', pathNot: folder('app') },
+      to: { path: '^workers/' },
     },
     {
       name: 'only-cli-and-index-import-the-sandbox',
@@ -153,12 +169,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|workers)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only', 'npm-peer'] },
-    },
-    {
-      name: 'workers-are-entry-points',
-      severity: 'error',
-      from: { path: '^workers/' },
-      to: { path: '^src/', pathNot: [folder('cli')] },
     },
   ],
   options: {
