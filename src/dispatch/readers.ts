@@ -1,7 +1,7 @@
 /** Runs one reader per subscription and workspace, each in its own loop. The set of subscriptions can change while they run. */
 import type { Subscription } from '../handlers/handler.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { Queues } from './queues.js';
 import { Reader, type ReaderOptions } from './reader.js';

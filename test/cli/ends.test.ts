@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { probeRedis } from '../../src/redis/probe.js';
 import { eventually } from '../support/eventually.js';
 import { homeOf, redisBinary } from '../support/private-redis.js';
 import { hasTerminal } from '../support/process.js';

@@ -1,7 +1,7 @@
 /** Keys of ours that hold a value of another Redis type. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections } from '../../src/redis/connections.js';
 import { typeOfKey, wrongType } from '../../src/state/key-types.js';
 import { Keys } from '../../src/state/keys.js';
 import { RedisOffsetStore } from '../../src/state/offsets.js';

@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openConnections, type RedisConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections, type RedisConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { probeRedis } from '../../src/redis/probe.js';
 import { useCli, type CliRun } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
