@@ -16,7 +16,7 @@ const WAIT_MS = 60_000;
 
 const folderOf = useCli();
 
-describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 600_000 }, () => {
+describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 240_000 }, () => {
   async function project() {
     const crm = await startOtherCrm();
     const folder = await folderOf({
