@@ -36,8 +36,8 @@ const PAUSE_MS = 250;
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
-  const { cwd, env, path, signal, errorColumns } = options;
-  const { config, files } = await loadConfig({ cwd, env, path, columns: errorColumns });
+  const { cwd, env, path, signal } = options;
+  const { config, files } = await loadConfig({ cwd, env, path });
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const stateDir = stateDirOf({ cwd, env, home: homedir(), baseUrl });
   const redis = await redisFindings(config, stateDir);
