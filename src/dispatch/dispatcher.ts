@@ -8,7 +8,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Connect, Disabled, DispatchStores, JobData, LastError } from './ports.js';

@@ -3,7 +3,7 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { DispatchStores } from './ports.js';
 import type { Queues } from './queues.js';

@@ -21,6 +21,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Tracing } from '../runtime/tracing.js';
+import type { Episode } from '../runtime/episode.js';
 import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, type Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
@@ -36,7 +37,6 @@ import {
   type DecidedFailure,
   type FailedAttempt,
 } from './failure.js';
-import type { FailureStreak } from './failure-streak.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { AdvanceOutcome, Claim, Delivery, DeliveryStores, GroupEntry, HoldOutcome, JobData } from './ports.js';
 import type { HeadJob, QueueHandle } from './queues.js';
@@ -71,8 +71,8 @@ export interface RunContext extends DeliveryParts {
   mostCrashes: number;
   /** Called with the value that a handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
-  /** Its failures since the last success in this process. */
-  streak: FailureStreak;
+  /** Its failures in this process since the last success. */
+  failing: Episode;
   /** Collects events for a batch handler; without it they are handled one by one. */
   batcher?: Batcher;
 }
@@ -89,9 +89,11 @@ interface Run extends GivenRun {
   delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
-  /** The streaks of failures that had ended when the run began. */
-  endedStreaks: number;
+  /** The clock's time. */
+  beganMs: number;
 }
+
+export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
 export async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
   const { job, token, interrupt } = given;
@@ -113,7 +115,7 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) return skip({ job, claim }, context);
   const attempt = job.attemptsMade + 1;
-  const run: Run = { job, token, interrupt, claim, delivery, attempt, endedStreaks: context.streak.ended };
+  const run: Run = { job, token, interrupt, claim, delivery, attempt, beganMs: context.clock.now() };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
 }
 
@@ -232,7 +234,7 @@ async function attemptNow(run: Run, context: RunContext): Promise<void> {
   } catch (error) {
     return afterFailure(error, run, context);
   }
-  context.streak.succeeded();
+  context.failing.over();
   await leave(run, context);
 }
 
@@ -246,7 +248,7 @@ async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): P
   const { job, claim, interrupt } = run;
   const { followers, outcome } = await joinBatch(run, context, batcher);
   if (outcome.outcome === 'done') {
-    context.streak.succeeded();
+    context.failing.over();
     return leave(run, context, followers.length + 1);
   }
   const { done, error } = outcome;
@@ -304,7 +306,7 @@ function decide(error: unknown, attempt: number, { subscription, clock, random }
 }
 
 async function fail(run: Run, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
-  const { subscription, logger, streak } = context;
+  const { subscription, logger, failing } = context;
   const { attempt, message: error, code, frames } = failure;
   const { workspace } = run.claim;
   const facts = {
@@ -321,7 +323,9 @@ async function fail(run: Run, context: RunContext, { failure, decision }: Decide
     return bury(run, context, failure);
   }
   const retried = { ...facts, retryInMs: decision.waitMs };
-  streak.failed(retried, 'handler failed, the event will be retried', run.endedStreaks);
+  // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
+  const isOld = !failing.holds && failing.explains(run.beganMs);
+  if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 

@@ -7,7 +7,7 @@ import type { LoggedEvent } from '../events/types.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import type { LogReader } from './ports.js';
 
 /** The longest a reader sleeps. It then looks for replays, and whether its offset was lost. */

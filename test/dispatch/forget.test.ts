@@ -89,7 +89,7 @@ describe('forget: a workspace', () => {
 
   it(
     'leaves nothing in Redis, and another workspace in the same queues continues without loss or repetition',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const { acme, beta, handle, seen } = await withStoredState();
       const words = wordsOf(acme);

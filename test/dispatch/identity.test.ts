@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Handle } from '../../src/handlers/handler.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, changeEvent } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 

@@ -89,7 +89,7 @@ async function anotherDispatcher(subscription: Subscription): Promise<void> {
   await dispatcher.start();
 }
 
-describe('snapshot', { timeout: 600_000 }, () => {
+describe('snapshot', { timeout: 240_000 }, () => {
   it.each([1, Math.floor(Math.random() * 1e6)])(
     'each record is sent as a snapshot and then with every later change, once and in order, while records change (seed %i)',
     async (seed) => {
@@ -193,7 +193,7 @@ describe('snapshot', { timeout: 600_000 }, () => {
   });
 });
 
-describe('snapshot: its dispatcher is killed', { timeout: 600_000 }, () => {
+describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
   /** The handled events in order, as lines of the child process: `subject sequence`. */
   async function handled(): Promise<Map<string, number[]>> {
     const byRecord = new Map<string, number[]>();

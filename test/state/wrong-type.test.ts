@@ -1,6 +1,6 @@
 /** Keys that hold a value of another Redis type. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections } from '../../src/redis/connections.js';
 import { RedisOffsetStore } from '../../src/state/offsets.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { wrongType } from '../../src/state/wrong-type.js';

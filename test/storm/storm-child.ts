@@ -11,7 +11,7 @@ import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 import type { Handle } from '../../src/handlers/handler.js';
 import { isoTime, systemClock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { openConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, openGate, wrapGate, wrapLog } from '../support/fan-out.js';
 import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
