@@ -324,6 +324,8 @@ export interface JobData {
   batchFailure?: DecidedFailure;
   /** The follower that failed in the batch of this event. Written before the two leave each other: a run after a crash adds its job with it. */
   failedFollower?: { id: string; failure: DecidedFailure };
+  /** Written when an attempt begins as the only suspect: BullMQ's count of lost processes at that time, and how many of them were lost during such attempts. */
+  alone?: { attempt: number; lostBefore: number; crashes: number };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
 }

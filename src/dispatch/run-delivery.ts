@@ -181,8 +181,9 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   const { clock, logger, suspects } = context;
   const { death, batchFailure } = job.data;
   if (death !== undefined) return bury(run, context, death.failure);
-  if (job.stalledCounter >= context.mostCrashes) {
-    const failure = stallsAsFailure(run, clock.now());
+  const crashes = crashesOf(run);
+  if (crashes >= context.mostCrashes) {
+    const failure = crashesAsFailure(crashes, run, clock.now());
     const facts = { workspace: run.claim.workspace, subscription: context.subscription.name, ...idsOf(run.delivery) };
     logger.error({ ...facts, error: failure.message }, 'event became a dead letter');
     return bury(run, context, failure);
@@ -195,8 +196,8 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   }
   suspects.isOneRunning = true;
   try {
+    await noteAlone(run, context);
     await attemptNow(run, context);
-    return;
   } finally {
     suspects.isOneRunning = false;
   }
@@ -204,6 +205,26 @@ async function handle(run: Run, context: RunContext): Promise<void> {
 
 function isSuspect({ job }: Run): boolean {
   return job.stalledCounter > 0;
+}
+
+/**
+ * The first crash, with others in flight, and those since then while the event was handled alone. A process that was lost while it
+ * had merely taken the event says nothing about the event.
+ */
+function crashesOf({ job, attempt }: Run): number {
+  const { alone } = job.data;
+  if (alone === undefined) return Math.min(job.stalledCounter, 1);
+  const wasLostAlone = alone.attempt === attempt && job.stalledCounter > alone.lostBefore;
+  return 1 + alone.crashes + (wasLostAlone ? 1 : 0);
+}
+
+/** From here on, a lost process counts as a crash of this event. */
+async function noteAlone(run: Run, context: RunContext): Promise<void> {
+  const { job, attempt } = run;
+  // Only the process that still holds the lock may write on the job.
+  await extendLock(run, context);
+  const alone = { attempt, lostBefore: job.stalledCounter, crashes: crashesOf(run) - 1 };
+  await job.updateData({ ...job.data, alone });
 }
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
@@ -367,8 +388,8 @@ function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
   });
 }
 
-function stallsAsFailure({ job, attempt }: Run, nowMs: number): FailedAttempt {
-  const message = `The process was lost, or did not respond, ${job.stalledCounter} times while handling this event. Find out whether the event makes it crash, then retry it.`;
+function crashesAsFailure(crashes: number, { attempt }: Run, nowMs: number): FailedAttempt {
+  const message = `The process was lost, or did not respond, ${crashes} times while it handled this event, the last ${crashes - 1} times with no other suspect. Find out whether the event makes it crash, then retry it.`;
   const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
   return recordFailure(error, { attempt, nowMs });
 }

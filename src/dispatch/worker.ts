@@ -25,8 +25,8 @@ export interface WorkerTiming {
    * After this many processes were lost while they handled one event, the event counts as the cause and becomes a dead letter.
    *
    * All events in flight in a lost process are suspects, and all but one are innocent. So in each process the suspects of all subscriptions run
-   * one at a time, while other events go on. The cause is a suspect after its first crash, so no other suspect is in flight at its later ones:
-   * an innocent event is in flight at one crash, or at more only where each has another cause.
+   * one at a time, while other events go on, and only what is lost while an event runs alone counts from then on. An innocent event is
+   * blamed only where processes are killed for another reason each time that it happens to run alone.
    * @defaultValue 3
    */
   mostCrashes: number;

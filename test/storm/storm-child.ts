@@ -141,8 +141,7 @@ const options = {
   highWater: 400,
   lostJobsMs: LOCK_MS,
   stopGraceMs: 300,
-  // Processes are killed at random and often, so events that are not the cause would become dead letters too.
-  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS, mostCrashes: 1_000 },
+  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
 const log = { event: (...args: Parameters<typeof deps.log.event>) => withPoints(() => deps.log.event(...args)) };
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });
