@@ -15,7 +15,7 @@ import { followLog, type TailedEvent, type TailOptions } from '../src/dispatch/t
 import type { Subscription } from '../src/handlers/handler.js';
 import type { Part } from '../src/runtime/lifecycle.js';
 import { runLoop } from '../src/runtime/loop.js';
-import { RedisBackfillStore } from '../src/state/backfills.js';
+import { createBackfillStore } from '../src/state/backfills.js';
 import { RedisRecordGate } from '../src/state/gate.js';
 import { RedisHealthStore } from '../src/state/health.js';
 import { RedisOffsetStore } from '../src/state/offsets.js';
@@ -49,11 +49,10 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     log,
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    backfills: new RedisBackfillStore(redis, keys),
+    backfills: createBackfillStore(redis, keys),
     source: snapshotSourceOf(context, workspaces),
     health: new RedisHealthStore(redis, keys),
     keys,
-    typeOf: (key: string) => redis.type(key),
     connect,
     logger,
     clock,

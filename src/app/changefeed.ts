@@ -45,7 +45,7 @@ import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
-export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget-subscription.js';
+export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget.js';
 export type { Disabled } from '../dispatch/ports.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';

@@ -14,9 +14,9 @@ import { RedisWatch } from '../redis/watch.js';
 import type { UsedRedis } from '../redis/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import { RedisLogReader, appendOnce } from '../state/event-log.js';
-import { wrongType } from '../state/key-types.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
+import { wrongType } from '../state/wrong-type.js';
 import { tracedAppend } from './traced.js';
 import { openTelemetry, type OpenedTelemetry } from './tracing.js';
 
@@ -69,7 +69,7 @@ export async function openContext(options: {
   const connections = openConnections({
     url: opened.url,
     onChange: (state) => watch.connectionsChanged(state),
-    onWrongType: (found) => wrongType(keys, found),
+    onWrongType: wrongType,
   });
   const watch: RedisWatch = new RedisWatch({
     place,

@@ -13,7 +13,7 @@ import { createBatcher } from './batcher.js';
 import { AttemptFailedError } from './failure.js';
 import { keepDisabled } from './circuit-breaker.js';
 import type { JobData } from './ports.js';
-import { addJobs, keptJobs, queueOptions, type Head, type DeadLetterRetention, type QueueKeys } from './queues.js';
+import { addJobs, keptJobs, queueOptions, type HeadJob, type DeadLetterRetention, type QueueKeys } from './queues.js';
 import { HANDLER_FAILED, runDelivery, type RunContext } from './run-delivery.js';
 
 export interface WorkerTiming {
@@ -146,7 +146,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
 
 /** Jobs that are added in the same turn of the event loop are one pipeline. */
 function jobAdder(worker: Worker<JobData>): RunContext['addJob'] {
-  return gather(async (heads: readonly Head[]) => {
+  return gather(async (heads: readonly HeadJob[]) => {
     await addJobs(worker, heads);
     return [];
   });

@@ -27,7 +27,7 @@ const alarms = (service: TestProcess): string[] =>
     .filter(({ level }) => level === 'warn' || level === 'error')
     .map(({ msg }) => msg);
 
-describe('logs', { timeout: 600_000 }, () => {
+describe('logs', { timeout: 240_000 }, () => {
   const cli = useCli();
 
   async function running(

@@ -59,7 +59,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     const direct = openConnections({ url: redis.url });
     onTestFinished(() => direct.cut());
     await direct.general().xadd(keys.log('acme'), '*', 'event', event);
-    expect(await waiting).toHaveLength(1);
+    expect(await waiting).toBe(true);
   });
 
   it('redis connections: a worker whose connection fell silent takes jobs again', async () => {

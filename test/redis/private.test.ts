@@ -218,7 +218,7 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
 
   it(
     'private Redis: never runs twice on its data while several processes start and stop it',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const churns = [1, 2, 3, 4].map(() => spawnScript(churnScript, { args: [stateDir, '12'] }));
       const done = Promise.all(churns.map(({ exited }) => exited));
@@ -285,7 +285,7 @@ describe('private Redis in a container', () => {
 
   it(
     'private Redis: a real container keeps its data in the state directory',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async ({ skip }) => {
       const engine = await getContainerRuntimeClient().catch(() => undefined);
       skip(engine === undefined, 'there is no container engine on this machine');

@@ -143,7 +143,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
 
   it.each(['SIGSTOP', 'SIGKILL'] as const)(
     'redis trouble: a stop while Redis is away (%s) ends within seconds, with exit code 0 if no work was in progress',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async (signal) => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       // No sweep after the baselines: a commit that is in progress would rightly make the exit code 1.
@@ -252,7 +252,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
 
   it(
     'redis trouble: a full Redis is logged once when it begins and once when it ends, and no event is lost',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
@@ -275,7 +275,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
 
   it(
     'redis trouble: while events wait, a full Redis gets some commands per second and not thousands',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const handle = `while (!existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20));`;

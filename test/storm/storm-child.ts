@@ -60,7 +60,7 @@ async function withPoints<T>(act: () => Promise<T>): Promise<T> {
 function gateWithPoints(gate: RecordGate): RecordGate {
   return wrapGate(gate, {
     enter: (...args) => withPoints(() => gate.enter(...args)),
-    look: (...args) => withPoints(() => gate.look(...args)),
+    standing: (...args) => withPoints(() => gate.standing(...args)),
     advance: (...args) => withPoints(() => gate.advance(...args)),
     hold: (...args) => withPoints(() => gate.hold(...args)),
   });

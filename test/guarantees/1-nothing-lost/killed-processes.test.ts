@@ -39,7 +39,7 @@ describe('nothing lost: killed processes', () => {
 
   it(
     'nothing lost: events arrive in order and without a gap although poller, dispatcher and handlers are killed',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       let answering = true;
       const world = await chain({ reply: () => (answering ? {} : 'silence'), sandbox: { people: 300, seed: 3 } });

@@ -48,7 +48,7 @@ describe.skipIf(absent !== null)('nothing lost: the tables of a mirror', () => {
 
   it(
     'nothing lost: the tables equal the CRM after changes, removals, kills and broken connections',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const world = await chain({ sandbox: { people: 80, seed: 11 } });
       const start = await starter(world);

@@ -34,7 +34,7 @@ describe('nothing lost: rolling restart', () => {
 
   it(
     'nothing lost: two versions run next to each other, and each event is delivered once, in order and without a gap',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const world = await chain({ sandbox: { people: 150, seed: 5 } });
       const cwd = await mkdtemp(join(tmpdir(), 'changefeed-rolling-'));

@@ -26,7 +26,7 @@ const configOf = (url: string, changes: object = {}): object => ({
 describe('webhook test', () => {
   it(
     'webhook test: sends one signed test event and reports the outcome, without Redis',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const answers: Reply[] = [
         { status: 200, body: 'hello\nthere' },
@@ -72,7 +72,7 @@ describe('webhook test', () => {
     },
   );
 
-  it('webhook test: an unreachable endpoint is reported in one sentence', { timeout: 600_000 }, async () => {
+  it('webhook test: an unreachable endpoint is reported in one sentence', { timeout: 240_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('http://127.0.0.1:1/in') });
     expect(await folder.run(['webhook', 'test', 'ops'])).toEqual({
       code: 1,
@@ -82,7 +82,7 @@ describe('webhook test', () => {
     });
   });
 
-  it('webhook test: an unknown name is refused with the names of the webhooks', { timeout: 600_000 }, async () => {
+  it('webhook test: an unknown name is refused with the names of the webhooks', { timeout: 240_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
     const cases: [string[], string][] = [
       [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Webhooks: ops. [CF_USAGE]'],
@@ -104,7 +104,7 @@ describe('disabled subscriptions: the command line', () => {
 
   it(
     'disabled subscriptions: an answer 410 disables a webhook, shown in log and status; enable continues it',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       let gone = true;
       const receiver = await startReceiver(() => (gone ? { status: 410, body: `gone ${KEY}` } : {}));
@@ -150,7 +150,7 @@ describe('disabled subscriptions: the command line', () => {
     },
   );
 
-  it('disabled subscriptions: the command disable disables one', { timeout: 600_000 }, async () => {
+  it('disabled subscriptions: the command disable disables one', { timeout: 240_000 }, async () => {
     const folder = await cli({
       'changefeed.config.json': { ...configOf('https://ops.example/in'), redis: { prefix: redis.keys.prefix } },
     });
@@ -180,7 +180,7 @@ describe('dead letters: webhooks', () => {
 
   it(
     'dead letters: contain the start of the answer; no secret, header or query is in them or in the log',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const echo = `${SECRET} ${KEY} /in?key=sesame-key ${'long '.repeat(500)}the end`;
       const receiver = await startReceiver(() => ({ status: 400, body: echo, headers: { 'x-inner': 'inner-header' } }));

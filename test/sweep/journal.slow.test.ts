@@ -29,7 +29,7 @@ describe('sweep: a changing sandbox', () => {
     ['calm', 'drift-removed'],
     ['calm', 'drift-reshaped'],
     ['restless', 'drift-added'],
-  ])('sweep: reports every change and nothing else: %s, then %s', { timeout: 600_000 }, async (profile, switchedOn) => {
+  ])('sweep: reports every change and nothing else: %s, then %s', { timeout: 240_000 }, async (profile, switchedOn) => {
     const seed = 5;
     const sandbox = createSandbox({ people: 80, history: 40, activity: 40, limit: null, seed, profile });
     const { url, token } = await sandbox.start();

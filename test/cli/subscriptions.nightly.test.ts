@@ -21,7 +21,7 @@ describe('subscriptions: the command line', () => {
 
   it(
     'subscriptions: one that is not configured is forgotten, and no other is touched',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const folder = await cli({ 'changefeed.config.mjs': configOf('ops', 'audit') });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };

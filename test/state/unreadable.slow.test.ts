@@ -13,7 +13,7 @@ const interval = { interval: '1s' };
 
 it(
   'unreadable: a process names the damaged value in its log and goes on with other lists; the list goes on when the value is removed',
-  { timeout: 600_000 },
+  { timeout: 240_000 },
   async () => {
     const { url } = await startPrivateRedis();
     const redis = new Redis(url);

@@ -68,7 +68,7 @@ describe('schema --types: own records in handlers', () => {
 
   it(
     'schema --types: a handler has the fields of the workspace, and a mistyped one is refused',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       expect(types).toContain(
         "declare module 'crm-changefeed' {\n  interface CrmRecords {\n    person: Person;\n  }\n}",

@@ -11,7 +11,7 @@ import { useRedis } from '../support/redis.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 
-describe('a large page', { timeout: 600_000 }, () => {
+describe('a large page', { timeout: 240_000 }, () => {
   const redis = useRedis();
   const cli = useCli();
 

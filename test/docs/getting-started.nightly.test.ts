@@ -30,7 +30,7 @@ describe('getting started', () => {
 
   it.each(['changefeed.config.ts', 'changefeed.config.mjs', 'changefeed.config.js'])(
     'getting started: the handler in %s prints changes',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async (name) => {
       const env = await environment();
       const installed = await folder({ 'package.json': {}, [name]: fileOf(name).code });
@@ -40,7 +40,7 @@ describe('getting started', () => {
     },
   );
 
-  it('getting started: the receiver verifies webhooks and refuses others', { timeout: 600_000 }, async () => {
+  it('getting started: the receiver verifies webhooks and refuses others', { timeout: 240_000 }, async () => {
     const env = await environment();
     const { code } = fileOf('receiver.mjs');
     const installed = await folder({ 'package.json': {}, 'receiver.mjs': onAnyPort(code) });

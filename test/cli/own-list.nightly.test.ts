@@ -20,7 +20,7 @@ function configOf(url: string, token: string, deal: object): Record<string, obje
 describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configuration adds', () => {
   const cli = useCli();
 
-  it('lists: an added list is swept, published, shown in the status and explained', { timeout: 600_000 }, async () => {
+  it('lists: an added list is swept, published, shown in the status and explained', { timeout: 240_000 }, async () => {
     const crm = await startOtherCrm();
     const folder = await cli(
       configOf(crm.url, crm.token, { path: 'deal', object: 'deal', removals: { confirm: 1, after: '0s' } }),

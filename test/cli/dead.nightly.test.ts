@@ -52,7 +52,7 @@ describe('dead letters and replay: the command line', () => {
 
   it(
     'dead letters: texts of the CRM, of people and of endpoints do not control the terminal',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const hostile = 'evil\u001b[31m\u001b]0;PWNED\u0007\u009b2J\u202eback\u2066';
       const folder = await cli({
@@ -88,7 +88,7 @@ describe('dead letters and replay: the command line', () => {
     },
   );
 
-  it('dead letters: list, show, retry and drop work while a service runs', { timeout: 600_000 }, async () => {
+  it('dead letters: list, show, retry and drop work while a service runs', { timeout: 240_000 }, async () => {
     const { run, letters, events, folder } = await afterThreeDeaths();
     const [first] = events;
     const list = await run('list', '--subscription', 'books');
@@ -138,7 +138,7 @@ describe('dead letters and replay: the command line', () => {
 
   it(
     'dead letters: those with a certain failure or type are retried or dropped, after a question',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const { run, letters, folder, env } = await afterThreeDeaths();
       expect((await run('list', '--reason', 'LEDGER', '--type', 'crm.person.*')).stdout.split('\n')).toHaveLength(8);
@@ -178,7 +178,7 @@ describe('dead letters and replay: the command line', () => {
     },
   );
 
-  it.skipIf(!hasTerminal)('dead letters: the list fits a narrow terminal', { timeout: 600_000 }, async () => {
+  it.skipIf(!hasTerminal)('dead letters: the list fits a narrow terminal', { timeout: 240_000 }, async () => {
     const { folder, env, events } = await afterThreeDeaths();
     const { stdout } = await folder.run(['dead', 'list'], env, { columns: 80 });
     const lines = stripVTControlCharacters(stdout).split('\r\n');
@@ -188,7 +188,7 @@ describe('dead letters and replay: the command line', () => {
 
   it(
     'replay: a range of the log is sent to one subscription and handled by the service',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const folder = await cli({ 'changefeed.config.mjs': CONFIG, repaired: '' });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
