@@ -46,7 +46,7 @@ export async function probeLists(options: AskOptions): Promise<ProbeReport> {
     const pages = walkedPages(samples);
     const [first] = samples;
     if (pages.length === 0 && first !== undefined) {
-      failed.push({ ...about, status: first.answer.status, words: first.answer.words });
+      failed.push({ ...about, status: first.answer?.status ?? null, words: first.words });
       continue;
     }
     const records = pages.reduce((sum, { page }) => sum + page.records.length, 0);

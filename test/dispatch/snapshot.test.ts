@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { RedisBackfillStore } from '../../src/state/backfills.js';
+import { createBackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
@@ -107,8 +107,8 @@ describe('snapshot', { timeout: 240_000 }, () => {
   });
 
   it('control: without the offsets of the images, changes are sent twice', async () => {
-    const backfills = wrapBackfills(new RedisBackfillStore(test.redis, test.keys), {
-      seen: (_s, _w, records) => Promise.resolve(records.map(() => null)),
+    const backfills = wrapBackfills(createBackfillStore(test.redis, test.keys), {
+      imagesReadAt: (_s, _w, records) => Promise.resolve(records.map(() => null)),
     });
     const { received, sequences } = await snapshotDuringChanges({ seed: 1, backfills });
     expect(wrongRecords(received, sequences).length).toBeGreaterThan(0);

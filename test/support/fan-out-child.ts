@@ -43,7 +43,7 @@ async function freezeAtCall(what: string): Promise<void> {
 
 const backfills = wrapBackfills(deps.backfills, {
   async step(...args) {
-    const [, { staged }] = args;
+    const [, , { staged }] = args;
     if (staged === undefined) await freezeAtCall('moving');
     if (staged === 'sent') await freezeAtCall('unstaging');
     const moved = await deps.backfills.step(...args);

@@ -76,7 +76,8 @@ describe('nothing lost: processes killed while they use shortcuts', () => {
     // After the first sweep of each list, only shortcuts read.
     const config = world.config('1h', redis.keys.prefix);
     await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
-    const poll = () => spawn(program('workers/poll'), { cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
+    const env = { REDIS_URL: redis.url, LOG_LEVEL: 'info' };
+    const poll = () => spawn(program('src/cli/main'), { args: ['start', '--only', 'poll'], cwd, env });
     let poller = poll();
     await eventually(async () => {
       for (const list of LIST_NAMES) expect((await store().load(list)).state.baselineAt).not.toBeNull();

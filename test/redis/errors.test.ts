@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ChangefeedError } from '../../src/errors.js';
-import { classifyRedisError } from '../../src/runtime/redis-errors.js';
+import { classifyRedisError } from '../../src/redis/errors.js';
 
 const PLACE = 'redis.example:6380';
 

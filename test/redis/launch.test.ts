@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findRedisBinary, redisInstallLine } from '../../src/runtime/redis-launch.js';
+import { findRedisBinary, redisInstallLine } from '../../src/redis/private/launch.js';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'changefeed-launch-'));

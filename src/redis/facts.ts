@@ -1,7 +1,7 @@
 /** What a Redis says about itself, for `changefeed doctor`. */
 import { Redis } from 'ioredis';
-import type { Clock } from './clock.js';
-import { readEvictionPolicy, unlessForbidden } from './redis-conditions.js';
+import type { Clock } from '../runtime/clock.js';
+import { readEvictionPolicy, unlessForbidden } from './conditions.js';
 
 export interface RedisFacts {
   /** The answer to INFO; null where reading it is not permitted. */

@@ -8,9 +8,9 @@ import { Socket } from 'node:net';
 import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { withinTime } from './clock.js';
-import { requireOptionalPackage } from './optional-package.js';
+import { ChangefeedError, messageOf } from '../../errors.js';
+import { withinTime } from '../../runtime/clock.js';
+import { requireOptionalPackage } from '../../runtime/optional-package.js';
 
 export interface RedisLauncher {
   readonly origin: 'private' | 'docker';

@@ -14,11 +14,11 @@ import { once } from 'node:events';
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { withinTime, type Clock } from './clock.js';
-import type { Log } from './log.js';
-import { runLoop } from './loop.js';
-import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './redis-conditions.js';
-import { classifyRedisError } from './redis-errors.js';
+import { withinTime, type Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { runLoop } from '../runtime/loop.js';
+import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
+import { classifyRedisError } from './errors.js';
 
 /** The part of the watch for code that uses Redis. */
 export type RedisUse = Pick<RedisWatch, 'refusal' | 'evicting' | 'untilUsable' | 'onWritable'>;
@@ -55,10 +55,9 @@ export class RedisWatch {
 
   constructor(options: RedisWatchOptions) {
     this.#options = options;
-    const condition = { ...options, onChange: () => this.#announce() };
-    this.#absence = new Absence(condition);
-    this.#refusal = new Refusal(condition);
-    this.#eviction = new Eviction(condition);
+    this.#absence = new Absence(options);
+    this.#refusal = new Refusal(options);
+    this.#eviction = new Eviction(options);
   }
 
   /**
@@ -117,6 +116,7 @@ export class RedisWatch {
 
   connectionsChanged(state: { lost: number; error: Error | undefined }): void {
     this.#absence.connections(state);
+    this.#announce();
   }
 
   /** A log for code that uses Redis: failures caused by a condition that is already logged go to the debug level. */
@@ -143,6 +143,7 @@ export class RedisWatch {
     if (isOver) return true;
     if (kind !== 'out of memory' && kind !== 'read-only') return this.#absence.isFelt;
     this.#refusal.refused(kind);
+    this.#announce();
     return true;
   }
 
@@ -177,6 +178,7 @@ export class RedisWatch {
     );
     const outcome = await withinTime(isAnswered, ANSWER_WITHIN_MS, { clock, signal });
     if (!signal.aborted) this.#absence.answered(outcome === true);
+    this.#announce();
     return INTERVAL_MS;
   }
 
@@ -192,6 +194,7 @@ export class RedisWatch {
     if (kind === 'out of memory' || kind === 'read-only') this.#refusal.refused(kind);
     // `other`: this key may not be written by us. Then a refusal ends when no further one is reported.
     else if (kind === 'accepted' || kind === 'other') this.#refusal.accepted();
+    this.#announce();
     if (kind === 'lost' || kind === 'loading') throw new Error(kind);
   }
 
@@ -203,6 +206,7 @@ export class RedisWatch {
     return this.refusal() === null && !this.#absence.holds;
   }
 
+  /** Wakes those who wait, after each observation. */
   #announce(): void {
     const isWritable = this.refusal() === null;
     if (isWritable !== this.#wasWritable) {

@@ -30,21 +30,15 @@ import {
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { systemClock } from './clock.js';
+import { ChangefeedError, messageOf } from '../../errors.js';
+import { systemClock } from '../../runtime/clock.js';
 import { withFileLock } from './file-lock.js';
-import type { Log } from './log.js';
-import { runLoop } from './loop.js';
+import type { Log } from '../../runtime/log.js';
+import { runLoop } from '../../runtime/loop.js';
 import { freePort } from './port.js';
-import { identityOf, isAlive, processSchema, thisProcess } from './process-identity.js';
-import {
-  dockerLauncher,
-  findRedisBinary,
-  processLauncher,
-  redisInstallLine,
-  type RedisLauncher,
-} from './redis-launch.js';
-import { checkRedis, probeRedis } from './redis-probe.js';
+import { identityOf, isAlive, processSchema, thisProcess } from '../../runtime/process-identity.js';
+import { dockerLauncher, findRedisBinary, processLauncher, redisInstallLine, type RedisLauncher } from './launch.js';
+import { checkRedis, probeRedis } from '../probe.js';
 
 export interface OpenRedisOptions {
   /** The Redis of the user (`REDIS_URL` or the configuration). Undefined: a private one. */

@@ -1,7 +1,7 @@
 /** Checks whether the Redis at a URL can be used. Messages never contain the password. */
 import { Redis } from 'ioredis';
 import { ChangefeedError, describe, messageOf } from '../errors.js';
-import { withinTime } from './clock.js';
+import { withinTime } from '../runtime/clock.js';
 
 export type ProbeResult =
   | { outcome: 'ready' }

@@ -1,19 +1,19 @@
 /** The role `serve`: the mirror, which serves the lists of the read API from the stored records, and takes hints. */
-import { listsOf, polledLists } from '../../config/lists.js';
-import { modifiedAtOf } from '../../detect/fields.js';
-import type { Part } from '../../runtime/lifecycle.js';
-import { isSameToken } from '../../server/http/access.js';
-import { createAttempts } from '../../server/http/attempts.js';
-import type { HintTarget } from '../../server/hints/receive-hints.js';
-import { createMirror } from '../../server/mirror/mirror.js';
-import { withEtag } from '../../server/read-api/etag.js';
-import { servedList } from '../../server/read-api/lists.js';
-import type { ReadApiServer } from '../../server/read-api/server.js';
-import type { Source } from '../../server/read-api/source.js';
-import { createAimQueue } from '../../state/aim-queue.js';
-import { createMirrorStore } from '../../state/mirror-store.js';
-import type { AppContext } from '../context.js';
-import { HINT } from '../../crm/hint.js';
+import { listsOf, polledLists } from '../src/config/lists.js';
+import { modifiedAtOf } from '../src/detect/fields.js';
+import type { Part } from '../src/runtime/lifecycle.js';
+import { isSameToken } from '../src/server/http/access.js';
+import { createAttempts } from '../src/server/http/attempts.js';
+import type { HintTarget } from '../src/server/hints/receive-hints.js';
+import { createMirror } from '../src/server/mirror/mirror.js';
+import { withEtag } from '../src/server/read-api/etag.js';
+import { servedList } from '../src/server/read-api/lists.js';
+import type { ReadApiServer } from '../src/server/read-api/server.js';
+import type { Source } from '../src/server/read-api/source.js';
+import { createAimQueue } from '../src/state/aim-queue.js';
+import { createMirrorStore } from '../src/state/mirror-store.js';
+import type { AppContext } from '../src/app/context.js';
+import { HINT } from '../src/crm/hint.js';
 
 /** Does nothing when the configuration has no `serve`. */
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
@@ -44,7 +44,7 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
     name: 'mirror',
     async start() {
       // Loaded here, with Fastify, so that a process which serves nothing does not load it.
-      const { createReadApiServer } = await import('../../server/read-api/server.js');
+      const { createReadApiServer } = await import('../src/server/read-api/server.js');
       server ??= createReadApiServer({ ...options, attempts: createAttempts(clock) });
       log.info({ url: await server.start() }, 'the mirror serves the lists');
     },

@@ -3,7 +3,7 @@
  * a stop cannot wait for Redis. This module does not know which commands they carry.
  */
 import { Redis, type Command, type RedisOptions } from 'ioredis';
-import { classifyRedisError } from './redis-errors.js';
+import { classifyRedisError } from './errors.js';
 
 export interface ConnectionLimits {
   /**

@@ -113,7 +113,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       await eventually(() => expect(handled(service)).toBe(1));
       expect(alarms(service)).toEqual(['Redis went away']);
       expect(logged(service, /^Redis is back$/)).toEqual([
-        expect.objectContaining({ redis: `127.0.0.1:${redis.port}`, awayMs: expect.any(Number) as number }),
+        expect.objectContaining({ redis: `127.0.0.1:${redis.port}`, forMs: expect.any(Number) as number }),
       ]);
       expect(service.stderr).not.toContain('test-password');
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -244,7 +244,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       await eventually(() => expect(handled(service)).toBe(1));
       expect(alarms(service)).toEqual(['Redis may evict keys: polling, dispatching and handling are paused']);
       expect(logged(service, /^Redis evicts no keys any more/)).toEqual([
-        expect.objectContaining({ pausedMs: expect.any(Number) as number }),
+        expect.objectContaining({ forMs: expect.any(Number) as number }),
       ]);
       expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },

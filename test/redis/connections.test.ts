@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openConnections, type RedisConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections, type RedisConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
 import { RedisLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
@@ -59,7 +59,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     const direct = openConnections({ url: redis.url });
     onTestFinished(() => direct.cut());
     await direct.general().xadd(keys.log('acme'), '*', 'event', event);
-    expect(await waiting).toHaveLength(1);
+    expect(await waiting).toBe(true);
   });
 
   it('redis connections: a worker whose connection fell silent takes jobs again', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { probeRedis } from '../../src/redis/probe.js';
 import { useCli, type CliRun } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
@@ -16,7 +16,7 @@ const WAIT_MS = 60_000;
 
 const folderOf = useCli();
 
-describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 240_000 }, () => {
+describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 600_000 }, () => {
   async function project() {
     const crm = await startOtherCrm();
     const folder = await folderOf({

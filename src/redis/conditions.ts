@@ -4,62 +4,16 @@
  */
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { isoTime, type Clock } from './clock.js';
-import type { Log } from './log.js';
-import { classifyRedisError } from './redis-errors.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
+import { Episode } from '../runtime/episode.js';
+import type { Log } from '../runtime/log.js';
+import { classifyRedisError } from './errors.js';
 
 export interface ConditionOptions {
   /** `host:port`. Never the URL, which contains the password. */
   place: string;
   log: Log;
   clock: Clock;
-  /** Called after each beginning and end. */
-  onChange: () => void;
-}
-
-interface Beginning {
-  message: string;
-  facts: object;
-  /** Why work cannot be done while the condition holds. */
-  error?: ChangefeedError;
-  sinceMs?: number;
-}
-
-class Condition {
-  protected readonly options: ConditionOptions;
-  #sinceMs: number | null = null;
-  #error: ChangefeedError | null = null;
-
-  constructor(options: ConditionOptions) {
-    this.options = options;
-  }
-
-  get holds(): boolean {
-    return this.#sinceMs !== null;
-  }
-
-  get error(): ChangefeedError | null {
-    return this.#error;
-  }
-
-  protected begin({ message, facts, error, sinceMs = this.options.clock.now() }: Beginning): void {
-    if (this.holds) return;
-    const { place, log, onChange } = this.options;
-    this.#sinceMs = sinceMs;
-    this.#error = error ?? null;
-    log.error({ redis: place, since: isoTime(sinceMs), ...facts }, message);
-    onChange();
-  }
-
-  protected end(message: string, duration: 'awayMs' | 'refusedMs' | 'pausedMs'): void {
-    if (this.#sinceMs === null) return;
-    const { place, log, clock, onChange } = this.options;
-    const facts = { redis: place, since: isoTime(this.#sinceMs), [duration]: clock.now() - this.#sinceMs };
-    this.#sinceMs = null;
-    this.#error = null;
-    log.info(facts, message);
-    onChange();
-  }
 }
 
 /** A connection that is back within this time is not an outage. */
@@ -68,7 +22,9 @@ const BLIP_MS = 1_000;
 const ECHO_MS = 2_000;
 
 /** Redis cannot be reached, or gives no answer. It begins only after `BLIP_MS`, unless Redis is silent. */
-export class Absence extends Condition {
+export class Absence {
+  readonly #clock: Clock;
+  readonly #episode: Episode;
   readonly #closed = new AbortController();
   #missing: { sinceMs: number } | undefined;
   #lost = 0;
@@ -76,13 +32,23 @@ export class Absence extends Condition {
   #latestFailureMs = Number.NEGATIVE_INFINITY;
   #latestError: Error | undefined;
 
+  constructor({ place, log, clock }: ConditionOptions) {
+    this.#clock = clock;
+    const facts = { redis: place };
+    this.#episode = new Episode({ begins: 'Redis went away', ends: 'Redis is back', facts, log, clock });
+  }
+
+  get holds(): boolean {
+    return this.#episode.holds;
+  }
+
   /** True also during a blip, and for a moment after a failure or after the end: commands may fail because of it. */
   get isFelt(): boolean {
-    return this.#missing !== undefined || this.options.clock.now() - this.#latestFailureMs < ECHO_MS;
+    return this.#missing !== undefined || this.#clock.now() - this.#latestFailureMs < ECHO_MS;
   }
 
   connections({ lost, error }: { lost: number; error: Error | undefined }): void {
-    if (error !== undefined) this.#latestFailureMs = this.options.clock.now();
+    if (error !== undefined) this.#latestFailureMs = this.#clock.now();
     this.#lost = lost;
     this.#latestError = error ?? this.#latestError;
     this.#update();
@@ -104,27 +70,27 @@ export class Absence extends Condition {
       if (wasMissing) this.#isBack();
       return;
     }
-    this.#missing ??= { sinceMs: this.options.clock.now() };
+    this.#missing ??= { sinceMs: this.#clock.now() };
     if (this.#isSilent) this.#goAway(this.#missing);
     else if (!wasMissing) void this.#goAwayUnlessBlip(this.#missing);
   }
 
   async #goAwayUnlessBlip(missing: { sinceMs: number }): Promise<void> {
-    await this.options.clock.sleep(BLIP_MS, this.#closed.signal).catch(() => undefined);
+    await this.#clock.sleep(BLIP_MS, this.#closed.signal).catch(() => undefined);
     if (missing === this.#missing) this.#goAway(missing);
   }
 
   #goAway({ sinceMs }: { sinceMs: number }): void {
     if (this.#closed.signal.aborted) return;
     const error = this.#latestError === undefined ? 'no answer' : messageOf(this.#latestError);
-    this.begin({ message: 'Redis went away', facts: { error }, sinceMs });
+    this.#episode.failed({ since: isoTime(sinceMs), error }, { sinceMs });
   }
 
   #isBack(): void {
     this.#missing = undefined;
     this.#latestError = undefined;
-    this.#latestFailureMs = this.options.clock.now();
-    if (!this.#closed.signal.aborted) this.end('Redis is back', 'awayMs');
+    this.#latestFailureMs = this.#clock.now();
+    if (!this.#closed.signal.aborted) this.#episode.over();
   }
 }
 
@@ -147,21 +113,34 @@ const REFUSED = {
 const ACCEPTED_TO_END = 2;
 
 /** Redis answers and refuses writes. */
-export class Refusal extends Condition {
-  #kind: Refused = 'out of memory';
+export class Refusal {
+  readonly #options: ConditionOptions;
+  #now: { episode: Episode; error: ChangefeedError } | undefined;
   #accepted = 0;
+
+  constructor(options: ConditionOptions) {
+    this.#options = options;
+  }
+
+  get error(): ChangefeedError | null {
+    return this.#now?.error ?? null;
+  }
 
   refused(kind: Refused): void {
     this.#accepted = 0;
-    if (this.holds) return;
-    this.#kind = kind;
-    const error = refusedError(this.options.place, kind);
-    this.begin({ message: REFUSED[kind].begins, facts: { code: error.code }, error });
+    if (this.#now !== undefined) return;
+    const { place, log, clock } = this.#options;
+    const error = refusedError(place, kind);
+    const episode = new Episode({ ...REFUSED[kind], facts: { redis: place }, log, clock });
+    this.#now = { episode, error };
+    episode.failed({ code: error.code });
   }
 
   accepted(): void {
     this.#accepted += 1;
-    if (this.#accepted >= ACCEPTED_TO_END) this.end(REFUSED[this.#kind].ends, 'refusedMs');
+    if (this.#accepted < ACCEPTED_TO_END) return;
+    this.#now?.episode.over();
+    this.#now = undefined;
   }
 }
 
@@ -202,8 +181,25 @@ export async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> 
 }
 
 /** Redis is configured to evict keys when its memory is full. The parts of the state depend on each other, so none may be lost. */
-export class Eviction extends Condition {
+export class Eviction {
+  readonly #place: string;
+  readonly #episode: Episode;
   #controller = new AbortController();
+
+  constructor({ place, log, clock }: ConditionOptions) {
+    this.#place = place;
+    this.#episode = new Episode({
+      begins: 'Redis may evict keys: polling, dispatching and handling are paused',
+      ends: 'Redis evicts no keys any more; work goes on',
+      facts: { redis: place },
+      log,
+      clock,
+    });
+  }
+
+  get error(): ChangefeedError | null {
+    return this.signal.aborted ? (this.signal.reason as ChangefeedError) : null;
+  }
 
   /** Aborts when the condition begins. */
   get signal(): AbortSignal {
@@ -212,15 +208,14 @@ export class Eviction extends Condition {
 
   /** @param policy null if it may not be read */
   found(policy: string | null): void {
-    if (policy === null) return;
+    if (policy === null || evicts(policy) === this.signal.aborted) return;
     if (evicts(policy)) {
-      const error = evictionError(this.options.place, policy);
+      const error = evictionError(this.#place, policy);
       this.#controller.abort(error);
-      const message = 'Redis may evict keys: polling, dispatching and handling are paused';
-      this.begin({ message, facts: { code: error.code, found: policy, error: error.message }, error });
+      this.#episode.failed({ code: error.code, found: policy, error: error.message });
     } else {
-      if (this.#controller.signal.aborted) this.#controller = new AbortController();
-      this.end('Redis evicts no keys any more; work goes on', 'pausedMs');
+      this.#controller = new AbortController();
+      this.#episode.over();
     }
   }
 }

@@ -1,9 +1,9 @@
 /** A lock between processes: a file with the identity of its holder. The lock of a process that has ended is removed. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { ChangefeedError } from '../errors.js';
-import { systemClock } from './clock.js';
-import { isAlive, processSchema, thisProcess, type ProcessIdentity } from './process-identity.js';
+import { ChangefeedError } from '../../errors.js';
+import { systemClock } from '../../runtime/clock.js';
+import { isAlive, processSchema, thisProcess, type ProcessIdentity } from '../../runtime/process-identity.js';
 
 const WAIT_SECONDS = 90;
 const RETRY_MS = 25;
