@@ -15,7 +15,7 @@ const mayImport = {
   sweep: ['api', 'detect', ...leaves],
   probe: ['api', ...leaves],
   // Judges what `doctor` finds. Pure.
-  doctor: ['handlers', 'schema-kit', ...leaves],
+  doctor: ['probe', 'handlers', 'schema-kit', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
