@@ -16,7 +16,7 @@ const mayImport = {
   sweep: ['api', 'detect', 'redis', ...leaves],
   probe: ['api', ...leaves],
   // Judges what `doctor` finds. Pure.
-  doctor: ['handlers', 'schema-kit', 'redis', ...leaves],
+  doctor: ['probe', 'handlers', 'schema-kit', 'redis', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', 'redis', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
