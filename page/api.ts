@@ -20,6 +20,15 @@ export type DeadLetter = Omit<z.output<typeof answers.deadLetter>, 'event' | 'at
   attempts: { at?: string; message?: string; [more: string]: unknown }[];
 };
 
+/** What a section of the page is shown from. */
+export interface SectionProps {
+  about: About;
+  status: Status | null;
+  /** Reads the status again at once, after an action. */
+  again: () => void;
+  canAct: boolean;
+}
+
 export class ApiError extends Error {
   constructor(
     readonly status: number,
