@@ -248,7 +248,7 @@ function given({ subscription, ids, reason }: Chosen): DeadLetterFilter {
   };
 }
 
-async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews): Promise<object> {
+async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews) {
   return { ...letter, event: await views({ logId: letter.logId, event }) };
 }
 

@@ -4,7 +4,8 @@
  */
 import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
 import type { LoggedEvent } from '../../events/types.js';
-import { readable, viewOf, type EventView } from './event-view.js';
+import type { EventView } from './answers.js';
+import { readable, viewOf } from './event-view.js';
 
 export type EventViews = (event: LoggedEvent) => Promise<EventView>;
 
