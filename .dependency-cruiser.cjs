@@ -164,6 +164,19 @@ module.exports = {
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },
+    {
+      // The bundle of the page carries no code of the server: of src it may only know what answers look like.
+      name: 'page-imports-types-only',
+      severity: 'error',
+      from: { path: '^page/' },
+      to: { path: '^(src|workers)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'views-of-the-page-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^page/views/' },
+      to: { path: '^page/(views/|app\\.tsx$|main\\.tsx$)' },
+    },
     // What a user installs must find what it imports.
     {
       // Optional peers are development packages too: the tests use them.
