@@ -221,38 +221,6 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Families of Linux distributions by their `ID` in `/etc/os-release`, each with its install command. */
-const LINUX_FAMILIES: readonly (readonly [RegExp, string])[] = [
-  [/debian|ubuntu/, 'sudo apt-get install -y redis-server'],
-  [/fedora/, 'sudo dnf install -y valkey'],
-  [/rhel|centos|rocky|almalinux|amzn/, 'sudo dnf install -y redis'],
-  [/alpine/, 'sudo apk add redis'],
-  [/arch|manjaro/, 'sudo pacman -S --noconfirm valkey'],
-  [/suse/, 'sudo zypper install -y redis'],
-];
-
-/**
- * The command that installs Redis on this machine.
- * @param osRelease the text of `/etc/os-release`, empty if there is none
- */
-export function redisInstallLine(
-  platform: NodeJS.Platform = process.platform,
-  osRelease: string = readOsRelease(),
-): string {
-  if (platform === 'darwin') return 'brew install redis';
-  if (platform === 'win32') return 'wsl --install, and inside it: sudo apt-get install -y redis-server';
-  const names = [...osRelease.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].map((match) => (match[1] ?? '').toLowerCase());
-  for (const name of names) {
-    const family = LINUX_FAMILIES.find(([pattern]) => pattern.test(name));
-    if (family !== undefined) return family[1];
-  }
-  return 'install the package "redis" or "valkey" with the package manager of this system';
-}
-
-function readOsRelease(): string {
-  try {
-    return readFileSync('/etc/os-release', 'utf8');
-  } catch {
-    return '';
-  }
-}
+/** How to install Redis, by the package managers of the usual systems. */
+export const INSTALL_REDIS =
+  'sudo apt-get install redis-server (Debian, Ubuntu, WSL), sudo dnf install valkey (Fedora), sudo apk add redis (Alpine), brew install redis (macOS)';

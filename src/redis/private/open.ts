@@ -37,7 +37,7 @@ import type { Log } from '../../runtime/log.js';
 import { runLoop } from '../../runtime/loop.js';
 import { freePort } from './port.js';
 import { identityOf, isAlive, processSchema, thisProcess } from '../../runtime/process-identity.js';
-import { dockerLauncher, findRedisBinary, processLauncher, redisInstallLine, type RedisLauncher } from './launch.js';
+import { dockerLauncher, findRedisBinary, processLauncher, INSTALL_REDIS, type RedisLauncher } from './launch.js';
 import { checkRedis, probeRedis } from '../probe.js';
 
 export interface OpenRedisOptions {
@@ -68,7 +68,7 @@ export interface OpenedRedis {
 
 /**
  * @throws ChangefeedError CF_REDIS_UNREACHABLE if Redis cannot be used, CF_REDIS_MISSING if none can be started, with the
- *   command that installs one, CF_CONFIG_INVALID if the URL is not valid
+ *   commands that install one, CF_CONFIG_INVALID if the URL is not valid
  */
 export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
   const { url, stateDir, temporary = false, log, signal } = options;
@@ -313,7 +313,7 @@ function missing(cause: unknown): ChangefeedError {
   return new ChangefeedError('CF_REDIS_MISSING', {
     message:
       `REDIS_URL is not set, neither redis-server nor valkey-server is on the PATH, and Docker could not start a Redis ` +
-      `(${messageOf(cause)}). Install Redis: ${redisInstallLine()}`,
+      `(${messageOf(cause)}). Install Redis: ${INSTALL_REDIS}`,
     cause,
   });
 }
