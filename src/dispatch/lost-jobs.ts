@@ -66,12 +66,14 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
       const read = workspaces.filter((name) => readsWorkspace(one, name));
       // The heads first, then the jobs: a job that is added in between is found.
       const jobless = await withoutJob(await gate.heads(one.name, read), queue);
-      found.set(one.name, new Set(jobless.map(({ entry }) => entry.id)));
+      const stillMissing = new Set<string>();
+      found.set(one.name, stillMissing);
       let [added, dropped] = [0, 0];
-      for (const head of jobless.filter(({ entry }) => before.get(one.name)?.has(entry.id) === true)) {
-        const isRepaired = await repair(head, queue);
-        if (isRepaired && head.held) dropped += 1;
-        else if (isRepaired) added += 1;
+      for (const head of jobless) {
+        const isLost = before.get(one.name)?.has(head.entry.id) === true;
+        if (!isLost || !(await repair(head, queue))) stillMissing.add(head.entry.id);
+        else if (head.held) dropped += 1;
+        else added += 1;
       }
       if (added > 0) logger.warn({ subscription: one.name, added }, ADDED);
       if (dropped > 0) logger.warn({ subscription: one.name, dropped }, DROPPED);
