@@ -16,7 +16,7 @@ const mayImport = {
   sweep: ['api', 'detect', 'redis', ...leaves],
   probe: ['api', ...leaves],
   // Judges what `doctor` finds. Pure.
-  doctor: ['handlers', 'schema-kit', 'redis', ...leaves],
+  doctor: ['probe', 'handlers', 'schema-kit', 'redis', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', 'redis', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
@@ -163,6 +163,19 @@ module.exports = {
         path: ['observability', 'dispatch', 'todos', 'detect'].map(folder),
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
+    },
+    {
+      // The bundle of the page carries no code of the server: of src it may only know what answers look like.
+      name: 'page-imports-types-only',
+      severity: 'error',
+      from: { path: '^page/' },
+      to: { path: '^(src|workers)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'views-of-the-page-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^page/views/' },
+      to: { path: '^page/(views/|app\\.tsx$|main\\.tsx$)' },
     },
     // What a user installs must find what it imports.
     {

@@ -35,7 +35,7 @@ import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
 import { queueHint, type HintOptions } from './hints.js';
-import { httpPart, type AskedOfFeed } from './http.js';
+import { httpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { monitored, type MonitoredProcess } from './monitoring.js';
 import { createReloader, type Reloaded } from './reload.js';
@@ -183,17 +183,13 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   const reloader = createReloader(context, workspaces, workers);
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   const lists = createInspector(workspaces);
-  const feed = askedOfFeed(context, { workspaces, dispatch, lists, status });
-  const facts = { progress: () => workers.progress, status, queues: () => dispatch.exportQueues() };
-  const routes = monitorsOf(context, prometheus, facts);
-  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
     await workers.stop();
     await reloader.idle();
     await Promise.all([workspaces.close(), dispatch.close()]);
   };
-  return {
+  const feed: Changefeed = {
     redisOrigin: context.redisOrigin,
     redisGone: context.redisGone,
     get pageUrl() {
@@ -223,32 +219,15 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     lists,
     ...forgetting(context),
   };
+  const facts = { progress: () => workers.progress, status, queues: () => dispatch.exportQueues() };
+  const routes = monitorsOf(context, prometheus, facts);
+  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
+  return feed;
 }
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {
   // In JavaScript anything can be given: what has no `config` is checked as one.
   return !Object.hasOwn(Object(given) as object, 'config');
-}
-
-interface Asked {
-  workspaces: Workspaces;
-  dispatch: DispatchRole;
-  lists: Inspector;
-  status: () => Promise<Status>;
-}
-
-/** What the status page asks, and what it can have done. */
-function askedOfFeed({ clock }: AppContext, { workspaces, dispatch, lists, status }: Asked): AskedOfFeed {
-  return {
-    status,
-    tail: (call) => dispatch.tail(call),
-    deadLetters: () => dispatch.operations.deadLetters,
-    pause: (subscription, reason) => dispatch.operations.disable(subscription, reason),
-    resume: async (subscription) => (await dispatch.operations.enable(subscription)) !== null,
-    todos: (call) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    schema: (list, workspace) => lists.schema(list, workspace),
-    record: (list, id, workspace) => lists.record(list, id, workspace),
-  };
 }
 
 function monitorsOf(

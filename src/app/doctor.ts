@@ -10,13 +10,13 @@ import { createReadApi } from '../api/client.js';
 import { polledLists } from '../config/lists.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { judgeAddress, judgeApi, type ListAnswer } from '../doctor/api.js';
+import { judgeAddress, judgeApi } from '../doctor/api.js';
 import { error, ok, skipped, type Finding } from '../doctor/finding.js';
 import { judgeRedis } from '../doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
 import { probeLists } from '../probe/probe.js';
-import { askOnce, type Ask, type RawAnswer } from '../probe/raw-answer.js';
+import { askOnce } from '../probe/raw-answer.js';
 import { systemClock } from '../runtime/clock.js';
 import { readRedisFacts } from '../redis/facts.js';
 import { checkRedis } from '../redis/probe.js';
@@ -77,46 +77,12 @@ async function apiFindings(
   const paced = { take: () => systemClock.sleep(PAUSE_MS, signal), pause: () => Promise.resolve() };
   const asked = polledLists(lists).all;
   const api = createReadApi({ workspace: name, baseUrl, token, budget: paced, lists: asked, attempts: 1 });
-  const first = new Map<string, RawAnswer>();
-  const askApi = askOnce(api, signal);
-  const ask: Ask = async (list, cursor) => {
-    const raw = await askApi(list, cursor);
-    first.set(list.name, raw);
-    return raw;
-  };
   try {
-    const { lists: read, limits } = await probeLists({ ask, lists: asked, requests: asked.length });
-    const pages = new Map(
-      read.map((one) => [one.list, { records: one.records, present: 0, missing: [], ...one.written }]),
-    );
-    const answers = asked.map((list): ListAnswer => {
-      const { answer, words = '' } = first.get(list.name) ?? {};
-      return {
-        list: list.name,
-        path: list.path,
-        status: answer?.status ?? null,
-        words,
-        page: pages.get(list.name) ?? null,
-      };
-    });
-    const clocks = [...first.values()].map(clockApart).filter((ms) => ms !== null);
-    const findings = judgeApi({
-      workspace: name,
-      answers,
-      clockApartMs: clocks.at(-1) ?? null,
-      limitHeaders: limits.headers,
-      budget,
-    });
-    return [...judgeAddress(name, baseUrl), ...findings];
+    const report = await probeLists({ ask: askOnce(api, signal), lists: asked, requests: asked.length });
+    return [...judgeAddress(name, baseUrl), ...judgeApi(name, report, budget)];
   } finally {
     await api.close();
   }
-}
-
-/** A date has whole seconds: half a second is added. */
-function clockApart({ answer }: RawAnswer): number | null {
-  const date = Date.parse(String(answer?.headers['date']));
-  return answer === null || Number.isNaN(date) ? null : date + 500 - (answer.askedAt + answer.ms / 2);
 }
 
 async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {

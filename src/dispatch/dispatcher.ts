@@ -11,15 +11,17 @@ import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../redis/watch.js';
 import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
-import type { Connect, Disabled, JobData, LastError } from './ports.js';
+import type { Connect, Disabled, DispatchStores, JobData, LastError } from './ports.js';
 import { createLostJobs } from './lost-jobs.js';
-import { findUnhandled, measureLag, type ProgressOptions, type Unhandled } from './progress.js';
+import { findUnhandled, measureLag, type Unhandled } from './progress.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
 import { findStalled, type Stalled } from './stalled.js';
 
-export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
+export interface DispatcherOptions extends DispatchStores {
+  subscriptions: readonly Subscription[];
+  workspaces: readonly string[];
   connect: Connect;
   keys: QueueKeys;
   logger: Log;

@@ -268,6 +268,24 @@ export interface TraceStore {
   remove(traces: readonly Trace[]): Promise<number>;
 }
 
+/** What the dispatcher uses of Redis. */
+export interface DispatchStores {
+  log: LogReader;
+  offsets: OffsetStore;
+  gate: RecordGate;
+  backfills: BackfillStore;
+  source: SnapshotSource;
+  health: HealthStore;
+}
+
+/** What the handlers' processes use of Redis. */
+export interface DeliveryStores {
+  log: LogReader;
+  gate: RecordGate;
+  once: OnceStore;
+  health: HealthStore;
+}
+
 /** Why nothing is delivered to a subscription. */
 export interface Disabled {
   /** ISO 8601. */

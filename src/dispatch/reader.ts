@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import { enqueueEvents } from './enqueue.js';
-import type { LogReader, OffsetStore, StoredTask } from './ports.js';
+import type { StoredTask } from './ports.js';
 import { stepReplay } from './replay.js';
 import type { SharedLog } from './shared-log.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
@@ -21,9 +21,7 @@ const TASKS_INTERVAL_MS = 2_000;
 
 export interface ReaderOptions extends SnapshotOptions {
   selects: (event: ChangeEvent) => boolean;
-  log: LogReader;
   shared: SharedLog;
-  offsets: OffsetStore;
   /** Pending events of this subscription and workspace above which no more are read. */
   highWater: number;
 }

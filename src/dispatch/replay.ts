@@ -17,7 +17,7 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents } from './enqueue.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { BackfillStore, JobData, LogReader, OffsetStore, RecordGate, StoredTask } from './ports.js';
+import type { DispatchStores, JobData, StoredTask } from './ports.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -44,14 +44,10 @@ export interface Replayed {
   interrupted: boolean;
 }
 
-export interface ReplayDeps {
+export interface ReplayDeps extends DispatchStores {
   queue: Queue<JobData>;
   subscription: Subscription;
   workspaces: readonly string[];
-  log: LogReader;
-  offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
   clock?: Clock;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;

@@ -38,18 +38,7 @@ import {
   type FailedAttempt,
 } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type {
-  AdvanceOutcome,
-  Claim,
-  Delivery,
-  GroupEntry,
-  HealthStore,
-  HoldOutcome,
-  JobData,
-  LogReader,
-  OnceStore,
-  RecordGate,
-} from './ports.js';
+import type { AdvanceOutcome, Claim, Delivery, DeliveryStores, GroupEntry, HoldOutcome, JobData } from './ports.js';
 import type { HeadJob, QueueHandle } from './queues.js';
 
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
@@ -60,19 +49,23 @@ export interface Suspects {
   isOneRunning: boolean;
 }
 
-export interface RunContext {
+/** What the deliveries of a subscription are run with. */
+export interface DeliveryParts extends DeliveryStores {
   subscription: Subscription;
-  gate: RecordGate;
-  log: Pick<LogReader, 'event'>;
-  queue: QueueHandle;
-  /** Adds the job of a head. */
-  addJob: (head: HeadJob) => Promise<void>;
-  once: OnceStore;
-  health: HealthStore;
   logger: Log;
   clock: Clock;
   tracing: Tracing;
   random: () => number;
+  /** How debounce compares records. */
+  comparisonOf?: ComparisonOf | undefined;
+  /** Shared by all subscriptions of the process. */
+  suspects: Suspects;
+}
+
+export interface RunContext extends DeliveryParts {
+  queue: QueueHandle;
+  /** Adds the job of a head. */
+  addJob: (head: HeadJob) => Promise<void>;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
   mostCrashes: number;
@@ -80,10 +73,6 @@ export interface RunContext {
   onReturned: (value: unknown) => void;
   /** Its failures in this process since the last success. */
   failing: Episode;
-  /** How debounce compares records. */
-  comparisonOf?: ComparisonOf | undefined;
-  /** Shared by all subscriptions of the process. */
-  suspects: Suspects;
   /** Collects events for a batch handler; without it they are handled one by one. */
   batcher?: Batcher;
 }

@@ -26,15 +26,12 @@ import type { Log } from '../runtime/log.js';
 import type { SnapshotTask } from './backfill-task.js';
 import { enqueueEvents } from './enqueue.js';
 import { compileSelection } from './match.js';
-import type { BackfillStore, JobData, RecordGate, SnapshotSource, StoredTask } from './ports.js';
+import type { DispatchStores, JobData, StoredTask } from './ports.js';
 
-export interface SnapshotOptions {
+export interface SnapshotOptions extends DispatchStores {
   workspace: string;
   subscription: Subscription;
   queue: Queue<JobData>;
-  gate: RecordGate;
-  backfills: BackfillStore;
-  source: SnapshotSource;
   logger: Log;
   clock: Clock;
 }
@@ -206,7 +203,7 @@ export class Snapshot {
 /** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline do not count. */
 export async function isSnapshotRunning(
   { subscription, workspace }: { subscription: string; workspace: string },
-  { backfills, source }: Pick<SnapshotOptions, 'backfills' | 'source'>,
+  { backfills, source }: DispatchStores,
 ): Promise<boolean> {
   const stored = snapshotIn(await backfills.tasks(subscription), workspace);
   if (stored === undefined) return false;

@@ -14,7 +14,7 @@ import { AttemptFailedError } from './failure.js';
 import { keepDisabled } from './circuit-breaker.js';
 import type { JobData } from './ports.js';
 import { addJobs, keptJobs, queueOptions, type HeadJob, type DeadLetterRetention, type QueueKeys } from './queues.js';
-import { HANDLER_FAILED, runDelivery, type RunContext } from './run-delivery.js';
+import { HANDLER_FAILED, runDelivery, type DeliveryParts, type RunContext } from './run-delivery.js';
 
 export interface WorkerTiming {
   /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
@@ -46,20 +46,7 @@ const LOST_CONNECTION_WAIT_MS = 1_000;
 /** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
 const UNLIMITED_STALLS = 1_000_000_000;
 
-export interface SubscriptionWorkerOptions extends Pick<
-  RunContext,
-  | 'subscription'
-  | 'gate'
-  | 'log'
-  | 'logger'
-  | 'clock'
-  | 'tracing'
-  | 'random'
-  | 'once'
-  | 'health'
-  | 'comparisonOf'
-  | 'suspects'
-> {
+export interface SubscriptionWorkerOptions extends DeliveryParts {
   redis: Redis;
   keys: QueueKeys;
   timing: WorkerTiming;

@@ -46,6 +46,15 @@ export function limitsOf(samples: readonly Sample[]): Limits {
   };
 }
 
+/** Of the last answer with a date. A date has whole seconds: half a second is added. */
+export function clockApartMsOf(samples: readonly Sample[]): number | null {
+  const apart = samples.flatMap(({ answer }) => {
+    const date = Date.parse(String(answer?.headers['date']));
+    return answer === null || Number.isNaN(date) ? [] : [date + 500 - (answer.askedAt + answer.ms / 2)];
+  });
+  return apart.at(-1) ?? null;
+}
+
 /** Nearest rank; null for no values. */
 function quantile(values: readonly number[], share: number): number | null {
   const sorted = values.toSorted((a, b) => a - b);

@@ -9,7 +9,7 @@ import { configSchema } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/errors.js';
 import { KINDS } from '../../src/handlers/registry.js';
 import { problemOf } from '../../src/schema-kit/explain.js';
-import { optionsIn, type SchemaOption } from '../../src/schema-kit/secret.js';
+import { optionsIn, type SchemaOption } from '../support/schema-options.js';
 
 const NUMBER = 823_746_512_901;
 const LEAK = /leak-me|823746512901/;

@@ -1,10 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { shareLog } from '../../src/dispatch/shared-log.js';
-import type { LogReader } from '../../src/dispatch/ports.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { RedisLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, appendEvents, changeEvent } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent, wrapLog } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
@@ -21,16 +20,12 @@ function follow() {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
   const reader = new RedisLogReader({ redis: test.redis, keys: test.keys, connect });
   const reads = { count: 0, broken: false };
-  const log: LogReader = {
+  const log = wrapLog(reader, {
     read: (...args) => {
       reads.count += 1;
       return reads.broken ? Promise.reject(new Error('away')) : reader.read(...args);
     },
-    event: (...args) => reader.event(...args),
-    tail: (...args) => reader.tail(...args),
-    waitForMore: (...args) => reader.waitForMore(...args),
-    close: () => reader.close(),
-  };
+  });
   const shared = shareLog({ workspace: WORKSPACE, log, logger: silentLog });
   const stop = new AbortController();
   const running = shared.run(stop.signal);

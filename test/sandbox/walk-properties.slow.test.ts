@@ -6,9 +6,8 @@ import { PROFILES, type Profile } from '../../src/sandbox/faults/profiles.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { get, type Fields, type Target } from '../support/read-api.js';
 
-// Without the parts of a profile that only make it slow. A row that appears late exists before it is shown.
+// Without the parts of a profile that only make it slow.
 const QUICK = {
-  activityLateMs: 0,
   stallMs: 5,
   oversizedBytes: 10_000,
   latencyMs: 0,

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { BackfillStore, RecordGate } from '../../src/dispatch/ports.js';
+import type { BackfillStore, LogReader, RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
@@ -175,6 +175,18 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
     staged: (...args) => backfills.staged(...args),
     imagesReadAt: (...args) => backfills.imagesReadAt(...args),
     forgetImagesRead: (...args) => backfills.forgetImagesRead(...args),
+    ...changes,
+  };
+}
+
+/** A log reader with some of its operations replaced. */
+export function wrapLog(log: LogReader, changes: Partial<LogReader>): LogReader {
+  return {
+    read: (...args) => log.read(...args),
+    event: (...args) => log.event(...args),
+    tail: (...args) => log.tail(...args),
+    waitForMore: (...args) => log.waitForMore(...args),
+    close: () => log.close(),
     ...changes,
   };
 }

@@ -82,12 +82,10 @@ function placeOf(event: ChangeEvent): string {
 }
 
 function changesOf(changes: readonly FieldChange[]): string {
-  const lines = changes
-    .slice(0, MOST_CHANGES)
-    .map(({ field, before, after }) => {
-      const [old, now] = sidesOf(wordsOf(before), wordsOf(after));
-      return `• ${oneLine(field, LONGEST_SIDE)}: ${old} → ${now}`;
-    });
+  const lines = changes.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
+    const [old, now] = sidesOf(wordsOf(before), wordsOf(after));
+    return `• ${oneLine(field, LONGEST_SIDE)}: ${old} → ${now}`;
+  });
   const more = changes.length - lines.length;
   return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
 }

@@ -2,51 +2,8 @@
 import type { UncheckedRecord } from '../../crm/record.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
-import type { ChangeData, ChangeEvent, FieldChange, Notice, SchemaChange } from '../../events/types.js';
-
-export interface EventView {
-  /** Its place in the log: `acme@1700-0`. */
-  position: string;
-  id: string;
-  workspace: string;
-  logId: string;
-  type: string;
-  /** The second word of the type: `person`. */
-  object: string;
-  /** The last word: `updated`. */
-  verb: string;
-  subject: string;
-  /** What the record is called; null where it says nothing. */
-  title: string | null;
-  /** The name of the person or organization that a record without a name of its own belongs to. */
-  about: string | null;
-  person: { id: string; name: string } | null;
-  observedAt: string;
-  time: string;
-  sequence: number;
-  class: ChangeData['class'];
-  detectedBy: ChangeData['detectedBy'];
-  changes: ChangeView[];
-  /** Changes that are not in `changes`. */
-  moreChanges: number;
-  due: string | null;
-  late: boolean;
-  notice: Notice | null;
-  schema: SchemaChange | null;
-}
-
-export interface ChangeView {
-  field: string;
-  before: ValueView;
-  after: ValueView;
-}
-
-export interface ValueView {
-  /** Null: no value. */
-  text: string | null;
-  /** The text is only a part of the value. */
-  cut: boolean;
-}
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import type { EventView, ValueView } from './answers.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
 const MOST_CHANGES = 20;
@@ -96,7 +53,7 @@ export function personInCharge(record: UncheckedRecord): { id: string; name: str
   return typeof id === 'string' && id !== '' ? { id, name: id } : null;
 }
 
-function viewOfChange({ field, before, after }: FieldChange): ChangeView {
+function viewOfChange({ field, before, after }: FieldChange): EventView['changes'][number] {
   const [old, now] = [textOfValue(before), textOfValue(after)];
   // Cut at their ends, two long texts could look equal.
   const isLong = (old?.length ?? 0) > MOST_CHARACTERS || (now?.length ?? 0) > MOST_CHARACTERS;
