@@ -18,8 +18,8 @@ import { messageOf } from '../errors.js';
 import { probeLists } from '../probe/probe.js';
 import { askOnce } from '../probe/raw-answer.js';
 import { systemClock } from '../runtime/clock.js';
-import { readRedisFacts } from '../runtime/redis-facts.js';
-import { checkRedis } from '../runtime/redis-probe.js';
+import { readRedisFacts } from '../redis/facts.js';
+import { checkRedis } from '../redis/probe.js';
 import { openService, type ServiceWorld } from './process.js';
 import { stateDirOf } from './state-dir.js';
 

@@ -12,8 +12,8 @@
 const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?(?:\.(\d+-\d+))?(\.t\d+)?$/;
 
 /** @param origin the snapshot or replay; undefined for the log */
-export function deliveryIdOf(eventId: string, mark: string, origin?: string): string {
-  return [eventId, ...(origin === undefined ? [] : [origin]), mark].join('.');
+export function deliveryIdOf(eventId: string, serial: string, origin?: string): string {
+  return [eventId, ...(origin === undefined ? [] : [origin]), serial].join('.');
 }
 
 /** The replay that sent it; undefined for any other delivery. */
@@ -24,8 +24,8 @@ export function replayOf(id: string): string | undefined {
 
 /** Where its event is in the log; undefined where the id does not say: it is from a snapshot or an earlier release. */
 export function loggedAt(id: string): string | undefined {
-  const [, origin = '', mark] = SUFFIXES.exec(id) ?? [];
-  return origin.startsWith('s') ? undefined : mark;
+  const [, origin = '', serial] = SUFFIXES.exec(id) ?? [];
+  return origin.startsWith('s') ? undefined : serial;
 }
 
 /** As log lines name a delivery: the event, and the delivery where it is another one than that of the event in the log. */

@@ -5,7 +5,7 @@ import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { untraced, type Tracing } from '../runtime/tracing.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import type { ComparisonOf } from './merge-changes.js';

@@ -1,10 +1,10 @@
 /** Runs one reader per subscription and workspace, each in its own loop. The set of subscriptions can change while they run. */
 import type { Subscription } from '../handlers/handler.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
 import type { Queues } from './queues.js';
-import { Reader, type ReaderOptions } from './reader.js';
+import { SubscriptionReader, type ReaderOptions } from './reader.js';
 import { shareLog } from './shared-log.js';
 
 export interface ReadersOptions extends Omit<
@@ -47,7 +47,7 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
     const queue = options.queues.of(subscription.name);
     const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((log) => new Reader({ ...options, ...log, subscription, selects, queue }));
+      .map((log) => new SubscriptionReader({ ...options, ...log, subscription, selects, queue }));
     await Promise.all(readers.map((reader) => reader.begin()));
     const loops = readers.map((reader) =>
       runLoop({

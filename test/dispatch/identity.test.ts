@@ -86,7 +86,7 @@ describe.each(ORDERS)('order %s: an event that is logged twice', (order) => {
     seen.length = 0;
     const entry = { logId, atMs: 1, kind: 'logged' as const, type: 'crm.person.updated', group: group(order) };
     for (const [index, oldId] of [id, `${id}.r0123456789`, `${id}.t1`].entries()) {
-      const given: NewEntry = { ...entry, id: oldId, mark: `0-${index + 1}` };
+      const given: NewEntry = { ...entry, id: oldId, serial: `0-${index + 1}` };
       await gate().enter('s', { workspace: WORKSPACE, source: 'earlier', readAt: null, entries: [given] });
       await addJobs(queues.of('s'), [{ workspace: WORKSPACE, group: entry.group, entry: given }]);
       await eventually(() => expect(seen).toHaveLength(index + 1));

@@ -43,7 +43,7 @@ async function freezeAtCall(what: string): Promise<void> {
 
 const backfills = wrapBackfills(deps.backfills, {
   async step(...args) {
-    const [, { staged }] = args;
+    const [, , { staged }] = args;
     if (staged === undefined) await freezeAtCall('moving');
     if (staged === 'sent') await freezeAtCall('unstaging');
     const moved = await deps.backfills.step(...args);
@@ -146,7 +146,9 @@ if (role === 'dispatch') {
   const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
-  const timing = process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200 } : DEFAULT_TIMING;
+  const mostCrashes = Number(process.env['FAN_OUT_MOST_CRASHES'] ?? DEFAULT_TIMING.mostCrashes);
+  const timing =
+    process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200, mostCrashes } : DEFAULT_TIMING;
   const health: typeof deps.health = {
     read: (...args) => deps.health.read(...args),
     failed: (...args) => deps.health.failed(...args),
