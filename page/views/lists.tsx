@@ -87,7 +87,10 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
         )}
       </td>
       <td data-label={t('lists.strategy')}>
-        {list.enabled && t(`strategy.${list.scheduling}`, { time: duration(list.intervalMs ?? list.idleMs ?? 0) })}
+        {list.enabled &&
+          (list.intervalMs === null
+            ? t('strategy.automatic')
+            : t('strategy.interval', { time: duration(list.intervalMs) }))}
       </td>
       <td data-label={t('lists.trust')}>
         <Trust list={list} />

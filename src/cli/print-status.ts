@@ -154,7 +154,7 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, columns, colour
 /** How often, and when next. */
 function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): string {
   const { cyan, yellow } = colours;
-  const { enabled, dueAt, scheduling, intervalMs, idleMs, failure, sweeping } = list;
+  const { enabled, dueAt, intervalMs, failure, sweeping } = list;
   if (!enabled) return 'off';
   if (dueAt === null) return '—';
   const leftMs = Date.parse(dueAt) - nowMs;
@@ -163,9 +163,8 @@ function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): stri
   if (sweeping?.running === true)
     return cyan(verbose ? `sweeping: page ${sweeping.pages.toLocaleString('en')}` : 'sweeping');
   if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
-  if (!verbose && scheduling !== 'automatic') return next;
-  if (scheduling === 'fixed') return `every ${formatDuration(intervalMs ?? 0)}, ${next}`;
-  return scheduling === 'idle' ? `every ${formatDuration(idleMs ?? 0)} if idle, ${next}` : 'continuously';
+  if (intervalMs === null) return 'continuously';
+  return verbose ? `every ${formatDuration(intervalMs)}, ${next}` : next;
 }
 
 /** The last error, with its time. Of a list that is failing, the problem above says what it is. */

@@ -68,10 +68,10 @@ export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { is
 
 /** When changes are looked for next. */
 export function nextSweepText(
-  lists: readonly Pick<ListStatus, 'list' | 'scheduling' | 'dueAt'>[],
+  lists: readonly Pick<ListStatus, 'list' | 'intervalMs' | 'dueAt'>[],
   nowMs: number,
 ): string {
-  if (lists.some(({ scheduling }) => scheduling === 'automatic'))
+  if (lists.some(({ intervalMs }) => intervalMs === null))
     return 'The lists are swept all the time, within the request budget.';
   const [next] = lists
     .flatMap(({ list, dueAt }) => (dueAt === null ? [] : [{ list, inMs: Date.parse(dueAt) - nowMs }]))

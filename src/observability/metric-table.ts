@@ -72,7 +72,7 @@ export const METRICS = {
     type: 'gauge',
     labels: ['workspace', 'list'],
     by: 'poll',
-    help: 'The usual time from the start of one sweep to the start of the next: the interval, or how long a sweep takes.',
+    help: 'The usual time from the start of one sweep to the start of the next: the interval, or how long a sweep takes if that is longer.',
   },
   listRecords: {
     name: 'changefeed_list_records',

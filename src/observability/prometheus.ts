@@ -131,7 +131,7 @@ function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetG
   if (freshness !== null) {
     set('listAge', labels, freshness.ageMs / 1_000);
     set('listSweepSeconds', labels, freshness.sweepMs / 1_000);
-    set('listPeriod', labels, (one.intervalMs ?? Math.max(freshness.sweepMs, one.idleMs ?? 0)) / 1_000);
+    set('listPeriod', labels, Math.max(freshness.sweepMs, one.intervalMs ?? 0) / 1_000);
   }
   set('listRecords', labels, records);
   set('listLate', labels, late ? 1 : 0);

@@ -8,10 +8,8 @@ import type { ListFailure } from '../sweep/schedule.js';
 export interface ListStatus {
   list: ListName;
   enabled: boolean;
-  /** `automatic`: swept again as soon as a sweep has ended. `idle`: the same, but at least `idleMs` apart. `fixed`: every `intervalMs`. */
-  scheduling: 'automatic' | 'idle' | 'fixed';
+  /** The shortest time from the start of one sweep to the start of the next; null: swept again as soon as a sweep has ended. */
   intervalMs: number | null;
-  idleMs: number | null;
   /**
    * How old the stored state may be: `ageMs` is the time since the last complete sweep read its first page, `sweepMs` how long that
    * sweep took. Null before the first.
@@ -91,8 +89,7 @@ export type Advice =
   | { do: 'slow-list'; list: string; share: number }
   | { do: 'disable-lists' }
   | { do: 'check-other-client'; allowed: number; requests: number; perSeconds: number }
-  | { do: 'remove-interval'; list: string; ms: number }
-  | { do: 'lower-idle'; list: string; ms: number };
+  | { do: 'lower-interval'; list: string; ms: number };
 
 export interface WorkspaceStatus {
   name: string;

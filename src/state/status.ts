@@ -61,17 +61,9 @@ export async function readWorkspaceStatus(
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
 }
 
-export function schedulingOf({
-  intervalMs,
-  idleMs,
-}: Pick<ListStatus, 'intervalMs' | 'idleMs'>): ListStatus['scheduling'] {
-  if (intervalMs !== null) return 'fixed';
-  return idleMs === null ? 'automatic' : 'idle';
-}
-
 async function readListStatus(
   view: View,
-  { list, enabled, intervalMs, idleMs }: WatchedList & { list: ListName },
+  { list, enabled, intervalMs }: WatchedList & { list: ListName },
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
   const [identity, { checkpoint, state }, times, failed, stored, rows, running, trust] = await Promise.all([
@@ -88,7 +80,7 @@ async function readListStatus(
   const dueMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(identity?.since ?? isoTime(nowMs))
-      : nextMs(times, { intervalMs, idleMs, wakeMs: null, nowMs });
+      : nextMs(times, { intervalMs, wakeMs: null, nowMs });
   return {
     list,
     failure: times.failure,
@@ -96,9 +88,7 @@ async function readListStatus(
     dueAt: enabled ? isoTime(dueMs) : null,
     late: enabled && running === 0 && nowMs - dueMs > LATE_MS,
     enabled,
-    scheduling: schedulingOf({ intervalMs, idleMs }),
     intervalMs,
-    idleMs,
     freshness: state.lastSweep === null ? null : freshness(state.lastSweep, nowMs),
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),

@@ -45,7 +45,7 @@ describe('status text', () => {
     const lists = names.map((name, index) =>
       list({
         list: name,
-        ...(index % 2 === 0 && { scheduling: 'automatic' as const, intervalMs: null }),
+        ...(index % 2 === 0 && { intervalMs: null }),
         records: 40_213,
         freshness: { ageMs: 98_000, sweepMs: 92_500 },
         lastSweep: { completedAt: AT, tookMs: 92_500, pages: 805, counts, muted: { touch: 3 } },

@@ -242,9 +242,7 @@ describe('status tables', () => {
   it('status tables: a list without a baseline is distinguished from one without changes', () => {
     const list = {
       enabled: true,
-      scheduling: 'automatic' as const,
       intervalMs: null,
-      idleMs: null,
       freshness: null,
       sweeping: null,
       silence: null,
@@ -281,7 +279,7 @@ describe('status tables', () => {
               ],
             },
           },
-          advice: [{ do: 'remove-interval', list: 'todo', ms: 120_000 }],
+          advice: [{ do: 'lower-interval', list: 'todo', ms: 120_000 }],
           lists: [
             {
               ...list,
@@ -299,7 +297,6 @@ describe('status tables', () => {
               ...list,
               list: 'todo',
               records: 3,
-              scheduling: 'fixed',
               intervalMs: 120_000,
               freshness: { ageMs: 31_000, sweepMs: 900 },
               baselineAt: '2026-01-01T00:00:00.000Z',
@@ -337,7 +334,7 @@ describe('status tables', () => {
         'people  continuously  0        no baseline yet  —',
         'todo    in 1 min      3        31 s ago         no changes in 900 ms',
         'last error 40 s ago, over: CF_UNAVAILABLE (todo)',
-        'for fresher lists: remove lists.todo.interval (2 min): the budget is not used up',
+        'for fresher lists: lower or remove lists.todo.interval (2 min): the budget is not used up',
         '',
         'roles  version  up for  process',
         'poll   1.2.0    1 min   7 on crm-1',

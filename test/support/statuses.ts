@@ -8,9 +8,7 @@ export const EARLIER = '2026-03-01T09:00:00.000Z';
 export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   list: 'people',
   enabled: true,
-  scheduling: 'fixed',
   intervalMs: 3_000,
-  idleMs: null,
   freshness: null,
   failure: null,
   lastError: null,

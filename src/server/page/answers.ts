@@ -67,7 +67,7 @@ export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
 const listStatus = z.looseObject({
   list: z.string(),
   enabled: z.boolean(),
-  scheduling: z.enum(['automatic', 'idle', 'fixed']),
+  intervalMs: z.number().nullable(),
   freshness: z.looseObject({ ageMs: z.number(), sweepMs: z.number() }).nullable(),
   baselineAt: iso.nullable(),
   lastSweep: z.looseObject({ completedAt: iso, tookMs: z.number(), pages: count }).nullable(),
