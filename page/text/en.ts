@@ -160,7 +160,6 @@ export const en = {
   'shortcut.unused': 'none used yet',
   'shortcut.rate': '{useful} of {used} found changes',
   'shortcut.wrong': '{wrong} missed some',
-  'shortcut.paused': 'paused',
   'budget.title': 'Request budget',
   'budget.now': '{requests} requests in the last minute, {share} of the budget of {limit} per {seconds} s.',
   'budget.paused': 'The API asked to wait: {time}.',

@@ -161,7 +161,6 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'shortcut.unused': '아직 사용 안 함',
   'shortcut.rate': '{used}번 중 {useful}번 변경 발견',
   'shortcut.wrong': '{wrong}번 놓침',
-  'shortcut.paused': '일시 중지',
   'budget.title': '요청 한도',
   'budget.now': '지난 1분간 {requests}회 요청, {seconds}초당 {limit}회 한도의 {share}를 사용했습니다.',
   'budget.paused': 'API의 요청으로 {time} 동안 대기합니다.',

@@ -148,7 +148,6 @@ function Trust({ list: { shortcuts } }: { list: ListStatus }) {
           {t(`shortcut.${name as 'first' | 'last' | 'aimed'}`)}:{' '}
           {t('shortcut.rate', { useful: number(one.useful), used: number(one.used) })}
           {one.wrong > 0 && `, ${t('shortcut.wrong', { wrong: number(one.wrong) })}`}
-          {one.pausedUntil !== null && <span class="mark warn">{t('shortcut.paused')}</span>}
         </li>
       ))}
     </ul>

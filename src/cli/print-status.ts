@@ -139,14 +139,12 @@ const SHORTCUTS = {
 } as const;
 
 /** One line per list whose shortcuts are used. */
-function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, columns, colours: { yellow } }: Page): string[] {
-  const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong, pausedUntil }]) => {
-    if (used === 0 && wrong === 0) return [];
-    const paused =
-      pausedUntil === null ? '' : yellow(`, paused for ${formatDuration(Date.parse(pausedUntil) - nowMs)}`);
+function shortcutsText({ list, shortcuts }: ListStatus, { columns }: Page): string[] {
+  const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong }]) => {
+    if (used === 0) return [];
     const [one, several] = SHORTCUTS[name as keyof typeof SHORTCUTS];
     const reads = count(used, one, several);
-    return [`${reads}, ${useful} useful, ${wrong} wrong${paused}`];
+    return [`${reads}, ${useful} useful, ${wrong} wrong`];
   });
   return parts.length === 0 ? [] : [fitted(`  shortcuts of ${list}: ${parts.join('; ')}`, columns)];
 }

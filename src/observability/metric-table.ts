@@ -109,13 +109,6 @@ export const METRICS = {
     by: 'poll',
     help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong. How far a shortcut is trusted follows from them.',
   },
-  shortcutPaused: {
-    name: 'changefeed_shortcut_paused',
-    type: 'gauge',
-    labels: ['workspace', 'list', 'shortcut'],
-    by: 'poll',
-    help: '1 while a shortcut is not trusted and not used.',
-  },
   budgetLimit: {
     name: 'changefeed_budget_limit_requests_per_second',
     type: 'gauge',

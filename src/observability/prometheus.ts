@@ -138,10 +138,9 @@ function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetG
   set('listFailing', labels, failure === null ? 0 : secondsSince(failure.since, nowMs));
   set('listHeld', { ...labels, what: 'removals' }, heldRemovals?.count ?? 0);
   set('listHeld', { ...labels, what: 'creations' }, heldCreations?.count ?? 0);
-  for (const [shortcut, { pausedUntil, used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
+  for (const [shortcut, { used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
     for (const [result, pages] of Object.entries({ used, useful, wrong }))
       set('shortcutPages', { ...labels, shortcut, result }, pages);
-    set('shortcutPaused', { ...labels, shortcut }, pausedUntil === null ? 0 : 1);
   }
 }
 

@@ -55,7 +55,7 @@ export interface ListStatus {
     known: { seen: number; of: number };
     replaced: boolean;
   } | null;
-  /** How far each shortcut is trusted (docs/planner.md); null while none has been used. */
+  /** What the pages that were read out of turn have shown (docs/planner.md); null while none has been read. */
   shortcuts: Readonly<Record<'last' | 'first' | 'aimed', ShortcutStatus>> | null;
   /** The sweep under way or interrupted; null when there is none. */
   sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
@@ -68,10 +68,8 @@ export interface ShortcutStatus {
   used: number;
   /** Of these: pages that showed a change before a walk did. */
   useful: number;
-  /** Pages that did not show what was expected, and what a walk found although the shortcut should have. */
+  /** Pages that did not show what was expected. */
   wrong: number;
-  /** ISO 8601: mostly wrong, and not used until then; null when it is in use. */
-  pausedUntil: string | null;
 }
 
 /** Something that needs attention. */

@@ -9,11 +9,10 @@ import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../runtime/redis-conditions.js';
 import { classifyRedisError } from '../runtime/redis-errors.js';
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';
-import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
 import type { Keys } from './keys.js';
-import { readTrust } from './commit-shortcut.js';
+import { readLearned } from './commit-shortcut.js';
 import { readLastFailure, readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';
@@ -66,7 +65,7 @@ async function readListStatus(
   { list, enabled, intervalMs }: WatchedList & { list: ListName },
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, failed, stored, rows, running, trust] = await Promise.all([
+  const [identity, { checkpoint, state }, times, failed, stored, rows, running, learned] = await Promise.all([
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
@@ -74,7 +73,7 @@ async function readListStatus(
     countRecords(view, list),
     readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
-    readTrust(view, list),
+    readLearned(view, list),
   ]);
   // A list that was never swept is due from the beginning of the state.
   const dueMs =
@@ -96,7 +95,7 @@ async function readListStatus(
     unreadable: state.lastSweep?.unreadable ?? [],
     heldRemovals: withSince(state.lastSweep?.heldRemovals),
     heldCreations: withSince(state.lastSweep?.heldCreations),
-    shortcuts: trust === null ? null : shortcutsStatus(trust, nowMs),
+    shortcuts: learned?.uses ?? null,
     sweeping:
       checkpoint === null
         ? null
@@ -109,14 +108,6 @@ async function readListStatus(
     // The stored records include deleted ones; the rows of the schema do not.
     records: rows ?? stored,
   };
-}
-
-function shortcutsStatus({ last, first, aimed }: TrustOfList, nowMs: number): NonNullable<ListStatus['shortcuts']> {
-  const one = ({ used, useful, wrong, pausedUntil }: Trust): ShortcutStatus => ({
-    ...{ used, useful, wrong },
-    pausedUntil: pausedUntil > nowMs ? isoTime(pausedUntil) : null,
-  });
-  return { last: one(last), first: one(first), aimed: one(aimed) };
 }
 
 function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): NonNullable<ListStatus['freshness']> {

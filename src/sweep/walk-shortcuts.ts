@@ -86,6 +86,9 @@ const NONE: WalkShortcuts = {
   close: () => undefined,
 };
 
+/** Pages of shortcuts under way. With more, records that are named later would wait behind those that were named before. */
+const AT_ONCE = 2;
+
 /** Made once: an abort without a reason makes an exception with a stack. */
 const WOKEN = new Error('The wait is over.');
 
@@ -137,7 +140,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
         this.#underWay.delete(one);
         checkpoint = await this.#commit(one, one.answer, { ...position, checkpoint });
       }
-      for (const kind of ['tail', 'aimed'] as const) await this.#askFor(kind, reading);
+      while (this.#underWay.size < AT_ONCE && (await this.#askForNext(reading)));
       if (walk.isRead) return checkpoint;
       await this.#untilNext(read);
     }
@@ -172,7 +175,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   close(): void {
     for (const { asked, drop } of this.#underWay) {
       drop.abort(new Error('The walk has ended.'));
-      this.#shortcuts.reader.abandon(asked.shortcut, this.#deps.clock.now());
+      this.#shortcuts.reader.abandon(asked.shortcut);
     }
     this.#underWay.clear();
   }
@@ -201,8 +204,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     const { reader } = this.#shortcuts;
     this.#underWay.delete(one);
     if (answer === null) await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
-    else if (one.reading !== reading || shortcut.cursor !== reading.cursor)
-      reader.abandon(shortcut, this.#deps.clock.now());
+    else if (one.reading !== reading || shortcut.cursor !== reading.cursor) reader.abandon(shortcut);
     else {
       ahead.supply(reading.page, { fetched: answer, askedAfter });
       await reader.done(shortcut, { outcome: 'passed on' }, askedAtMs);
@@ -223,14 +225,14 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     return { ...position.checkpoint, counts: withShortcut(position.checkpoint.counts, taken.counts) };
   }
 
-  /** One of a kind at a time: more would wait for the budget longer, and records that are named later would wait behind them. */
-  async #askFor(kind: ShortcutPage['kind'], reading: Reading): Promise<void> {
-    if ([...this.#underWay].some(({ asked }) => asked.shortcut.kind === kind)) return;
-    const shortcut = await this.#shortcuts.reader.next(kind, this.#deps.clock.now());
-    if (shortcut === null) return;
+  /** False when no page is worth a request now. */
+  async #askForNext(reading: Reading): Promise<boolean> {
+    const shortcut = await this.#shortcuts.reader.next(this.#deps.clock.now());
+    if (shortcut === null) return false;
     // The walk is at this page: its cursor is the newer one, and it takes the answer.
     if (shortcut.page === reading.page) shortcut.cursor = reading.cursor;
     this.#ask(shortcut, reading);
+    return true;
   }
 
   #ask(shortcut: ShortcutPage, reading: Reading): void {

@@ -5,7 +5,7 @@ import { noColours, widthOf } from '../../src/cli/text.js';
 import type { Status } from '../../src/observability/status.js';
 import { AT, EARLIER, HEALTHY_REDIS, list, process, subscription } from '../support/statuses.js';
 
-const READ = { used: 348, useful: 158, wrong: 34, pausedUntil: null };
+const READ = { used: 348, useful: 158, wrong: 34 };
 
 describe('status text', () => {
   it('status text: subscriptions that deliver nothing are marked; the problems above say why', () => {

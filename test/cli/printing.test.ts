@@ -288,9 +288,9 @@ describe('status tables', () => {
               baselineAt: null,
               lastSweep: null,
               shortcuts: {
-                last: { used: 40, useful: 3, wrong: 0, pausedUntil: null },
-                first: { used: 12, useful: 0, wrong: 8, pausedUntil: '2026-01-01T00:02:00.000Z' },
-                aimed: { used: 0, useful: 0, wrong: 0, pausedUntil: null },
+                last: { used: 40, useful: 3, wrong: 0 },
+                first: { used: 12, useful: 0, wrong: 8 },
+                aimed: { used: 0, useful: 0, wrong: 0 },
               },
             },
             {
@@ -347,7 +347,7 @@ describe('status tables', () => {
       'people  continuously           0        no baseline yet  —',
       'todo    every 2 min, in 1 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
       '  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API answered 503.',
-      '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
+      '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong',
       'budget used in the last minute: 240 requests (50 %): walk 180, tail 60; people 75 %, todo 25 %',
     ]);
     const narrow = statusText(status, { colours: noColours, columns: 60, verbose: true }).split('\n');

@@ -79,8 +79,8 @@ const acceptanceIgnored: Sabotage = {
 const keptCursorsBelieved: Sabotage = {
   shortcuts: (shortcuts) => ({
     begin: (...args) => shortcuts.begin(...args),
-    async next(kind, nowMs) {
-      const page = await shortcuts.next(kind, nowMs);
+    async next(nowMs) {
+      const page = await shortcuts.next(nowMs);
       if (page !== null) delete page.doubtful;
       return page;
     },

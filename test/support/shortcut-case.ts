@@ -15,7 +15,6 @@ export interface ReadPage extends Partial<Omit<ShortcutOptions, 'list' | 'rules'
   page: number;
   /** @defaultValue the position of the page in pages of two records */
   cursor?: string | null;
-  follows?: true;
   /** ms before now @defaultValue 0 */
   askedMsAgo?: number;
   source?: string;
@@ -47,15 +46,8 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
   return {
     ...swept,
     shortcuts,
-    async read({
-      page,
-      cursor = page === 1 ? null : String((page - 1) * 2),
-      follows,
-      askedMsAgo = 0,
-      source,
-      ...more
-    }) {
-      const shortcut = { kind: 'tail', page, cursor, ids: [], weight: 1, ...(follows && { follows }) } as const;
+    async read({ page, cursor = page === 1 ? null : String((page - 1) * 2), askedMsAgo = 0, source, ...more }) {
+      const shortcut = { kind: 'tail', page, cursor, ids: [], value: () => 1 } as const;
       const askedAtMs = clock.now() - askedMsAgo;
       const answer = await api.fetchPage(list, { cursor, page });
       const { token, ...options } = more;

@@ -10,7 +10,7 @@ import { sweepList } from '../../src/sweep/run-sweep.js';
 import { withAiming } from '../../src/sweep/shortcuts/aim-commits.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../../src/sweep/shortcuts/store.js';
-import { takeDueShortcuts } from '../../src/sweep/shortcuts/take-shortcut.js';
+import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 
@@ -49,7 +49,17 @@ export async function shortcutLoop(
   };
   const aiming = { workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog };
   const store = withAiming(stored, aiming);
-  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue, requestsPerSecond: 4 };
+  const deps = {
+    workspace: 'acme',
+    api,
+    store,
+    clock,
+    log: silentLog,
+    list,
+    queue,
+    requestsPerSecond: 4,
+    intervalMs: null,
+  };
   const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
   let shortcuts = createShortcuts(deps);
 
@@ -92,7 +102,7 @@ export async function shortcutLoop(
       await leased(async (token) => {
         for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
           const { state, checkpoint } = await store.load(list);
-          await takeDueShortcuts(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
+          await takeDueShortcut(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
         }
       });
     },

@@ -25,7 +25,7 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
   let answer: () => void = () => undefined;
   const reader: Shortcuts = {
     begin: () => Promise.resolve(),
-    next: (kind) => Promise.resolve(kind === shortcut.kind ? (wanted.pop() ?? null) : null),
+    next: () => Promise.resolve(wanted.pop() ?? null),
     done(_, { outcome }) {
       results.push(outcome);
       return Promise.resolve();
@@ -55,8 +55,9 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
   };
 }
 
+const worthOne = (): number => 1;
 const aimedAt = (page: number): ShortcutPage => ({
-  ...{ kind: 'aimed', page, cursor: String((page - 1) * 2), ids: [`p${(page - 1) * 2}`], weight: 1 },
+  ...{ kind: 'aimed', page, cursor: String((page - 1) * 2), ids: [`p${(page - 1) * 2}`], value: worthOne },
 });
 
 describe('shortcuts of a walk', () => {

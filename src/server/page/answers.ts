@@ -77,9 +77,9 @@ const listStatus = z.looseObject({
   heldRemovals: z.looseObject({ count, of: count }).nullable(),
   heldCreations: z.looseObject({ count, of: count }).nullable(),
   shortcuts: z
-    .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count, pausedUntil: iso.nullable() }))
+    .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count }))
     .nullable()
-    .describe('how far each shortcut is trusted'),
+    .describe('what the pages that were read out of turn have shown'),
   sweeping: z.looseObject({ startedAt: iso, pages: count, records: count, running: z.boolean() }).nullable(),
   records: count,
 });

@@ -20,21 +20,12 @@ import type { ShortcutAnswer, ShortcutDeps, ShortcutOptions } from './shortcut-p
 /**
  * - `no baseline`, `source`, `held`, `finishing`: the state of the list does not allow shortcuts now.
  * - `malformed`: a record without an id.
- * - `no overlap`: no record of the page is known.
  * - `lagging`: a record is older than its stored record, or shows earlier contents.
  * - `overtaken`: a record was committed after this page was requested.
  * - `too many new`: the guard on new records decides about a whole list.
  */
 export type DropReason =
-  | 'no baseline'
-  | 'source'
-  | 'held'
-  | 'finishing'
-  | 'malformed'
-  | 'no overlap'
-  | 'lagging'
-  | 'overtaken'
-  | 'too many new';
+  'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'lagging' | 'overtaken' | 'too many new';
 
 export type ShortcutResult = { outcome: 'dropped'; why: DropReason } | ShownPage;
 
@@ -44,8 +35,6 @@ export interface ShownPage {
   /** Keys of its records. */
   keys: readonly string[];
   nextCursor: string | null;
-  /** A record of the page was known before. */
-  overlaps: boolean;
   /** A record was changed so recently that no kept cursor can lead to an old answer with it. */
   isLive: boolean;
   created: readonly string[];
@@ -85,11 +74,10 @@ export async function commitShortcut(
   const seen = readRecords(answer, options.rules);
   if (seen === null) return dropped('malformed');
   const page = await comparePage(deps.store, options.list, { seen, page: shortcut.page });
-  const { overlaps, differing } = page;
-  if (!overlaps && seen.length > 0 && shortcut.follows !== true) return dropped('no overlap');
+  const { differing } = page;
   const keys = seen.map(({ key }) => key);
   const isLive = showsRecentChange(seen, options.rules, asked.askedAtMs);
-  const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor, overlaps, isLive } as const;
+  const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor, isLive } as const;
   if (differing.length === 0) return { ...shown, ...NOTHING };
   const doubt = whyDoubtful(differing, options.rules, asked);
   if (doubt !== null) return dropped(doubt);
@@ -159,10 +147,7 @@ function sum(deltas: readonly SchemaDelta[]): SchemaDelta {
   return total;
 }
 
-function summarised({
-  accepted,
-  left,
-}: Decided): Omit<ShownPage, 'outcome' | 'keys' | 'nextCursor' | 'overlaps' | 'isLive'> {
+function summarised({ accepted, left }: Decided): Omit<ShownPage, 'outcome' | 'keys' | 'nextCursor' | 'isLive'> {
   const count = (kind: CountedKind): number => accepted.filter((one) => one.kind === kind).length;
   return {
     created: accepted.filter(({ isNew }) => isNew).map(({ key }) => key),

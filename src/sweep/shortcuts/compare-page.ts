@@ -33,7 +33,6 @@ export interface Differing extends SeenRecord {
 }
 
 export interface ComparedPage {
-  overlaps: boolean;
   differing: readonly Differing[];
   /** The members of the page in the last complete sweep. */
   members: ReadonlySet<string>;
@@ -48,12 +47,11 @@ export async function comparePage(
     list,
     seen.map(({ key }) => key),
   );
-  const overlaps = digests.some((digest) => isPresent(digest));
   const found = seen.flatMap((one, index) => {
     const stored = digests[index] ?? null;
     return stored === one.digest ? [] : [{ ...one, isNew: !isPresent(stored) }];
   });
-  if (found.length === 0) return { overlaps, differing: [], members: new Set() };
+  if (found.length === 0) return { differing: [], members: new Set() };
   const [states, members] = await Promise.all([
     store.records(
       list,
@@ -62,7 +60,7 @@ export async function comparePage(
     store.members(list, page),
   ]);
   const differing = found.map((one, index) => ({ ...one, stored: states[index] ?? null }));
-  return { overlaps, differing, members: new Set(members) };
+  return { differing, members: new Set(members) };
 }
 
 /** One older record makes the whole page doubtful: it comes from a lagging replica, or the cursor belongs to an old snapshot. */

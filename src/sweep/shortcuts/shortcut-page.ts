@@ -10,17 +10,15 @@ export interface ShortcutPage {
   /** The number that the page had in the last complete sweep, or would have behind its last page. */
   page: number;
   cursor: string | null;
-  /** The records to be found on the page. Empty for `tail`. */
+  /** The named records to be found on the page. */
   ids: readonly string[];
-  /** What it is worth among others of its kind, above 0 and at most 1: they share a part of the request budget. */
-  weight: number;
+  /** The changes that it is expected to show (plan.ts). The most valuable page of all lists is requested first. */
+  value: (nowMs: number) => number;
   /**
    * Its cursor was kept for so long that the server may answer with the page as it was. Only what is certainly newer is committed,
    * unless the page shows that it is not old.
    */
   doubtful?: true;
-  /** The page follows one that overlapped with the known records, so it may show new records only. */
-  follows?: true;
 }
 
 export interface ShortcutDeps extends Omit<SweepDeps, 'api' | 'store'> {

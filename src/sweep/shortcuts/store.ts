@@ -2,7 +2,7 @@
 import type { ListName } from '../../crm/lists/lists.js';
 import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
 import type { CommitResult, FencingToken, RecordWrite } from '../store.js';
-import type { TrustOfList } from './trust.js';
+import type { Learned } from './plan.js';
 
 export interface ShortcutCommit {
   token: FencingToken;
@@ -31,8 +31,8 @@ export interface ShortcutStore {
    */
   beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
   /** Null where none is stored. */
-  trust(list: ListName): Promise<TrustOfList | null>;
-  saveTrust(list: ListName, trust: TrustOfList): Promise<void>;
+  learned(list: ListName): Promise<Learned | null>;
+  saveLearned(list: ListName, learned: Learned): Promise<void>;
 }
 
 /** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
