@@ -204,7 +204,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     else if (one.reading !== reading || shortcut.cursor !== reading.cursor)
       reader.abandon(shortcut, this.#deps.clock.now());
     else {
-      ahead.supply(reading.page, { fetched: answer, askedAfter });
+      ahead.supply(reading.page, { fetched: answer, askedAfter, askedAtMs });
       await reader.done(shortcut, { outcome: 'passed on' }, askedAtMs);
     }
   }
