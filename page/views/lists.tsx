@@ -104,12 +104,10 @@ function Marks({ list }: { list: ListStatus }) {
   const marks: [string, string][] = [
     ...(list.failure !== null ? [['bad', t('lists.failing')] as [string, string]] : []),
     ...(list.late ? [['bad', t('lists.late')] as [string, string]] : []),
-    ...(list.heldRemovals !== null
-      ? [['warn', t('lists.held', { count: number(list.heldRemovals.count) })] as [string, string]]
-      : []),
-    ...(list.heldCreations !== null
-      ? [['warn', t('lists.heldNew', { count: number(list.heldCreations.count) })] as [string, string]]
-      : []),
+    ...list.held.map(({ what, count }): [string, string] => [
+      'warn',
+      t(what === 'removals' ? 'lists.held' : 'lists.heldNew', { count: number(count) }),
+    ]),
     ...(list.silence !== null ? [['warn', t('lists.silent')] as [string, string]] : []),
   ];
   return (

@@ -1,5 +1,6 @@
 /** The status as a page for a terminal. */
 import { adviceText, shares } from '../observability/budget-use.js';
+import { heldText } from '../observability/held.js';
 import { isError } from '../observability/problems.js';
 import type {
   ListStatus,
@@ -12,11 +13,8 @@ import type {
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, count, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
-type HeldCreations = Omit<NonNullable<ListStatus['heldCreations']>, 'since'>;
-
 interface Warned {
-  heldRemovals: { count: number; of: number } | null;
-  heldCreations: HeldCreations | null;
+  held: ListStatus['held'];
   silence: ListStatus['silence'];
   unreadable: ListStatus['unreadable'];
 }
@@ -215,12 +213,9 @@ function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'cou
 }
 
 /** What a person should decide or check about a list. */
-export function warningTexts({ heldRemovals, heldCreations, silence, unreadable }: Warned, nowMs: number): string[] {
+export function warningTexts({ held, silence, unreadable }: Warned, nowMs: number): string[] {
   return [
-    ...(heldRemovals === null
-      ? []
-      : [`${heldRemovals.count} of ${heldRemovals.of} records vanished at once and are held until accept-removals`]),
-    ...(heldCreations === null ? [] : [heldCreationsText(heldCreations)]),
+    ...held.map((one) => `${heldText(one)} (changefeed held)`),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),
     ...(unreadable.length === 0 ? [] : [unreadableText(unreadable)]),
   ];
@@ -231,11 +226,6 @@ function unreadableText(unreadable: ListStatus['unreadable']): string {
     .slice(0, 3)
     .map(({ id, page, reason }) => `${id === null ? 'one' : JSON.stringify(id)} on page ${page} (${reason})`);
   return `records that cannot be read are left as they were: ${named.join(', ')}; correct them in the CRM`;
-}
-
-function heldCreationsText({ count: fresh, of, known, replaced }: HeldCreations): string {
-  if (!replaced) return `${fresh} of ${of} records are new at once and are held until accept-creations`;
-  return `${fresh} new records are held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)`;
 }
 
 function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number): string {

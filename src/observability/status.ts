@@ -3,6 +3,7 @@ import type { Spent } from '../api/spending.js';
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Notice, ProblemKind } from '../events/types.js';
+import type { Held } from '../sweep/store.js';
 import type { ListFailure } from '../sweep/schedule.js';
 
 export interface ListStatus {
@@ -42,19 +43,8 @@ export interface ListStatus {
   silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
   /** Records that the last complete sweep could not read and left as they were; the first few. */
   unreadable: readonly { id: string | null; page: number; reason: string }[];
-  /** Removals that a person must accept; null when there are none. */
-  heldRemovals: { count: number; of: number; since: string } | null;
-  /**
-   * New records that a person must accept, out of `of` records seen; null when there are none. `known`: how many of the records known
-   * before were seen again. `replaced`: hardly any were.
-   */
-  heldCreations: {
-    count: number;
-    of: number;
-    since: string;
-    known: { seen: number; of: number };
-    replaced: boolean;
-  } | null;
+  /** What the last complete sweep held back until a person accepts it. */
+  held: readonly Held[];
   /** What the pages that were read out of turn have shown (docs/planner.md); null while none has been read. */
   shortcuts: Readonly<Record<'last' | 'first' | 'aimed', ShortcutStatus>> | null;
   /** The sweep under way or interrupted; null when there is none. */

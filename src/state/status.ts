@@ -93,8 +93,7 @@ async function readListStatus(
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
     silence: state.lastSweep?.staleness ?? null,
     unreadable: state.lastSweep?.unreadable ?? [],
-    heldRemovals: withSince(state.lastSweep?.heldRemovals),
-    heldCreations: withSince(state.lastSweep?.heldCreations),
+    held: state.lastSweep?.held ?? [],
     shortcuts: learned?.uses ?? null,
     sweeping:
       checkpoint === null
@@ -118,12 +117,6 @@ function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): Non
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {
   const { startedAt, completedAt, pages, counts, muted = {} } = summary;
   return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts }, muted };
-}
-
-function withSince<Held extends { at: string }>(held: Held | undefined): (Omit<Held, 'at'> & { since: string }) | null {
-  if (held === undefined) return null;
-  const { at: since, ...facts } = held;
-  return { ...facts, since };
 }
 
 /** Whether this Redis is safe for state and accepts writes. */

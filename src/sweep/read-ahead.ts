@@ -41,6 +41,8 @@ export interface ReadPage {
   known: StoredPage | null;
   /** The commits that had been made when it was requested: it may be older than all later ones. */
   askedAfter: number;
+  /** When it was requested, ms since the epoch. */
+  askedAtMs: number;
 }
 
 export interface ReadAhead {
@@ -62,7 +64,7 @@ export interface ReadAhead {
 /** Stored pages are read from Redis by this many. */
 const CHUNK = 64;
 
-type Answer = Pick<ReadPage, 'fetched' | 'askedAfter'>;
+type Answer = Omit<ReadPage, 'known'>;
 
 interface Request {
   cursor: string | null;
@@ -141,7 +143,7 @@ function makeRequest(
   const askedAtMs = clock.now();
   let resolve: Request['supply'] = () => undefined;
   const supplied = new Promise<Answer>((resolved) => (resolve = resolved));
-  const answer = Promise.race([asked.then((fetched) => ({ fetched, askedAfter })), supplied]);
+  const answer = Promise.race([asked.then((fetched) => ({ fetched, askedAfter, askedAtMs })), supplied]);
   void report(answer, same, { named, askedAtMs });
   const supply: Request['supply'] = (given) => {
     resolve(given);

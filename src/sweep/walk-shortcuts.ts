@@ -206,7 +206,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     if (answer === null) await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
     else if (one.reading !== reading || shortcut.cursor !== reading.cursor) reader.abandon(shortcut);
     else {
-      ahead.supply(reading.page, { fetched: answer, askedAfter });
+      ahead.supply(reading.page, { fetched: answer, askedAfter, askedAtMs });
       await reader.done(shortcut, { outcome: 'passed on' }, askedAtMs);
     }
   }

@@ -74,8 +74,9 @@ const listStatus = z.looseObject({
   failure: z.looseObject({ code: z.string(), message: z.string(), since: iso, at: iso }).nullable(),
   dueAt: iso.nullable(),
   late: z.boolean(),
-  heldRemovals: z.looseObject({ count, of: count }).nullable(),
-  heldCreations: z.looseObject({ count, of: count }).nullable(),
+  held: z
+    .array(z.looseObject({ what: z.enum(['removals', 'creations']), count, of: count, since: iso }))
+    .describe('what waits until a person accepts it'),
   shortcuts: z
     .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count }))
     .nullable()

@@ -4,7 +4,9 @@
  * new records, and a record is left to the walk when its decision needs the whole list (decide-records.ts). What is committed is what the
  * walk would commit: the same classification, the same event ids, under the same lease.
  */
-import { decideCreations } from '../../detect/creation.js';
+import { isSuspicious } from '../../detect/creation.js';
+import { heldOf } from '../../detect/held.js';
+import { NO_VERDICT } from '../../detect/survey.js';
 import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { CountedKind } from '../counts.js';
@@ -14,7 +16,7 @@ import { inParts } from '../page-parts.js';
 import { isSameSource } from '../start-sweep.js';
 import type { Checkpoint, FencingToken, ListState, SweepSummary } from '../store.js';
 import { comparePage, readRecords, showsRecentChange, whyDoubtful, type Differing } from './compare-page.js';
-import { decide, type Accepted, type Decided } from './decide-records.js';
+import { decideRecords, type Accepted, type Decided } from './decide-records.js';
 import type { ShortcutAnswer, ShortcutDeps, ShortcutOptions } from './shortcut-page.js';
 
 /**
@@ -57,9 +59,9 @@ export function whyNoShortcut(
   if (!isSameSource(lastSweep.source, source) || !isSameSource(checkpoint?.source, source)) return 'source';
   if (checkpoint?.takesOver === true) return 'source';
   if (checkpoint?.finishing === true) return 'finishing';
-  const { creations, counts } = checkpoint ?? {};
-  const isWithholding = creations?.withholds === true || creations?.held !== undefined || (counts?.withheld ?? 0) > 0;
-  return isWithholding || lastSweep.heldCreations !== undefined ? 'held' : null;
+  const { survey, verdict } = checkpoint ?? {};
+  if (survey === 'creations' || (verdict?.heldSince ?? null) !== null) return 'held';
+  return heldOf(lastSweep.held, 'creations') === undefined ? null : 'held';
 }
 
 /** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
@@ -84,7 +86,13 @@ export async function commitShortcut(
   const createdBefore = await deps.store.createdByShortcuts(options.list);
   if (isTooManyNew(options, asked, { differing, createdBefore: createdBefore.length })) return dropped('too many new');
   const isDoubtful = shortcut.doubtful === true && !isLive;
-  const decided = await decide(deps, options, { asked, seen, page, isDoubtful, createdBefore: new Set(createdBefore) });
+  const decided = await decideRecords(deps, options, {
+    asked,
+    seen,
+    page,
+    isDoubtful,
+    createdBefore: new Set(createdBefore),
+  });
   if (decided === null) return dropped('lagging');
   await commitAll(deps, options, { token: asked.token, page: shortcut.page, accepted: decided.accepted });
   return { ...shown, ...summarised(decided) };
@@ -115,11 +123,9 @@ function isTooManyNew(
   const freshOnPage = differing.filter(({ isNew }) => isNew).length;
   if (freshOnPage === 0) return false;
   const guard = guardOf(options, lastSweep);
-  const { fresh: freshInWalk = 0, allowed = 0 } = checkpoint?.creations ?? {};
-  const fresh = freshInWalk + createdBefore + freshOnPage;
-  const seen = guard.before + fresh;
-  const so = { tally: { fresh, allowed }, seen, withheld: 0, freshOnPage, ended: false };
-  return decideCreations(so, guard) !== 'report';
+  const { allowed } = checkpoint?.verdict ?? NO_VERDICT;
+  const fresh = guard.reported + (checkpoint?.fresh ?? 0) + createdBefore + freshOnPage;
+  return isSuspicious({ seen: guard.before + fresh, fresh, allowed }, guard);
 }
 
 /** In parts, so that a script does not block Redis for long (page-parts.ts). Each part is complete by itself. */

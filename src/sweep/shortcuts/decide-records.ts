@@ -3,21 +3,15 @@
  * because their decision needs the whole list.
  */
 import { isKnownByContent } from '../../detect/identity.js';
-import { fieldsThatStay, noDrift, type DriftTally } from '../../detect/schema-drift/drift.js';
-import { TrackedFields, type SchemaDelta } from '../../detect/schema-drift/schema.js';
+import { addToDelta, TrackedFields, type SchemaDelta } from '../../detect/schema-drift/schema.js';
 import { valueTypesOf } from '../../detect/stored-record.js';
-import {
-  classifyRecord,
-  unusualMoves,
-  type ClassifiedRecord,
-  type ClassifyRecordOptions,
-  type SeenRecord,
-} from '../classify-record.js';
+import { decide, parseStored, talliedValueTypes, type DecideRules, type SeenRecord } from '../classify-record.js';
 import type { CountedKind } from '../counts.js';
 import { observationOf } from '../options.js';
+import { movesOnPage } from '../page-moves.js';
 import type { SweepMemory } from '../start-sweep.js';
 import type { RecordWrite } from '../store.js';
-import { isCertainlyNewer, type ComparedPage, type Differing } from './compare-page.js';
+import { isCertainlyNewer, type ComparedPage } from './compare-page.js';
 import type { ShortcutAnswer, ShortcutDeps, ShortcutOptions } from './shortcut-page.js';
 
 export interface Accepted extends SeenRecord {
@@ -33,7 +27,7 @@ export interface Decided {
 }
 
 /** Null: a record shows earlier contents, so the page is as doubtful as with an older record. */
-export async function decide(
+export async function decideRecords(
   deps: ShortcutDeps,
   options: ShortcutOptions,
   {
@@ -50,26 +44,29 @@ export async function decide(
     createdBefore: ReadonlySet<string>;
   },
 ): Promise<Decided | null> {
-  const context = await classifyContext(deps, options, asked);
+  const { rules } = options;
+  const context = decideRules(deps, options, asked);
+  const memory = asked.memory ?? (await readMemory(deps, options.list));
   const elsewhere = await walkedElsewhere(deps, options, { asked, page });
   const accepted: Accepted[] = [];
-  const classify = (one: Differing, drift: DriftTally): ClassifiedRecord & { schema: SchemaDelta } => {
-    const schema: SchemaDelta = new Map();
-    return { ...classifyRecord(one, one.stored, { ...context, drift, schemaDelta: schema }), schema };
-  };
-  const drift = fieldsThatStay(context.drift, {
-    moved: page.differing.map((one) => unusualMoves(one, one.stored, context)),
-    shown: seen.map(({ record }) => valueTypesOf(record, options.rules)),
-  });
-  for (const one of page.differing) {
-    const { kind, write, drift: after, schema } = classify(one, drift);
+  const states = page.differing.map(({ stored }) => stored);
+  const { drifted } = context;
+  const { edited = [] } = asked.checkpoint?.verdict ?? {};
+  const known = { rules, ...memory, drifted, edited };
+  const { moved, moving } = movesOnPage(seen, { differing: page.differing, states }, known);
+  for (const [index, one] of page.differing.entries()) {
+    const { kind, write } = decide(one, one.stored, asked.askedAtMs, context);
     if (kind === 'stale') return null;
-    // A move that may be drift is the walk's to count.
-    const isOrdinary = COMMITTED.has(kind) && after.fields === drift.fields;
+    // What may be a change of the schema is the walk's to decide. While it surveys the list, so is every change.
+    const isOpen = asked.checkpoint?.survey !== undefined && !one.isNew;
+    const isOrdinary = COMMITTED.has(kind) && moved[index]?.every(({ field }) => !moving.includes(field)) !== false;
     const isHere = one.isNew ? !isRepeatedRow(one.key) : page.members.has(one.key) || createdBefore.has(one.key);
-    const isKeptBack = context.memory.quarantined.has(one.key) || elsewhere.has(one.key);
-    const isUnsure = isDoubtful && !isCertainlyNewer(one, options.rules);
+    const isKeptBack = isOpen || elsewhere.has(one.key);
+    const isUnsure = isDoubtful && !isCertainlyNewer(one, rules);
     if (write === null || !isOrdinary || !isHere || isKeptBack || isUnsure) continue;
+    const schema: SchemaDelta = new Map();
+    const before = talliedValueTypes(parseStored(one.stored), rules);
+    addToDelta(schema, before, valueTypesOf(one.record, rules), memory.tracked);
     accepted.push({ ...one, write, kind, schema });
   }
   return { accepted, left: page.differing.length - accepted.length };
@@ -102,36 +99,27 @@ function isRepeatedRow(key: string): boolean {
   return isKnownByContent(key) && /-\d+$/u.test(key);
 }
 
-async function classifyContext(
+function decideRules(
   deps: ShortcutDeps,
   options: ShortcutOptions,
-  { state: { lastSweep }, checkpoint, memory }: ShortcutAnswer,
-): Promise<Omit<ClassifyRecordOptions, 'schemaDelta'>> {
-  const { rules, images = true, list } = options;
+  { state: { lastSweep }, checkpoint }: ShortcutAnswer,
+): DecideRules {
+  const { rules, images = true } = options;
   const sweepId = checkpoint?.sweepId ?? lastSweep?.sweepId ?? '';
   return {
     rules,
     images,
     baseline: null,
-    past: lastSweep?.drifted ?? [],
+    drifted: [...(checkpoint?.verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     // Without a previous sweep, a doubtful answer is never confirmed: only complete sweeps confirm it.
     observation: observationOf(deps, options, { checkpoint: { sweepId }, lastSweep: null }),
-    memory: memory ?? (await readMemory(deps, list)),
-    drift: checkpoint?.drift ?? noDrift(lastSweep ?? {}),
-    again: false,
-    withholds: false,
   };
 }
 
-async function readMemory({ store }: ShortcutDeps, list: ShortcutOptions['list']): Promise<SweepMemory> {
-  const [schema, quarantined] = await Promise.all([store.schema(list), store.quarantinedKeys(list)]);
-  return {
-    schema,
-    tracked: new TrackedFields(schema),
-    seen: new Set(),
-    skipped: false,
-    partly: new Set(),
-    quarantined: new Set(quarantined),
-    hasUnconfirmed: false,
-  };
+async function readMemory(
+  { store }: ShortcutDeps,
+  list: ShortcutOptions['list'],
+): Promise<Pick<SweepMemory, 'schema' | 'tracked'>> {
+  const schema = await store.schema(list);
+  return { schema, tracked: new TrackedFields(schema) };
 }

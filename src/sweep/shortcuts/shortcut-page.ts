@@ -22,7 +22,7 @@ export interface ShortcutPage {
 }
 
 export interface ShortcutDeps extends Omit<SweepDeps, 'api' | 'store'> {
-  store: Pick<SweepStore, 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema' | 'quarantinedKeys'> &
+  store: Pick<SweepStore, 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema'> &
     Pick<ShortcutStore, 'commitShortcut' | 'createdByShortcuts'>;
 }
 
