@@ -82,6 +82,7 @@ const count = z.number().nonnegative();
 const uses = z.object({ used: count, useful: count, wrong: count });
 const rate = z.object({ found: count, of: count, atMs: z.number() });
 const learnedOfList: z.ZodType<Learned> = z.object({
+  live: z.boolean(),
   uses: z.object({ last: uses, first: uses, aimed: uses }),
   rates: z.record(z.string(), rate),
 });

@@ -17,6 +17,7 @@ import { storedModifiedAt, valueTypesOf } from '../detect/stored-record.js';
 import { NO_VERDICT, type SurveyQuestion } from '../detect/survey.js';
 import {
   decide,
+  isDecidedSince,
   parseStored,
   talliedValueTypes,
   type DecidedRecord,
@@ -84,7 +85,7 @@ export async function* classifyPage(
   if (hasTooManyNew(options, storedDigests)) return { outcome: 'survey', question: { about: 'creations' } };
   const parts = inParts(seen, options.recordsPerPart);
   // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
-  const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
+  const lagging = parts.length > 1 && (await isLagging(store, parts, { ...options, storedDigests }));
   const context = { ...options, storedDigests, lagging };
   // A record that an earlier page has shown too must count once, so such a page is compared in every sweep. So is one with a record
   // that cannot be read.
@@ -162,7 +163,7 @@ async function tallyPart(
 ): Promise<PageTally | Extract<ClassifiedPage, { outcome: 'survey' }>> {
   const { differing, states } = await differences(store, part, options);
   const lagging =
-    options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null, options.rules));
+    options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null, options));
   const fields = lagging ? [] : openFields(part, { differing, states }, options);
   if (fields.length > 0) return { outcome: 'survey', question: { about: 'fields', fields } };
   const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
@@ -183,13 +184,13 @@ function openFields(
   return movesOnPage(part, found, { rules, schema, tracked, drifted, edited }).moving;
 }
 
-interface Differences {
+export interface Differences {
   differing: readonly SeenRecord[];
   /** The stored records of those that differ. */
   states: readonly (RecordWrite['state'] | null)[];
 }
 
-async function differences(
+export async function differences(
   store: Pick<ClassifyStore, 'records'>,
   part: readonly SeenRecord[],
   { storedDigests, rules }: { storedDigests: StoredDigests; rules: Rules },
@@ -205,11 +206,11 @@ async function differences(
 async function isLagging(
   store: Pick<ClassifyStore, 'records'>,
   parts: readonly (readonly SeenRecord[])[],
-  context: { storedDigests: StoredDigests; rules: Rules },
+  context: Pick<PartOptions, 'storedDigests' | 'rules' | 'askedAtMs'>,
 ): Promise<boolean> {
   for (const part of parts) {
     const { differing, states } = await differences(store, part, context);
-    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null, context.rules))) return true;
+    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null, context))) return true;
   }
   return false;
 }
@@ -307,8 +308,15 @@ export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): 
   return [...byKey.values()];
 }
 
-function isOlder(record: UncheckedRecord, state: RecordWrite['state'] | null, { list }: Rules): boolean {
-  return state !== null && ageOf(modifiedAtOf(record, list), storedModifiedAt(parseStored(state), list)) === 'older';
+/** Not of a record that was decided about since: the answer is older, and says nothing about the replica that gave it. */
+function isOlder(
+  record: UncheckedRecord,
+  state: RecordWrite['state'] | null,
+  { rules: { list }, askedAtMs }: Pick<ClassifyOptions, 'rules' | 'askedAtMs'>,
+): boolean {
+  const stored = parseStored(state);
+  if (stored === null || isDecidedSince(stored, askedAtMs)) return false;
+  return ageOf(modifiedAtOf(record, list), storedModifiedAt(stored, list)) === 'older';
 }
 
 function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {

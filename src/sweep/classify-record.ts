@@ -61,7 +61,7 @@ export function decide(
   context: DecideRules,
 ): DecidedRecord {
   const stored = parseStored(serialised);
-  if (askedAtMs !== null && stored !== null && Date.parse(lastDecisionAt(stored) ?? '') >= askedAtMs)
+  if (stored !== null && isDecidedSince(stored, askedAtMs))
     return { outcome: 'left alone', kind: 'unchanged', write: null };
   const { key, record } = row;
   const { rules, images, baseline, observation } = context;
@@ -73,6 +73,11 @@ export function decide(
     write: recordWrite(row, serialised, input, detection),
     mutedBy: 'mutedBy' in detection ? detection.mutedBy : undefined,
   };
+}
+
+/** A younger decision wins. @param askedAtMs null: the answer is certainly younger than every stored record */
+export function isDecidedSince(stored: StoredRecord, askedAtMs: number | null): boolean {
+  return askedAtMs !== null && Date.parse(lastDecisionAt(stored) ?? '') >= askedAtMs;
 }
 
 const OUTCOMES: Readonly<Record<Detection['kind'], DecisionOutcome>> = {

@@ -94,10 +94,10 @@ async function walkOnce(
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
   const skips = mayBeSkipped({ checkpoint: started, lastSweep });
-  const ahead = readAheadOf(deps, options, { lastSweep, shortcuts, skips });
+  const ahead = readAheadOf(deps, options, { lastSweep, skips });
   try {
     const walk = { token, stored, lastSweep, memory, visited, ahead, shortcuts, checkpoint: started };
-    return await walkPages(shortcuts.watching(deps), options, walk);
+    return await walkPages(deps, options, walk);
   } finally {
     ahead.close();
     shortcuts.close();
@@ -108,7 +108,7 @@ async function walkOnce(
 function readAheadOf(
   { store, api, clock }: SweepDeps,
   { list, signal, pagesAhead: most = PAGES_AHEAD }: RunOptions,
-  { lastSweep, shortcuts, skips }: Pick<Position, 'lastSweep' | 'shortcuts'> & { skips: boolean },
+  { lastSweep, skips }: Pick<Position, 'lastSweep'> & { skips: boolean },
 ): ReadAhead {
   return createReadAhead({
     fetch: ({ signal: dropped, knownDigest, ...wanted }) =>
@@ -121,8 +121,6 @@ function readAheadOf(
     // No cursor of the last sweep is older than its start.
     usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
     most,
-    commits: () => shortcuts.commits(),
-    named: (cursor, askedAtMs) => shortcuts.named(cursor, askedAtMs),
     clock,
   });
 }
@@ -164,7 +162,8 @@ async function walkPages(
       expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
-    if (taken.outcome === 'classified') shortcuts.found(checkpoint.pages, eventsOf(taken.changes));
+    if (taken.outcome === 'classified')
+      shortcuts.found({ page: checkpoint.pages, isKept: taken.isKept, events: eventsOf(taken.changes) });
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (summary !== null) return { outcome: 'complete', summary };
   }
@@ -180,7 +179,7 @@ async function survey(
 ): Promise<Walked> {
   walk.ahead.close();
   const { lastSweep, shortcuts, memory } = walk;
-  const ahead = readAheadOf(deps, options, { lastSweep, shortcuts, skips: false });
+  const ahead = readAheadOf(deps, options, { lastSweep, skips: false });
   const during = (reading: Parameters<WalkShortcuts['during']>[0], reached: Checkpoint): Promise<Checkpoint> =>
     shortcuts.during(reading, { ...walk, ahead, checkpoint: reached });
   const surveyed = await surveyList(deps, options, { question, checkpoint, lastSweep, memory, ahead, during });

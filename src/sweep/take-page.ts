@@ -34,6 +34,8 @@ export type TakenPage =
       changes: PageChanges['changes'] & Pick<PageCommit, 'page'>;
       reached: PageChanges['reached'];
       nextCursor: string | null;
+      /** It was asked for by the cursor that the last complete sweep had used. */
+      isKept: boolean;
     }
   /** Nothing is written for it. */
   | { outcome: 'unchanged'; changes: object; reached: Partial<Checkpoint>; nextCursor: string | null }
@@ -50,14 +52,10 @@ export async function takePage(
   const { cursor } = checkpoint;
   const page = checkpoint.pages + 1;
   try {
-    const { fetched, known, askedAfter, askedAtMs } = await reading;
-    if (!isUnchanged(fetched)) {
-      const ids = fetched.records.map(({ id }) => id);
-      const isCurrent = !position.shortcuts.hasOvertaken(ids, askedAfter);
-      if (isCurrent) return await takeDifferent(deps, options, { ...position, answer: fetched, askedAtMs });
-      const answer = await deps.api.fetchPage(list, { cursor, page, signal });
-      return await takeDifferent(deps, options, { ...position, answer, askedAtMs: null });
-    }
+    const { fetched, known, askedAtMs } = await reading;
+    const isKept = known !== null && cursor !== null;
+    if (!isUnchanged(fetched))
+      return await takeDifferent(deps, options, { ...position, answer: fetched, askedAtMs, isKept });
     if (known !== null && mayBeSkipped(position)) {
       visited.checkKnown(list, known);
       memory.skipped = true;
@@ -69,7 +67,7 @@ export async function takePage(
       };
     }
     const answer = await deps.api.fetchPage(list, { cursor, page, signal });
-    return await takeDifferent(deps, options, { ...position, answer, askedAtMs: null });
+    return await takeDifferent(deps, options, { ...position, answer, askedAtMs: null, isKept });
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
@@ -97,7 +95,7 @@ async function commitSkipped(
 async function takeDifferent(
   deps: SweepDeps,
   options: SweepOptions,
-  { answer, askedAtMs, ...position }: Position & { answer: Page; askedAtMs: number | null },
+  { answer, askedAtMs, isKept, ...position }: Position & { answer: Page; askedAtMs: number | null; isKept: boolean },
 ): Promise<TakenPage> {
   const { checkpoint, visited, ahead, memory } = position;
   const { cursor } = checkpoint;
@@ -115,7 +113,7 @@ async function takeDifferent(
   const firstPage = cursor === null ? visited.firstPage : null;
   const stored =
     settled && digest !== undefined ? { cursor, nextCursor, digest, records: keys.length, firstPage } : null;
-  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor };
+  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor, isKept };
 }
 
 /** A cursor loop, or a cursor that the API no longer accepts, cannot be resumed. */

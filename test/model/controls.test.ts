@@ -79,15 +79,11 @@ const acceptanceIgnored: Sabotage = {
 const keptCursorsBelieved: Sabotage = {
   shortcuts: (shortcuts) => ({
     begin: (...args) => shortcuts.begin(...args),
-    async next(nowMs) {
-      const page = await shortcuts.next(nowMs);
-      if (page !== null) delete page.doubtful;
-      return page;
-    },
+    next: (...args) => shortcuts.next(...args),
     done: (...args) => shortcuts.done(...args),
     abandon: (...args) => shortcuts.abandon(...args),
     walked: (...args) => shortcuts.walked(...args),
-    named: (...args) => shortcuts.named(...args),
+    isLive: () => true,
     dueMs: (nowMs) => shortcuts.dueMs(nowMs),
     end: () => shortcuts.end(),
   }),

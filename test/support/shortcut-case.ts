@@ -17,6 +17,8 @@ export interface ReadPage extends Partial<Omit<ShortcutOptions, 'list' | 'rules'
   cursor?: string | null;
   /** ms before now @defaultValue 0 */
   askedMsAgo?: number;
+  /** Kept cursors are answered with the list as it is now. @defaultValue true */
+  isLive?: boolean;
   source?: string;
   /** @defaultValue a lease of its own */
   token?: FencingToken;
@@ -46,7 +48,14 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
   return {
     ...swept,
     shortcuts,
-    async read({ page, cursor = page === 1 ? null : String((page - 1) * 2), askedMsAgo = 0, source, ...more }) {
+    async read({
+      page,
+      cursor = page === 1 ? null : String((page - 1) * 2),
+      askedMsAgo = 0,
+      isLive = true,
+      source,
+      ...more
+    }) {
       const shortcut = { kind: 'tail', page, cursor, ids: [], value: () => 1 } as const;
       const askedAtMs = clock.now() - askedMsAgo;
       const answer = await api.fetchPage(list, { cursor, page });
@@ -56,7 +65,7 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
         return await commitShortcut(
           { workspace: 'acme', source, store: { ...store, ...shortcuts }, clock, log: silentLog },
           { ...options, list, rules: compileRules(list) },
-          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory: null },
+          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory: null, isLive },
         );
       };
       return token === undefined ? await leased(commit) : await commit(token);

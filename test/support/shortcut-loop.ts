@@ -28,8 +28,6 @@ export interface ShortcutLoop {
   now: () => number;
   /** Moves the clock; nothing is done meanwhile. */
   later: (ms: number) => void;
-  /** An answer named the cursor so long ago. */
-  named: (cursor: string, agoMs: number) => void;
 }
 
 export async function shortcutLoop(
@@ -79,7 +77,6 @@ export async function shortcutLoop(
     store,
     now: () => nowMs,
     later: (ms) => void (nowMs += ms),
-    named: (cursor, agoMs) => shortcuts.named(cursor, nowMs - agoMs),
     async walk() {
       nowMs += 60_000;
       await leased(async (token) => {
@@ -90,7 +87,7 @@ export async function shortcutLoop(
         async commitPage(name, commit) {
           const result = await store.commitPage(name, commit);
           const events = commit.writes.flatMap(({ event }) => (event === null ? [] : [event]));
-          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, events }, nowMs);
+          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events }, nowMs);
           return result;
         },
       };

@@ -27,6 +27,7 @@ export interface Uses {
 
 /** What is kept for the next process. */
 export interface Learned {
+  live: boolean;
   uses: Record<Kind, Uses>;
   rates: Record<string, StoredRate>;
 }
@@ -97,6 +98,11 @@ const MOST_REMEMBERED = 4_096;
 
 export class Plan {
   #rates = new Rates();
+  /**
+   * Whether the list answers kept cursors with its pages as they are now. Learned when the walk asks for a page by a cursor of the last walk and
+   * finds a change that is newer than that walk; lost when a page of a shortcut is in doubt.
+   */
+  live = false;
   #uses: Record<Kind, Uses> = { last: noUses(), first: noUses(), aimed: noUses() };
   readonly #ends = new Map<EndName, End>();
   #pages = 0;
@@ -121,13 +127,14 @@ export class Plan {
   }
 
   /** What a process before has learned. */
-  restore({ uses, rates }: Learned): void {
+  restore({ live, uses, rates }: Learned): void {
+    this.live = live;
     this.#uses = uses;
     this.#rates = new Rates(rates);
   }
 
   learned(): Learned {
-    return { uses: this.#uses, rates: this.#rates.stored() };
+    return { live: this.live, uses: this.#uses, rates: this.#rates.stored() };
   }
 
   get pending(): number {
@@ -186,6 +193,7 @@ export class Plan {
   /** @param answer `wrong`: the answer is not what the page was expected to be; null: it could not be read, or is not ours to judge */
   answered({ kind, page, ids }: PlannedPage, answer: PageAnswer | 'wrong' | null, askedAtMs: number): void {
     this.#underWay.delete(page);
+    if (answer === 'wrong') this.live = false;
     const shown = answer === 'wrong' ? null : answer;
     if (shown !== null) setLast(this.#shownMs, page, askedAtMs);
     const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;

@@ -14,11 +14,6 @@ export interface ShortcutPage {
   ids: readonly string[];
   /** The changes that it is expected to show (plan.ts). The most valuable page of all lists is requested first. */
   value: (nowMs: number) => number;
-  /**
-   * Its cursor was kept for so long that the server may answer with the page as it was. Only what is certainly newer is committed,
-   * unless the page shows that it is not old.
-   */
-  doubtful?: true;
 }
 
 export interface ShortcutDeps extends Omit<SweepDeps, 'api' | 'store'> {
@@ -36,8 +31,8 @@ export interface ShortcutAnswer {
   answer: Page;
   /** When the request was sent, ms since the epoch. */
   askedAtMs: number;
-  /** Keys of records that this process has committed since. */
-  overtaken?: ReadonlySet<string> | undefined;
+  /** The list answers kept cursors with its pages as they are now (plan.ts). */
+  isLive: boolean;
   token: FencingToken;
   state: ListState;
   /** Of the walk under way; null between two walks. */

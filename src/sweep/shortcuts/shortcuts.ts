@@ -9,7 +9,6 @@ import type { ChangeEvent } from '../../events/types.js';
 import type { Log } from '../../runtime/log.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
 import type { ShortcutResult } from './commit-shortcut.js';
-import { CursorAges } from './cursor-ages.js';
 import { KnownPages } from './known-pages.js';
 import { Plan, type PlannedPage } from './plan.js';
 import type { ShortcutPage } from './shortcut-page.js';
@@ -27,8 +26,15 @@ export interface ShortcutsDeps {
   log: Log;
 }
 
-/** `failed`: the page could not be read. `passed on`: the walk waited for the same page and takes the answer. */
-export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' | 'passed on' };
+/** `failed`: the page could not be read. */
+export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' };
+
+export interface WalkedPage {
+  page: number;
+  /** It was asked for by the cursor that the last complete sweep had used. */
+  isKept: boolean;
+  events: readonly ChangeEvent[];
+}
 
 export interface Shortcuts {
   /** To be called when the lease was acquired, and when a walk begins. Keeps its positions while no other sweep was complete. */
@@ -40,9 +46,9 @@ export interface Shortcuts {
   /** The page was requested and will not be read: its records are looked for again. */
   abandon(shortcut: ShortcutPage): void;
   /** What the walk found on a page. */
-  walked(found: { page: number; events: readonly ChangeEvent[] }, nowMs: number): void;
-  /** An answer to a request of then names this cursor. */
-  named(cursor: string, askedAtMs: number): void;
+  walked(found: WalkedPage, nowMs: number): void;
+  /** Whether kept cursors are answered with the list as it is now (plan.ts). */
+  isLive(): boolean;
   /** When `next` may have a page again, while no walk is under way. */
   dueMs(nowMs: number): number;
   /** To be called before the lease is released. */
@@ -75,7 +81,6 @@ class ListShortcuts implements Shortcuts {
   #queueReadMs = -Infinity;
   /** When named records may be due: at once after a page, and later when there was none. */
   #lookMs = -Infinity;
-  readonly #ages = new CursorAges();
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
   /** Where new records stand, which no complete sweep has seen. */
@@ -98,7 +103,6 @@ class ListShortcuts implements Shortcuts {
     this.#lastSweep = sweep;
     if (isSame) return;
     this.#cursors.clear();
-    this.#ages.begin(Date.parse(sweep?.startedAt ?? ''));
     if (sweep === null) return;
     const { pages } = sweep;
     this.#plan.anchor({ pages, lastCursor: pages > 1 ? await this.#cursorOf(pages) : null }, nowMs);
@@ -119,9 +123,6 @@ class ListShortcuts implements Shortcuts {
 
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
-    if (result.outcome === 'dropped' && result.why === 'lagging') this.#ages.gaveOld();
-    if (shown?.isLive === true) this.#ages.gaveLive(shortcut.cursor, nowMs);
-    if (shown?.nextCursor != null) this.named(shown.nextCursor, nowMs);
     if (shown !== null) this.#remember(shortcut, shown);
     const planned = this.#planned.get(shortcut);
     if (planned !== undefined) this.#plan.answered(planned, isWrong(result) ? 'wrong' : shown, nowMs);
@@ -129,13 +130,14 @@ class ListShortcuts implements Shortcuts {
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
-  walked({ page, events }: { page: number; events: readonly ChangeEvent[] }, nowMs: number): void {
+  walked({ page, isKept, events }: WalkedPage, nowMs: number): void {
+    if (isKept && events.some((event) => this.#isNewerThanLastSweep(event))) this.#plan.live = true;
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
     this.#plan.walked({ page, created: events.filter(isNew).length }, nowMs);
   }
 
-  named(cursor: string, askedAtMs: number): void {
-    this.#ages.named(cursor, askedAtMs);
+  isLive(): boolean {
+    return this.#plan.live;
   }
 
   dueMs(nowMs: number): number {
@@ -160,9 +162,14 @@ class ListShortcuts implements Shortcuts {
       return null;
     }
     const shortcut: ShortcutPage = { kind: kind === 'aimed' ? 'aimed' : 'tail', page, cursor, ids, value };
-    if (this.#ages.isDoubtful(cursor, nowMs)) shortcut.doubtful = true;
     this.#planned.set(shortcut, planned);
     return shortcut;
+  }
+
+  /** By the record's own time. What was noticed by its contents alone may have changed earlier. */
+  #isNewerThanLastSweep({ type, time, data }: ChangeEvent): boolean {
+    if (!type.endsWith('.updated') || data.detectedBy === 'content') return false;
+    return Date.parse(time) > Date.parse(this.#lastSweep?.completedAt ?? '');
   }
 
   #pagesOf(id: string): readonly number[] {
@@ -218,5 +225,5 @@ class ListShortcuts implements Shortcuts {
 
 /** The answer is older than what is stored. Other reasons say something about the state of the list. */
 function isWrong(result: ShortcutOutcome): boolean {
-  return result.outcome === 'dropped' && result.why === 'lagging';
+  return result.outcome === 'dropped' && result.why === 'doubt';
 }

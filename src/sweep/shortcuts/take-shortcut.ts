@@ -22,7 +22,7 @@ export interface TakeOptions extends ShortcutOptions {
 }
 
 /** Where the list stands: between two pages of a walk, or between two walks. */
-export type TakePosition = Omit<ShortcutAnswer, 'shortcut' | 'answer' | 'askedAtMs'>;
+export type TakePosition = Omit<ShortcutAnswer, 'shortcut' | 'answer' | 'askedAtMs' | 'isLive'>;
 
 /** `useless`: nothing of the page was committed. */
 export type TakenShortcut = { outcome: 'useless'; page: number } | ({ outcome: 'shown'; page: number } & ShownPage);
@@ -72,7 +72,13 @@ export async function commitAsked(
     await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
     return { outcome: 'useless', page };
   }
-  const result = await commitShortcut(deps, options, { ...position, shortcut, answer, askedAtMs });
+  const result = await commitShortcut(deps, options, {
+    ...position,
+    shortcut,
+    answer,
+    askedAtMs,
+    isLive: reader.isLive(),
+  });
   await reader.done(shortcut, result, askedAtMs);
   if (result.outcome === 'shown') return { ...result, page };
   log.debug({ workspace, list: options.list, page, kind, why: result.why }, 'shortcut dropped');
