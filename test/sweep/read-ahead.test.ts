@@ -126,7 +126,7 @@ describe('read ahead:', () => {
     const page = { list: 'people', records: [], nextCursor: 'c2', bytes: 0 } as const;
     const reading = run.ahead.read({ page: 1, cursor: null });
     await expect.poll(() => run.pagesAsked()).toEqual([1]);
-    run.ahead.supply(1, { fetched: page, askedAfter: 7 });
+    run.ahead.supply(1, { fetched: page, askedAfter: 7, askedAtMs: 0 });
     expect(await reading).toMatchObject({ fetched: page, askedAfter: 7 });
     expect(run.asked[0]!.dropped()).toBe(true);
     expect(run.named).toEqual(['c2']);
@@ -135,7 +135,7 @@ describe('read ahead:', () => {
     await expect.poll(() => run.pagesAsked()).toEqual([1, 2]);
     run.answer(2, 'c3');
     await Promise.resolve();
-    run.ahead.supply(2, { fetched: page, askedAfter: 9 });
+    run.ahead.supply(2, { fetched: page, askedAfter: 9, askedAtMs: 0 });
     expect(await next).toMatchObject({ fetched: { nextCursor: 'c3' }, askedAfter: 0 });
   });
 });
