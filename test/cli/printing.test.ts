@@ -248,12 +248,11 @@ describe('status tables', () => {
       silence: null,
       shortcuts: null,
       unreadable: [],
-      heldRemovals: null,
+      held: [],
       failure: null,
       lastError: null,
       dueAt: '2026-01-01T00:02:00.000Z',
       late: false,
-      heldCreations: null,
     };
     const counts = { seen: 3, unchanged: 3, created: 0 };
     const status: Status = {

@@ -72,7 +72,7 @@ const partsWithoutMembers: Sabotage = {
 
 /** Sweeps ignore that a person accepted held creations. */
 const acceptanceIgnored: Sabotage = {
-  store: (store) => ({ ...store, creationsAcceptedAt: () => Promise.resolve(null) }),
+  store: (store) => ({ ...store, acceptedAt: () => Promise.resolve(null) }),
 };
 
 /** Shortcuts believe what a cursor shows, however long it was kept. */

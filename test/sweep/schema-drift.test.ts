@@ -133,7 +133,7 @@ describe('schema drift: a schema that is changed back', () => {
     expect(await eventLines()).toEqual(['schema_changed schema:출처 1']);
   });
 
-  it('is followed without an event by a row that is in quarantine for another field', async () => {
+  it('is followed without an event by a row in which another field moves as well', async () => {
     const api = listedApi(people(40));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();

@@ -88,8 +88,7 @@ export async function runProfile({
     for (const result of results) {
       counts[result.outcome] += 1;
       // In such a small workspace an ordinary hour can be a mass removal; an operator would accept it.
-      if (result.outcome === 'complete' && result.summary.heldRemovals !== undefined)
-        await feed.lists.acceptRemovals(result.list);
+      if (result.outcome === 'complete' && result.summary.held !== undefined) await feed.lists.accept(result.list);
     }
     return results.flatMap(({ list, outcome }) => (outcome === 'complete' ? [list] : []));
   };
