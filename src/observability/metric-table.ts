@@ -107,7 +107,7 @@ export const METRICS = {
     type: 'gauge',
     labels: ['workspace', 'list', 'shortcut', 'result'],
     by: 'poll',
-    help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong. How far a shortcut is trusted follows from them.',
+    help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong.',
   },
   budgetLimit: {
     name: 'changefeed_budget_limit_requests_per_second',
