@@ -49,7 +49,7 @@ const CHURN_UNTIL = 1_500;
 const FACTOR = 40;
 const LIMITS = ['tight-limit', 'foreign-client'];
 /** What a client learned in the first rounds is wrong after an hour. */
-const AN_HOUR = ['kept-cursor-old', 'kept-cursor-shifts', 'kept-cursor-turns'];
+const AN_HOUR = ['kept-cursor-old'];
 const HOUR_MS = 3_660_000;
 
 /**
