@@ -10,27 +10,8 @@
  * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
  * commit-shortcut.ts.
  */
-import { Rates, type StoredRate } from './rates.js';
-import type { Aimed } from './store.js';
-
-/** The two ends at which a list may grow, and the pages that hold a named record. */
-export const KINDS = ['last', 'first', 'aimed'] as const;
-export type Kind = (typeof KINDS)[number];
-export type EndName = Exclude<Kind, 'aimed'>;
-
-/** How often pages of a kind were read, showed a change before the walk did, and were wrong. Only for the status. */
-export interface Uses {
-  used: number;
-  useful: number;
-  wrong: number;
-}
-
-/** What is kept for the next process. */
-export interface Learned {
-  live: boolean;
-  uses: Record<Kind, Uses>;
-  rates: Record<string, StoredRate>;
-}
+import { Rates } from './rates.js';
+import type { Aimed, EndName, Kind, Learned, Uses } from './store.js';
 
 export interface PlannedPage {
   kind: Kind;

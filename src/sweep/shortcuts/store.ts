@@ -2,7 +2,7 @@
 import type { ListName } from '../../crm/lists/lists.js';
 import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
 import type { CommitResult, FencingToken, RecordWrite } from '../store.js';
-import type { Learned } from './plan.js';
+import type { StoredRate } from './rates.js';
 
 export interface ShortcutCommit {
   token: FencingToken;
@@ -17,6 +17,24 @@ export interface ShortcutCommit {
   forget: number | null;
   /** W3C trace context of the commit, logged with its events. @defaultValue none */
   traceparent?: string;
+}
+
+/** The two ends at which a list may grow, and the pages that hold a named record. */
+export type Kind = 'last' | 'first' | 'aimed';
+export type EndName = Exclude<Kind, 'aimed'>;
+
+/** How often pages of a kind were read, showed a change before the walk did, and were wrong. Only for the status. */
+export interface Uses {
+  used: number;
+  useful: number;
+  wrong: number;
+}
+
+/** What is kept for the next process. */
+export interface Learned {
+  live: boolean;
+  uses: Record<Kind, Uses>;
+  rates: Record<string, StoredRate>;
 }
 
 export interface ShortcutStore {
