@@ -6,8 +6,8 @@
 import { compileRules } from '../src/detect/rules.js';
 import { TrackedFields, schemaFrom } from '../src/detect/schema-drift/schema.js';
 import { noCounts } from '../src/sweep/counts.js';
-import { classifyPage } from '../src/sweep/classify-page.js';
-import type { ClassifyOptions } from '../src/sweep/classify-record.js';
+import { classifyPage, type ClassifyOptions } from '../src/sweep/classify-page.js';
+
 import type { SerialisedRecord, RecordWrite, SweepStore } from '../src/sweep/store.js';
 import { person } from './support/person.js';
 
@@ -43,22 +43,21 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
     checkpoint: { sweepId: sweep, startedAt: observedAt, mode: 'changes', ...begun },
     baseline: null,
     images: true,
-    past: [],
+    drifted: [],
+    askedAtMs: null,
     unreadable: [],
     guard: null,
-    ended: false,
     observation: { workspace, sweep, previousSweep: `s${round - 1}`, observedAt },
   };
 }
 
 function emptyMemory(): ClassifyOptions['memory'] {
   const schema = schemaFrom([]);
-  const [seen, partly, held] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [seen, partly] = [new Set<string>(), new Set<string>()];
   return {
     seen,
     skipped: false,
     partly,
-    quarantined: held,
     hasUnconfirmed: false,
     schema,
     tracked: new TrackedFields(schema),

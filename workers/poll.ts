@@ -48,12 +48,12 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
 async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
   const { schedule, todos, budget, openedMs } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
-  const { intervalMs, idleMs } = listIn(workspace, list);
-  const load = walkLoadOf(times, { intervalMs, idleMs });
+  const { intervalMs } = listIn(workspace, list);
+  const load = walkLoadOf(times, { intervalMs });
   if (load !== null) budget.weigh(list, load);
   // A failure from before this process used this configuration says nothing about now: the token may be another one.
   if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
-  return nextSweepMs(times, { intervalMs, idleMs, wakeMs, nowMs: clock.now() });
+  return nextSweepMs(times, { intervalMs, wakeMs, nowMs: clock.now() });
 }
 
 /**
@@ -107,8 +107,7 @@ async function watchList(
 ): Promise<void> {
   const { name, sweepDeps, store } = workspace;
   const shortcuts = workspace.shortcuts.get(list);
-  // An automatic list waits only after a failure, or for a second.
-  if (shortcuts === undefined || listIn(workspace, list).intervalMs === null || watch.refusal() !== null) return;
+  if (shortcuts === undefined || watch.refusal() !== null) return;
   workspace.alive.set(list, alive);
   try {
     const { rules, images, creations } = listIn(workspace, list);

@@ -16,9 +16,9 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'list.late': '읽을 때가 지났는데 이 목록을 읽는 프로세스가 없습니다. 수집 프로세스의 상태와 설정을 확인하세요.',
   'list.silent': '이 목록에 평소보다 오래 변경이 없습니다. 권한이나 필터가 바뀌지 않았는지 확인하세요.',
   'removals.held':
-    '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 changefeed accept-removals로 승인하세요.',
+    '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 changefeed accept로 승인하세요.',
   'creations.held':
-    '레코드 대부분이 새것이어서 생성 이벤트를 보류했습니다. 예상한 일이라면 changefeed accept-creations로 승인하세요.',
+    '레코드 대부분이 새것이어서 생성 이벤트를 보류했습니다. 예상한 일이라면 changefeed accept로 승인하세요.',
   'subscription.disabled':
     '이 구독으로의 전달이 일시 중지되었습니다. 이벤트는 쌓여 있으며, 다시 시작하면 이어서 전달합니다.',
   'subscription.failing': '이 구독의 모든 전달이 실패하고 있습니다. 받는 쪽의 상태를 확인하세요.',

@@ -87,7 +87,10 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
         )}
       </td>
       <td data-label={t('lists.strategy')}>
-        {list.enabled && t(`strategy.${list.scheduling}`, { time: duration(list.intervalMs ?? list.idleMs ?? 0) })}
+        {list.enabled &&
+          (list.intervalMs === null
+            ? t('strategy.automatic')
+            : t('strategy.interval', { time: duration(list.intervalMs) }))}
       </td>
       <td data-label={t('lists.trust')}>
         <Trust list={list} />
@@ -101,12 +104,10 @@ function Marks({ list }: { list: ListStatus }) {
   const marks: [string, string][] = [
     ...(list.failure !== null ? [['bad', t('lists.failing')] as [string, string]] : []),
     ...(list.late ? [['bad', t('lists.late')] as [string, string]] : []),
-    ...(list.heldRemovals !== null
-      ? [['warn', t('lists.held', { count: number(list.heldRemovals.count) })] as [string, string]]
-      : []),
-    ...(list.heldCreations !== null
-      ? [['warn', t('lists.heldNew', { count: number(list.heldCreations.count) })] as [string, string]]
-      : []),
+    ...list.held.map(({ what, count }): [string, string] => [
+      'warn',
+      t(what === 'removals' ? 'lists.held' : 'lists.heldNew', { count: number(count) }),
+    ]),
     ...(list.silence !== null ? [['warn', t('lists.silent')] as [string, string]] : []),
   ];
   return (
@@ -145,7 +146,6 @@ function Trust({ list: { shortcuts } }: { list: ListStatus }) {
           {t(`shortcut.${name as 'first' | 'last' | 'aimed'}`)}:{' '}
           {t('shortcut.rate', { useful: number(one.useful), used: number(one.used) })}
           {one.wrong > 0 && `, ${t('shortcut.wrong', { wrong: number(one.wrong) })}`}
-          {one.pausedUntil !== null && <span class="mark warn">{t('shortcut.paused')}</span>}
         </li>
       ))}
     </ul>

@@ -16,8 +16,8 @@ export type RequestKind = 'walk' | 'tail' | 'aimed' | 'probe';
 export interface BudgetRequest {
   list: ListName;
   kind: RequestKind;
-  /** Of a tail or an aimed fetch: what it is worth among others of its kind, above 0 and at most 1. @defaultValue 1 */
-  weight?: number | undefined;
+  /** Of a tail or an aimed fetch: the changes that it is expected to show. The most valuable one is sent first. @defaultValue 0 */
+  value?: ((nowMs: number) => number) | undefined;
   signal?: AbortSignal | undefined;
 }
 

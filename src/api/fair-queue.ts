@@ -4,8 +4,7 @@
  * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
  * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
  *   request, and the list that is furthest behind is next. A list that asked for nothing for a while gets no credit for that time.
- * - Of the urgent requests, six of ten are tails and four are aimed fetches while both wait. Lists share both by the weights of their
- *   requests.
+ * - Of the urgent requests, the most valuable one of all lists comes first (sweep/shortcuts/plan.ts).
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
@@ -15,9 +14,6 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
  * whole budget, divided by the part that is left to walks.
  */
 const URGENT_SHARE = 0.4;
-
-/** The part of the urgent requests that tails get. A tail finds what names the records that are then fetched. */
-const TAIL_PART = 0.6;
 
 /**
  * The weight of a list's walks is the sum of three parts.
@@ -36,48 +32,46 @@ const WHOLE = 1 - 1e-9;
 
 export interface FairQueue<Waiting> {
   readonly size: number;
-  add(request: Pick<BudgetRequest, 'list' | 'kind' | 'weight'>, waiting: Waiting): void;
+  add(request: Pick<BudgetRequest, 'list' | 'kind' | 'value'>, waiting: Waiting): void;
   /** Removes one that no longer waits. */
   remove(waiting: Waiting): void;
   /** Takes the one whose turn it is; undefined when none waits. */
-  next(): Waiting | undefined;
+  next(nowMs: number): Waiting | undefined;
   /** What the walks of a list cost and find. Lists without it count as average. */
   weigh(list: ListName, load: WalkLoad): void;
 }
 
 export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<Waiting> {
   const walks = createTurns<Waiting>();
-  const urgent = createTurns<Waiting>();
+  const urgent: { waiting: Waiting; value: NonNullable<BudgetRequest['value']> }[] = [];
   const loads = new Map<ListName, WalkLoad>();
-  /** Of the last request of a kind and list. */
-  const urgentWeights = new Map<string, number>();
-  const nextUrgent = (): Waiting | undefined => urgent.next(sharedByKind(urgent.waiting(), urgentWeights));
+  const nextUrgent = (nowMs: number): Waiting | undefined => {
+    const values = urgent.map(({ value }) => value(nowMs));
+    const at = values.indexOf(Math.max(...values));
+    return at === -1 ? undefined : urgent.splice(at, 1)[0]?.waiting;
+  };
   let weights: ReadonlyMap<ListName, number> = new Map();
   // Urgent requests that walks have earned them. Less than two, so that a pause of the urgent ones is followed by no burst.
   const earned = urgentShare / (1 - urgentShare);
   let credit = 1;
   return {
     get size() {
-      return walks.size + urgent.size;
+      return walks.size + urgent.length;
     },
-    add({ list, kind, weight = 1 }, waiting) {
-      if (!isUrgent(kind)) {
-        walks.add(list, waiting);
-        return;
-      }
-      const name = `${kind} ${list}`;
-      urgentWeights.set(name, weight);
-      urgent.add(name, waiting);
+    add({ list, kind, value = () => 0 }, waiting) {
+      if (isUrgent(kind)) urgent.push({ waiting, value });
+      else walks.add(list, waiting);
     },
     remove(waiting) {
       walks.remove(waiting);
-      urgent.remove(waiting);
+      const at = urgent.findIndex((one) => one.waiting === waiting);
+      if (at !== -1) urgent.splice(at, 1);
     },
-    next() {
-      if (walks.size === 0) return nextUrgent();
-      if (urgent.size > 0 && credit >= WHOLE) {
+    next(nowMs) {
+      if (walks.size === 0) return nextUrgent(nowMs);
+      if (urgent.length > 0 && credit >= WHOLE) {
         credit -= 1;
-        return nextUrgent();
+        return nextUrgent(nowMs);
       }
       credit = Math.min(1, credit) + earned;
       return walks.next((list) => weights.get(list) ?? 1);
@@ -87,15 +81,6 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
       weights = walkWeights(loads);
     },
   };
-}
-
-/** Each kind gets its part in all, whatever lists wait. */
-function sharedByKind(waiting: readonly string[], weights: ReadonlyMap<string, number>): (name: string) => number {
-  const isTail = (name: string): boolean => name.startsWith('tail ');
-  const weightOf = (name: string): number => weights.get(name) ?? 1;
-  const ofTails = sum(waiting.filter(isTail).map(weightOf));
-  const ofAimed = sum(waiting.filter((name) => !isTail(name)).map(weightOf));
-  return (name) => weightOf(name) * (isTail(name) ? TAIL_PART / ofTails : (1 - TAIL_PART) / ofAimed);
 }
 
 function isUrgent(kind: RequestKind): boolean {
@@ -152,10 +137,6 @@ function createTurns<Waiting>() {
         line.waiting.splice(at, 1);
         size -= 1;
       }
-    },
-    /** The lines in which some wait. */
-    waiting(): string[] {
-      return [...lines].flatMap(([name, { waiting }]) => (waiting.length > 0 ? [name] : []));
     },
     next(weightOf: (name: string) => number): Waiting | undefined {
       const [name, line] = [...lines].filter(([, one]) => one.waiting.length > 0).sort(byDue)[0] ?? [];

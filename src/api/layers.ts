@@ -8,7 +8,7 @@ export interface PageRequest extends KnownPage {
   readonly list: ListName;
   readonly cursor: string | null;
   readonly kind: RequestKind;
-  readonly weight?: number | undefined;
+  readonly value?: ((nowMs: number) => number) | undefined;
   /** Number of the page within its walk, from 1. */
   readonly page: number;
   /** 1 for the first try of this page. */

@@ -53,8 +53,8 @@ export interface FetchOptions {
   page: number;
   /** What the request is for: decides when the budget grants it. @defaultValue 'walk' */
   kind?: RequestKind;
-  /** See `BudgetRequest.weight`. @defaultValue 1 */
-  weight?: number | undefined;
+  /** See `BudgetRequest.value`. @defaultValue 0 */
+  value?: ((nowMs: number) => number) | undefined;
   signal?: AbortSignal | undefined;
   /** Receives each answer as it came, before its page is read. @defaultValue none */
   onAnswer?: ((answer: Answer) => void) | undefined;

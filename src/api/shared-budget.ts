@@ -41,7 +41,7 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
     const { requests, waitMs } = await grants.ask(queue.size);
     nextAtMs = clock.now() + waitMs;
     // Requests that stopped waiting meanwhile leave their grants unused.
-    for (let nth = 0; nth < requests; nth += 1) queue.next()?.grant();
+    for (let nth = 0; nth < requests; nth += 1) queue.next(clock.now())?.grant();
   };
   const askWhileSomeWait = async (): Promise<void> => {
     if (asking) return;
@@ -49,7 +49,7 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
     try {
       while (queue.size > 0) await waitOrAsk();
     } catch (error) {
-      for (let one = queue.next(); one !== undefined; one = queue.next()) one.fail(error);
+      for (let one = queue.next(0); one !== undefined; one = queue.next(0)) one.fail(error);
     } finally {
       asking = false;
     }

@@ -1,4 +1,5 @@
 /** What a person asks about a list, and decides about it. */
+import type { Held } from '../detect/held.js';
 import { previewRules, type RulesPreview } from '../detect/preview.js';
 import { compileRules, type FieldRules, type Rules } from '../detect/rules.js';
 import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
@@ -27,10 +28,10 @@ export interface Inspector {
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
   /** How the newest events of the list would differ under these rules. */
   previewRules(list: ListName, rules: FieldRules, workspace?: string): Promise<RulesPreview>;
-  /** Releases a held mass removal with the next sweep. @returns how many records it concerns; 0 when none is held */
-  acceptRemovals(list: ListName, workspace?: string): Promise<number>;
-  /** Releases held creations with the next sweep. @returns how many it concerns; 0 when none are held */
-  acceptCreations(list: ListName, workspace?: string): Promise<number>;
+  /** What the last complete sweep of a list held back until a person accepts it, and why. */
+  held(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /** Accepts what is held: the next complete sweep reports it. @returns what that is */
+  accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
   /**
    * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
    * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
@@ -84,8 +85,8 @@ export function createInspector(workspaces: Workspaces): Inspector {
       const ofList = events.filter((event) => objectOf(event) === rules.list.object);
       return previewRules(ofList, compileRules(rules.list, proposed));
     },
-    acceptRemovals: async (list, workspace) => await choose(list, workspace).store.acceptRemovals(list),
-    acceptCreations: async (list, workspace) => await choose(list, workspace).store.acceptCreations(list),
+    held: async (list, workspace) => (await choose(list, workspace).store.load(list)).state.lastSweep?.held ?? [],
+    accept: async (list, workspace) => await choose(list, workspace).store.acceptHeld(list),
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
     probe: async ({ lists = [], requests = PROBE_REQUESTS, workspace: name, signal } = {}) => {
       const workspace = workspaces.choose(name);

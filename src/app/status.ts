@@ -8,7 +8,7 @@ import { problemsOf } from '../observability/problems.js';
 import type { ListStatus, Status, StoredWorkspace } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
 import { createProcessRegistry } from '../state/process-registry.js';
-import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
+import { readRedisStatus, readWorkspaceStatus } from '../state/status.js';
 import { nextSweepMs } from '../sweep/schedule.js';
 import type { AppContext } from './context.js';
 import type { Workspaces } from './workspaces.js';
@@ -49,7 +49,7 @@ async function readWorkspace(
 }
 
 function unreadableList(
-  { descriptor, enabled, intervalMs, idleMs }: ListConfig,
+  { descriptor, enabled, intervalMs }: ListConfig,
   error: ChangefeedError,
   at: string,
 ): ListStatus {
@@ -57,9 +57,7 @@ function unreadableList(
   return {
     list: descriptor.name,
     enabled,
-    scheduling: schedulingOf({ intervalMs, idleMs }),
     intervalMs,
-    idleMs,
     freshness: null,
     baselineAt: null,
     lastSweep: null,
@@ -69,8 +67,7 @@ function unreadableList(
     late: false,
     silence: null,
     unreadable: [],
-    heldRemovals: null,
-    heldCreations: null,
+    held: [],
     sweeping: null,
     shortcuts: null,
     records: 0,

@@ -205,8 +205,12 @@ function shortcutsOf(
 ): Workspace['shortcuts'] {
   const { name: workspace, budget } = config;
   const requestsPerSecond = budget.requests / budget.perSeconds;
+  const enabled = Object.values(config.lists).filter((list) => list.enabled);
   return new Map(
-    enabledLists(config).map((list) => [list, createShortcuts({ ...deps, workspace, list, requestsPerSecond })]),
+    enabled.map(({ descriptor: { name: list }, intervalMs }) => [
+      list,
+      createShortcuts({ ...deps, workspace, list, requestsPerSecond, intervalMs }),
+    ]),
   );
 }
 

@@ -105,14 +105,14 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./commands/rules.js')).rules,
     },
     {
-      name: 'accept-removals',
-      description: 'let a held mass removal through',
-      load: async () => (await import('./commands/accept.js')).acceptRemovals,
+      name: 'held',
+      description: 'what waits until a person accepts it, and why',
+      load: async () => (await import('./commands/held.js')).held,
     },
     {
-      name: 'accept-creations',
-      description: 'let held new records through',
-      load: async () => (await import('./commands/accept.js')).acceptCreations,
+      name: 'accept',
+      description: 'let held removals and new records of a list through',
+      load: async () => (await import('./commands/accept.js')).accept,
     },
     {
       name: 'resync',

@@ -1,5 +1,6 @@
 /** The status as a page for a terminal. */
 import { adviceText, shares } from '../observability/budget-use.js';
+import { heldText } from '../observability/held.js';
 import { isError } from '../observability/problems.js';
 import type {
   ListStatus,
@@ -12,11 +13,8 @@ import type {
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, count, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
-type HeldCreations = Omit<NonNullable<ListStatus['heldCreations']>, 'since'>;
-
 interface Warned {
-  heldRemovals: { count: number; of: number } | null;
-  heldCreations: HeldCreations | null;
+  held: ListStatus['held'];
   silence: ListStatus['silence'];
   unreadable: ListStatus['unreadable'];
 }
@@ -139,14 +137,12 @@ const SHORTCUTS = {
 } as const;
 
 /** One line per list whose shortcuts are used. */
-function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, columns, colours: { yellow } }: Page): string[] {
-  const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong, pausedUntil }]) => {
-    if (used === 0 && wrong === 0) return [];
-    const paused =
-      pausedUntil === null ? '' : yellow(`, paused for ${formatDuration(Date.parse(pausedUntil) - nowMs)}`);
+function shortcutsText({ list, shortcuts }: ListStatus, { columns }: Page): string[] {
+  const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong }]) => {
+    if (used === 0) return [];
     const [one, several] = SHORTCUTS[name as keyof typeof SHORTCUTS];
     const reads = count(used, one, several);
-    return [`${reads}, ${useful} useful, ${wrong} wrong${paused}`];
+    return [`${reads}, ${useful} useful, ${wrong} wrong`];
   });
   return parts.length === 0 ? [] : [fitted(`  shortcuts of ${list}: ${parts.join('; ')}`, columns)];
 }
@@ -154,7 +150,7 @@ function shortcutsText({ list, shortcuts }: ListStatus, { nowMs, columns, colour
 /** How often, and when next. */
 function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): string {
   const { cyan, yellow } = colours;
-  const { enabled, dueAt, scheduling, intervalMs, idleMs, failure, sweeping } = list;
+  const { enabled, dueAt, intervalMs, failure, sweeping } = list;
   if (!enabled) return 'off';
   if (dueAt === null) return '—';
   const leftMs = Date.parse(dueAt) - nowMs;
@@ -163,9 +159,8 @@ function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): stri
   if (sweeping?.running === true)
     return cyan(verbose ? `sweeping: page ${sweeping.pages.toLocaleString('en')}` : 'sweeping');
   if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
-  if (!verbose && scheduling !== 'automatic') return next;
-  if (scheduling === 'fixed') return `every ${formatDuration(intervalMs ?? 0)}, ${next}`;
-  return scheduling === 'idle' ? `every ${formatDuration(idleMs ?? 0)} if idle, ${next}` : 'continuously';
+  if (intervalMs === null) return 'continuously';
+  return verbose ? `every ${formatDuration(intervalMs)}, ${next}` : next;
 }
 
 /** The last error, with its time. Of a list that is failing, the problem above says what it is. */
@@ -218,12 +213,9 @@ function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'cou
 }
 
 /** What a person should decide or check about a list. */
-export function warningTexts({ heldRemovals, heldCreations, silence, unreadable }: Warned, nowMs: number): string[] {
+export function warningTexts({ held, silence, unreadable }: Warned, nowMs: number): string[] {
   return [
-    ...(heldRemovals === null
-      ? []
-      : [`${heldRemovals.count} of ${heldRemovals.of} records vanished at once and are held until accept-removals`]),
-    ...(heldCreations === null ? [] : [heldCreationsText(heldCreations)]),
+    ...held.map((one) => `${heldText(one)} (changefeed held)`),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),
     ...(unreadable.length === 0 ? [] : [unreadableText(unreadable)]),
   ];
@@ -234,11 +226,6 @@ function unreadableText(unreadable: ListStatus['unreadable']): string {
     .slice(0, 3)
     .map(({ id, page, reason }) => `${id === null ? 'one' : JSON.stringify(id)} on page ${page} (${reason})`);
   return `records that cannot be read are left as they were: ${named.join(', ')}; correct them in the CRM`;
-}
-
-function heldCreationsText({ count: fresh, of, known, replaced }: HeldCreations): string {
-  if (!replaced) return `${fresh} of ${of} records are new at once and are held until accept-creations`;
-  return `${fresh} new records are held: only ${known.seen} of ${known.of} known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)`;
 }
 
 function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number): string {

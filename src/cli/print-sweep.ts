@@ -30,8 +30,8 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
 function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
   const { mode, pages, counts, muted = {}, completedAt } = summary;
   const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
-  const { heldRemovals = null, heldCreations = null, staleness: silence = null, unreadable = [] } = summary;
-  const warnings = warningTexts({ heldRemovals, heldCreations, silence, unreadable }, Date.parse(completedAt));
+  const { held = [], staleness: silence = null, unreadable = [] } = summary;
+  const warnings = warningTexts({ held, silence, unreadable }, Date.parse(completedAt));
   const after = warnings.map((warning) => yellow(`; ${warning}`)).join('');
   return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
 }
@@ -68,10 +68,10 @@ export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { is
 
 /** When changes are looked for next. */
 export function nextSweepText(
-  lists: readonly Pick<ListStatus, 'list' | 'scheduling' | 'dueAt'>[],
+  lists: readonly Pick<ListStatus, 'list' | 'intervalMs' | 'dueAt'>[],
   nowMs: number,
 ): string {
-  if (lists.some(({ scheduling }) => scheduling === 'automatic'))
+  if (lists.some(({ intervalMs }) => intervalMs === null))
     return 'The lists are swept all the time, within the request budget.';
   const [next] = lists
     .flatMap(({ list, dueAt }) => (dueAt === null ? [] : [{ list, inMs: Date.parse(dueAt) - nowMs }]))

@@ -79,10 +79,11 @@ const fieldPatterns = z.array(fieldPattern, { error: `an array of ${FIELD_PATTER
 const listOptions = strictOptions({
   /** False: the list is not swept. @defaultValue true */
   enabled: yesOrNo.default(true),
-  /** Sweeps at fixed times: from the start of one sweep to the start of the next. @defaultValue automatic, see planner.md */
+  /**
+   * At least this time from the start of one sweep to the start of the next: fewer requests. @defaultValue as often as the budget allows,
+   * see planner.md
+   */
   interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
-  /** Automatic, but with at least this time from the start of one sweep to the start of the next: fewer requests. @defaultValue none */
-  idle: duration({ from: '1s', to: LONGEST_AGE }).optional(),
   /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */
   ignore: fieldPatterns.default([]),
   /** Field patterns: only changes of these fields make an event. @defaultValue all fields */
@@ -127,11 +128,6 @@ function readLists(given: Readonly<Record<string, z.output<typeof listOptions>>>
     const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
     if ('problem' in read) refuse?.(read.problem, read.option === null ? [key] : [key, read.option]);
     else if (named.has(read.name)) refuse?.(`the list "${read.name}" is named twice; keep one of them`, [key]);
-    else if (rest.interval !== undefined && rest.idle !== undefined)
-      refuse?.('found `interval` and `idle`; allowed: one of them, because with `interval` the times are fixed', [
-        key,
-        'idle',
-      ]);
     else named.set(read.name, listConfig(read, rest));
   }
   return withEveryBuiltIn(named);
@@ -155,9 +151,9 @@ const lists: z.ZodType<ListConfigs, ListsInput> = z
 
 function listConfig(
   descriptor: ListDescriptor,
-  { interval, idle, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
+  { interval, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
 ): ListConfig {
-  return { descriptor, ...options, intervalMs: interval ?? null, idleMs: idle ?? null };
+  return { descriptor, ...options, intervalMs: interval ?? null };
 }
 
 function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
@@ -302,13 +298,11 @@ export interface ConfigInput extends z.input<typeof configSchema> {}
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
-export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval' | 'idle' | keyof DescriptorOptions>> & {
+export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval' | keyof DescriptorOptions>> & {
   /** What the list is. */
   readonly descriptor: ListDescriptor;
-  /** Null: swept automatically. */
+  /** The shortest time from the start of one sweep to the start of the next; null: as often as the budget allows. */
   readonly intervalMs: number | null;
-  /** The floor of automatic sweeps; null: none. */
-  readonly idleMs: number | null;
 };
 
 /** By name; the built-in lists first. */

@@ -8,8 +8,8 @@
  * 3. A record missing in `confirm` complete sweeps in a row, and for at least `afterMs`, is confirmed (`missingAfter`). One
  *    sighting clears it.
  * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none of them is deleted: a broken
- *    answer is likelier than a mass deletion. The removals are held until a person accepts them (`decideRemovals`). When the
- *    guard on new records reports a replaced list, any number of missing records is held.
+ *    answer is likelier than a mass deletion. The removals are held until a person accepts them (`decideRemovals`). While new
+ *    records of the list are held, any number of missing records is held.
  * 5. A record that appeared within the replication lag is not deleted yet: the replica may not know it (`isNewcomer`).
  * 6. A deleted record keeps its sequence and digests (`deletedRecord`), so that it is recognised when it reappears.
  */
@@ -46,7 +46,7 @@ export interface RemovalRules {
  */
 export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, afterMs: 30_000, maxShare: 0.2, maxCount: 10 };
 
-/** The limits for a list that the guard on new records calls replaced. */
+/** The limits for a list whose new records are held. */
 export const HOLD_EVERY_REMOVAL: Pick<RemovalRules, 'maxShare' | 'maxCount'> = { maxShare: 0, maxCount: 0 };
 
 /** Stored in place of a deleted record's digest. It differs from every digest, so the record is compared when it reappears. */
@@ -120,16 +120,7 @@ export function missingAfter(
   return after;
 }
 
-export interface HeldRemovals {
-  /** Missing records that no person has accepted as removed. */
-  count: number;
-  /** Records of the list, these included. */
-  of: number;
-  /** ISO 8601: the sweep that held them. An acceptance covers the records missing by then. */
-  at: string;
-}
-
-export type RemovalDecision = { deleted: string[]; held: HeldRemovals | null };
+export type RemovalDecision = { deleted: string[]; held: { count: number; of: number } | null };
 
 export function decideRemovals(
   missing: ReadonlyMap<string, Missing>,
@@ -142,7 +133,7 @@ export function decideRemovals(
   const of = present + missing.size;
   if (count <= rules.maxCount || count <= rules.maxShare * of)
     return { deleted: confirmed.map(([key]) => key), held: null };
-  return { deleted: confirmed.filter(([, entry]) => isAccepted(entry)).map(([key]) => key), held: { count, of, at } };
+  return { deleted: confirmed.filter(([, entry]) => isAccepted(entry)).map(([key]) => key), held: { count, of } };
 }
 
 /** A lagging replica may not know a record that appeared within its lag, so the record's absence proves nothing yet. */

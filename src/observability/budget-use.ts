@@ -41,15 +41,13 @@ function textOf(one: Advice): string {
     case 'raise-budget':
       return `raise budget.requests (${one.requests} of the ${one.limit} requests per ${one.perSeconds} s that the API is known to allow)`;
     case 'slow-list':
-      return `set lists.${one.list}.idle (this list takes ${Math.round(one.share * 100)} % of the requests)`;
+      return `set lists.${one.list}.interval (this list takes ${Math.round(one.share * 100)} % of the requests)`;
     case 'disable-lists':
       return 'disable lists you do not need';
     case 'check-other-client':
       return `let the other client of the API send fewer requests (${one.allowed} of ${one.requests} per ${one.perSeconds} s are left)`;
-    case 'remove-interval':
-      return `remove lists.${one.list}.interval (${formatDuration(one.ms)}): the budget is not used up`;
-    case 'lower-idle':
-      return `lower or remove lists.${one.list}.idle (${formatDuration(one.ms)}): the budget is not used up`;
+    case 'lower-interval':
+      return `lower or remove lists.${one.list}.interval (${formatDuration(one.ms)}): the budget is not used up`;
   }
 }
 
@@ -58,16 +56,13 @@ function adviceOn({ budget, lists }: Omit<WorkspaceStatus, 'advice'>): Advice[] 
   const slowest = slowestOf(lists);
   if (slowest === null || budget.lastMinute.requests === 0) return [];
   if (budget.lastMinute.share >= USED_UP * Math.min(1, budget.allowed / budget.requests)) return moreRequests(budget);
-  const { list, scheduling, intervalMs, idleMs } = slowest;
-  if (scheduling === 'fixed') return [{ do: 'remove-interval', list, ms: intervalMs ?? 0 }];
-  if (scheduling === 'idle') return [{ do: 'lower-idle', list, ms: idleMs ?? 0 }];
-  return [];
+  const { list, intervalMs } = slowest;
+  return intervalMs === null ? [] : [{ do: 'lower-interval', list, ms: intervalMs }];
 }
 
 /** The enabled list whose changes wait longest, if they wait at all. */
 function slowestOf(lists: readonly ListStatus[]): ListStatus | null {
-  const wait = ({ freshness, intervalMs, idleMs }: ListStatus): number =>
-    Math.max(freshness?.sweepMs ?? 0, intervalMs ?? 0, idleMs ?? 0);
+  const wait = ({ freshness, intervalMs }: ListStatus): number => Math.max(freshness?.sweepMs ?? 0, intervalMs ?? 0);
   const [slowest = null] = lists.filter(({ enabled }) => enabled).sort((one, other) => wait(other) - wait(one));
   return slowest === null || wait(slowest) <= FAST_MS ? null : slowest;
 }

@@ -72,7 +72,7 @@ export const METRICS = {
     type: 'gauge',
     labels: ['workspace', 'list'],
     by: 'poll',
-    help: 'The usual time from the start of one sweep to the start of the next: the interval, or how long a sweep takes.',
+    help: 'The usual time from the start of one sweep to the start of the next: the interval, or how long a sweep takes if that is longer.',
   },
   listRecords: {
     name: 'changefeed_list_records',
@@ -107,14 +107,7 @@ export const METRICS = {
     type: 'gauge',
     labels: ['workspace', 'list', 'shortcut', 'result'],
     by: 'poll',
-    help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong. How far a shortcut is trusted follows from them.',
-  },
-  shortcutPaused: {
-    name: 'changefeed_shortcut_paused',
-    type: 'gauge',
-    labels: ['workspace', 'list', 'shortcut'],
-    by: 'poll',
-    help: '1 while a shortcut is not trusted and not used.',
+    help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong.',
   },
   budgetLimit: {
     name: 'changefeed_budget_limit_requests_per_second',

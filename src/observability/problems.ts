@@ -3,6 +3,8 @@
  * and the sentinel logs them and reports them by events.
  */
 import { formatDuration } from '../runtime/duration.js';
+import type { Held } from '../sweep/store.js';
+import { heldText } from './held.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
 type Facts = Omit<Status, 'problems'>;
@@ -148,11 +150,7 @@ function lateness(workspace: string, { list, dueAt }: ListStatus, at: string): P
   return problem('error', 'list.late', { workspace, list, subject: `list:${list}`, since: dueAt, message });
 }
 
-function listWarnings(
-  workspace: string,
-  { list, silence, heldRemovals, heldCreations }: ListStatus,
-  at: string,
-): Problem[] {
+function listWarnings(workspace: string, { list, silence, held }: ListStatus, at: string): Problem[] {
   const where = `Workspace "${workspace}", list "${list}"`;
   const subject = { workspace, list, subject: `list:${list}` };
   const warnings: Problem[] = [];
@@ -163,20 +161,17 @@ function listWarnings(
     const message = `${where} ${what}. Check whether the token may still read it.`;
     warnings.push(problem('warning', 'list.silent', { ...subject, since, message }));
   }
-  if (heldRemovals !== null) {
-    const { count, of, since } = heldRemovals;
-    const message = `${where}: ${count} of ${of} records are missing at once; their removals are held. Accept them: changefeed accept-removals ${list} --workspace ${workspace}.`;
-    warnings.push(problem('warning', 'removals.held', { ...subject, since, message }));
-  }
-  if (heldCreations !== null) {
-    const { count, of, since, known, replaced } = heldCreations;
-    const why = replaced
-      ? `only ${known.seen} of ${known.of} known records were seen. Check whether this is the token of another workspace, or a backup was restored.`
-      : 'this is more than may appear at once.';
-    const message = `${where}: ${count} of ${of} records are new and are held; ${why} Emit them: changefeed accept-creations ${list} --workspace ${workspace}. Accept them without events: changefeed resync ${list} --workspace ${workspace}.`;
-    warnings.push(problem('warning', 'creations.held', { ...subject, since, message }));
+  for (const one of held) {
+    const { what, since } = one;
+    const message = `${where}: ${heldText(one)} ${whatToDo(what, `${list} --workspace ${workspace}`)}`;
+    warnings.push(problem('warning', `${what}.held`, { ...subject, since, message }));
   }
   return warnings;
+}
+
+function whatToDo(what: Held['what'], where: string): string {
+  const accept = `Accept them: changefeed accept ${where}.`;
+  return what === 'removals' ? accept : `${accept} Take them without events: changefeed resync ${where}.`;
 }
 
 /** Reported in each workspace, because each has its own log. */

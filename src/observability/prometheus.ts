@@ -3,6 +3,7 @@
  * subscriptions are read from the status when they are asked for.
  */
 import type { Counter, Gauge, Histogram } from 'prom-client';
+import { heldCount } from './held.js';
 import type { Measure } from './measure.js';
 import { METRICS, QUEUE_METRIC, type MetricDefinition, type MetricName } from './metric-table.js';
 import type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
@@ -126,22 +127,20 @@ function exposeWorkspace(
 }
 
 function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetGauge): void {
-  const { list, freshness, records, late, failure, heldRemovals, heldCreations, shortcuts } = one;
+  const { list, freshness, records, late, failure, held, shortcuts } = one;
   const labels = { workspace, list };
   if (freshness !== null) {
     set('listAge', labels, freshness.ageMs / 1_000);
     set('listSweepSeconds', labels, freshness.sweepMs / 1_000);
-    set('listPeriod', labels, (one.intervalMs ?? Math.max(freshness.sweepMs, one.idleMs ?? 0)) / 1_000);
+    set('listPeriod', labels, Math.max(freshness.sweepMs, one.intervalMs ?? 0) / 1_000);
   }
   set('listRecords', labels, records);
   set('listLate', labels, late ? 1 : 0);
   set('listFailing', labels, failure === null ? 0 : secondsSince(failure.since, nowMs));
-  set('listHeld', { ...labels, what: 'removals' }, heldRemovals?.count ?? 0);
-  set('listHeld', { ...labels, what: 'creations' }, heldCreations?.count ?? 0);
-  for (const [shortcut, { pausedUntil, used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
+  for (const what of ['removals', 'creations'] as const) set('listHeld', { ...labels, what }, heldCount(held, what));
+  for (const [shortcut, { used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
     for (const [result, pages] of Object.entries({ used, useful, wrong }))
       set('shortcutPages', { ...labels, shortcut, result }, pages);
-    set('shortcutPaused', { ...labels, shortcut }, pausedUntil === null ? 0 : 1);
   }
 }
 

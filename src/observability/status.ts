@@ -3,15 +3,14 @@ import type { Spent } from '../api/spending.js';
 import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Notice, ProblemKind } from '../events/types.js';
+import type { Held } from '../sweep/store.js';
 import type { ListFailure } from '../sweep/schedule.js';
 
 export interface ListStatus {
   list: ListName;
   enabled: boolean;
-  /** `automatic`: swept again as soon as a sweep has ended. `idle`: the same, but at least `idleMs` apart. `fixed`: every `intervalMs`. */
-  scheduling: 'automatic' | 'idle' | 'fixed';
+  /** The shortest time from the start of one sweep to the start of the next; null: swept again as soon as a sweep has ended. */
   intervalMs: number | null;
-  idleMs: number | null;
   /**
    * How old the stored state may be: `ageMs` is the time since the last complete sweep read its first page, `sweepMs` how long that
    * sweep took. Null before the first.
@@ -44,20 +43,9 @@ export interface ListStatus {
   silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
   /** Records that the last complete sweep could not read and left as they were; the first few. */
   unreadable: readonly { id: string | null; page: number; reason: string }[];
-  /** Removals that a person must accept; null when there are none. */
-  heldRemovals: { count: number; of: number; since: string } | null;
-  /**
-   * New records that a person must accept, out of `of` records seen; null when there are none. `known`: how many of the records known
-   * before were seen again. `replaced`: hardly any were.
-   */
-  heldCreations: {
-    count: number;
-    of: number;
-    since: string;
-    known: { seen: number; of: number };
-    replaced: boolean;
-  } | null;
-  /** How far each shortcut is trusted (docs/planner.md); null while none has been used. */
+  /** What the last complete sweep held back until a person accepts it. */
+  held: readonly Held[];
+  /** What the pages that were read out of turn have shown (docs/planner.md); null while none has been read. */
   shortcuts: Readonly<Record<'last' | 'first' | 'aimed', ShortcutStatus>> | null;
   /** The sweep under way or interrupted; null when there is none. */
   sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
@@ -70,10 +58,8 @@ export interface ShortcutStatus {
   used: number;
   /** Of these: pages that showed a change before a walk did. */
   useful: number;
-  /** Pages that did not show what was expected, and what a walk found although the shortcut should have. */
+  /** Pages that did not show what was expected. */
   wrong: number;
-  /** ISO 8601: mostly wrong, and not used until then; null when it is in use. */
-  pausedUntil: string | null;
 }
 
 /** Something that needs attention. */
@@ -91,8 +77,7 @@ export type Advice =
   | { do: 'slow-list'; list: string; share: number }
   | { do: 'disable-lists' }
   | { do: 'check-other-client'; allowed: number; requests: number; perSeconds: number }
-  | { do: 'remove-interval'; list: string; ms: number }
-  | { do: 'lower-idle'; list: string; ms: number };
+  | { do: 'lower-interval'; list: string; ms: number };
 
 export interface WorkspaceStatus {
   name: string;

@@ -1,7 +1,8 @@
 /** The checkpoint of a sweep and the summary of the last complete one: JSON with a format version, checked when it is read. */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import type { DriftField, PastDrift } from '../detect/schema-drift/drift.js';
+import type { Held } from '../detect/held.js';
+import type { PastDrift } from '../detect/schema-drift/drift.js';
 import type { Checkpoint, SweepSummary } from '../sweep/store.js';
 import type { WorkspaceRedis } from './keys.js';
 import { isTime, parseJson, checked, unreadable, type StoredAt } from './stored.js';
@@ -12,24 +13,17 @@ const VERSION = 2;
 const time = z.string().refine(isTime);
 const count = z.number();
 const perRule = z.record(z.string(), count);
-const driftField: z.ZodType<DriftField> = z.object({
-  moved: count,
-  after: count,
-  moves: z.record(z.string(), z.record(z.string(), count)),
-  valueTypes: z.record(z.string(), count),
-});
-const pastDrift: z.ZodType<PastDrift> = z.object({
-  field: z.string(),
-  moves: z.record(z.string(), z.array(z.string())),
-  sweeps: count,
-});
-const heldCreations = z.object({
+const driftedField = z.object({ field: z.string(), moves: z.record(z.string(), z.array(z.string())) });
+const pastDrift: z.ZodType<PastDrift> = driftedField.extend({ sweeps: count });
+const held: z.ZodType<Held> = z.object({
+  what: z.enum(['removals', 'creations']),
+  why: z.enum(['too many', 'replaced']),
   count,
   of: count,
+  since: time,
   at: time,
-  reported: count,
-  known: z.object({ seen: count, of: count }),
-  replaced: z.boolean(),
+  known: z.object({ seen: count, of: count }).exactOptional(),
+  reported: count.exactOptional(),
 });
 
 /** What a checkpoint and a summary have in common. */
@@ -48,8 +42,8 @@ const sweep = z.object({
     touched: count,
     ignored: count,
     stale: count,
-    quarantined: count,
-    withheld: count,
+    // Absent in what an earlier release stored.
+    held: count.default(0),
     deleted: count,
     missing: count,
   }),
@@ -65,40 +59,22 @@ const checkpointSchema: z.ZodType<Checkpoint> = sweep.extend({
   firstPage: z.string().nullable(),
   quiet: z.literal(true).exactOptional(),
   finishing: z.literal(true).exactOptional(),
-  drift: z
+  fresh: count.exactOptional(),
+  verdict: z
     .object({
-      rows: count,
-      fields: z.record(z.string(), driftField),
-      carried: z.array(z.string()),
-      ordinary: z.array(z.string()),
+      fields: z.array(driftedField),
+      edited: z.array(z.string()),
+      allowed: count,
+      heldSince: time.nullable(),
     })
     .exactOptional(),
   changedPages: count.exactOptional(),
   takesOver: z.literal(true).exactOptional(),
-  creations: z
-    .object({
-      fresh: count,
-      allowed: count,
-      withholds: z.literal(true).exactOptional(),
-      held: heldCreations.exactOptional(),
-    })
-    .exactOptional(),
-  decided: z
-    .object({
-      drifted: z.array(pastDrift),
-      past: z.array(pastDrift),
-      undecided: z.array(z.string()),
-      begun: z.record(z.string(), driftField).optional(),
-    })
-    .exactOptional(),
 });
 
 const summarySchema: z.ZodType<SweepSummary> = sweep.extend({
   completedAt: time,
-  carried: z.array(z.string()).optional(),
-  begun: z.record(z.string(), driftField).optional(),
-  heldRemovals: z.object({ count, of: count, at: time }).exactOptional(),
-  heldCreations: heldCreations.exactOptional(),
+  held: z.array(held).exactOptional(),
   drifted: z.array(pastDrift).exactOptional(),
   usualPause: z
     .object({ since: time, changes: count, changedAt: time, pausesMs: z.tuple([count, count]), month: time })

@@ -8,8 +8,7 @@ import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import type { CommitResult, FencingToken } from '../sweep/store.js';
-import type { ShortcutCommit, ShortcutStore } from '../sweep/shortcuts/store.js';
-import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
+import type { Learned, ShortcutCommit, ShortcutStore } from '../sweep/shortcuts/store.js';
 import { run, schemaChanges, MEMBERS, WALK, type FieldChange } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
 import { memberField, readMembers, readMembersOf } from './membership.js';
@@ -17,6 +16,7 @@ import { readJson } from './stored.js';
 import { pageField } from './stored-pages.js';
 
 const CREATED = 'u ';
+const LEARNED = 'learned';
 /** Changes of fields by one script. More would block Redis for too long. */
 const CHANGES_PER_STEP = 1_000;
 
@@ -26,9 +26,9 @@ export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
     createdByShortcuts: (list) => readCreated(scope, list),
     commitShortcut: (list, commit) => commitShortcut(scope, list, commit),
     beginWalk: (list, token) => beginWalk(scope, list, token),
-    trust: (list) => readTrust(scope, list),
-    async saveTrust(list, trust) {
-      await scope.redis.hset(scope.keys.sweep(scope.workspace, list), 'trust', JSON.stringify(trust));
+    learned: (list) => readLearned(scope, list),
+    async saveLearned(list, learned) {
+      await scope.redis.hset(scope.keys.sweep(scope.workspace, list), LEARNED, JSON.stringify(learned));
     },
   };
 }
@@ -78,23 +78,18 @@ async function beginWalk(scope: WorkspaceRedis, list: ListName, token: FencingTo
 }
 
 const count = z.number().nonnegative();
-const trust: z.ZodType<Trust> = z.object({
-  used: count,
-  useful: count,
-  wrong: count,
-  recent: z.object({ good: count, wrong: count }),
-  demotions: count,
-  pausedUntil: count,
+const uses = z.object({ used: count, useful: count, wrong: count });
+const rate = z.object({ found: count, of: count, atMs: z.number() });
+const learnedOfList: z.ZodType<Learned> = z.object({
+  live: z.boolean(),
+  uses: z.object({ last: uses, first: uses, aimed: uses }),
+  rates: z.record(z.string(), rate),
 });
-const trustOfList: z.ZodType<TrustOfList> = z.object({ last: trust, first: trust, aimed: trust });
 
-export async function readTrust(
-  { redis, keys, workspace }: WorkspaceRedis,
-  list: ListName,
-): Promise<TrustOfList | null> {
+export async function readLearned({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Learned | null> {
   const key = keys.sweep(workspace, list);
-  const json = await redis.hget(key, 'trust');
+  const json = await redis.hget(key, LEARNED);
   if (json === null) return null;
-  const remedy = `HDEL ${key} trust removes it; the list's shortcuts are then tried again from the beginning.`;
-  return readJson(trustOfList, json, { key, field: 'trust', what: 'how far shortcuts are trusted', remedy });
+  const remedy = `HDEL ${key} ${LEARNED} removes it; the list's shortcuts then learn from the beginning.`;
+  return readJson(learnedOfList, json, { key, field: LEARNED, what: 'what shortcuts have learned', remedy });
 }

@@ -7,7 +7,7 @@ import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sw
 import { packVersioned } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
 import { memberField, membersField } from './membership.js';
-import { packQuarantined, packRecord } from './packing.js';
+import { packRecord } from './packing.js';
 import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
 import { learnShape, NO_SHAPES, packShapes, type Shapes } from './shapes.js';
@@ -35,16 +35,12 @@ export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: 
     members = null,
     page,
     dropParts = [],
-    quarantine = [],
-    release = [],
   } = commit;
   const changes: FieldChange[] = [
     ...cursors.map((cursor): FieldChange => [WALK, 'set', `c ${cursor}`, '']),
     ...(members === null ? [] : [setMembers(members)]),
     ...(page === undefined ? [] : pageChanges(page, members !== null)),
     ...dropParts.map((part): FieldChange => [WALK, 'del', membersField(part), '']),
-    ...quarantine.map(([key, json]): FieldChange => [WALK, 'set', `h ${key}`, packQuarantined(key, json)]),
-    ...release.map((key): FieldChange => [WALK, 'del', `h ${key}`, '']),
     ...schemaChanges(commit.schema),
     ...(commit.schemaSequences ?? []).map(([field, sequence]): FieldChange => [
       SWEEP,

@@ -63,14 +63,14 @@ export class Keys {
    *   same of failures that are over
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
-   * - `removalsAcceptedAt`, `creationsAcceptedAt`: which held records a person accepted
+   * - `acceptedAt`: which held records a person accepted
    * - `trust` (JSON): how far the list's shortcuts are trusted
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
   /**
-   * hash of the sweep under way: visited cursors (`c <cursor>`), quarantined records (`h <key>`); of each page whose members changed the
-   * members (`p <page>`) and how to recognise it (`e <page>`).
+   * hash of the sweep under way: visited cursors (`c <cursor>`); of each page whose members changed the members
+   * (`p <page>`) and how to recognise it (`e <page>`).
    */
   walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
   /**

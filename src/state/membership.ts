@@ -1,6 +1,7 @@
 /** Which records are on which page, and which are missing. Removals are decided from this. */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
+import type { Held } from '../detect/held.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
@@ -153,18 +154,16 @@ export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 
   return [...seen];
 }
 
-/** Accepts the removals or creations that the last complete sweep held back. Returns how many. */
-export async function acceptHeld(
-  scope: WorkspaceRedis,
-  list: ListName,
-  kind: 'removals' | 'creations',
-): Promise<number> {
+/** Accepts what the last complete sweep held back, and returns it. */
+export async function acceptHeld(scope: WorkspaceRedis, list: ListName): Promise<readonly Held[]> {
   const sweep = scope.keys.sweep(scope.workspace, list);
-  const summary = readSummary(await scope.redis.hget(sweep, 'lastSweep'), scope, list);
-  const held = kind === 'removals' ? summary?.heldRemovals : summary?.heldCreations;
-  if (held === undefined) return 0;
-  await scope.redis.hset(sweep, `${kind}AcceptedAt`, held.at);
-  return held.count;
+  const { held = [] } = readSummary(await scope.redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
+  const [last] = held
+    .map(({ at }) => at)
+    .sort()
+    .reverse();
+  if (last !== undefined) await scope.redis.hset(sweep, 'acceptedAt', last);
+  return held;
 }
 
 // Packed record keys: a version byte; then for each key how it is written, and its bytes. Keys are sorted, so neighbours of one kind

@@ -252,12 +252,3 @@ function recordAt(hash: string, key: string): StoredAt {
     remedy: `Restore Redis from a backup, or remove the record (HDEL ${hash} ${field}), which then counts as new. If another release wrote it, run that release or set another redis.prefix.`,
   };
 }
-
-/** The JSON of a quarantined record: kept for one or two sweeps, but perhaps of every row of the list. */
-export function packQuarantined(key: string, json: string): Buffer {
-  return packRecord(key, { digest: '', sequence: 0, image: json });
-}
-
-export function unpackQuarantined(packed: Buffer, hash: string, key: string): string | null {
-  return unpackRecord(packed, hash, key).image;
-}

@@ -9,11 +9,10 @@ import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../redis/conditions.js';
 import { classifyRedisError } from '../redis/errors.js';
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';
-import type { Trust, TrustOfList } from '../sweep/shortcuts/trust.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
 import type { Keys } from './keys.js';
-import { readTrust } from './commit-shortcut.js';
+import { readLearned } from './commit-shortcut.js';
 import { readLastFailure, readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';
@@ -61,20 +60,12 @@ export async function readWorkspaceStatus(
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
 }
 
-export function schedulingOf({
-  intervalMs,
-  idleMs,
-}: Pick<ListStatus, 'intervalMs' | 'idleMs'>): ListStatus['scheduling'] {
-  if (intervalMs !== null) return 'fixed';
-  return idleMs === null ? 'automatic' : 'idle';
-}
-
 async function readListStatus(
   view: View,
-  { list, enabled, intervalMs, idleMs }: WatchedList & { list: ListName },
+  { list, enabled, intervalMs }: WatchedList & { list: ListName },
 ): Promise<ListStatus> {
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, failed, stored, rows, running, trust] = await Promise.all([
+  const [identity, { checkpoint, state }, times, failed, stored, rows, running, learned] = await Promise.all([
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
@@ -82,13 +73,13 @@ async function readListStatus(
     countRecords(view, list),
     readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
-    readTrust(view, list),
+    readLearned(view, list),
   ]);
   // A list that was never swept is due from the beginning of the state.
   const dueMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(identity?.since ?? isoTime(nowMs))
-      : nextMs(times, { intervalMs, idleMs, wakeMs: null, nowMs });
+      : nextMs(times, { intervalMs, wakeMs: null, nowMs });
   return {
     list,
     failure: times.failure,
@@ -96,17 +87,14 @@ async function readListStatus(
     dueAt: enabled ? isoTime(dueMs) : null,
     late: enabled && running === 0 && nowMs - dueMs > LATE_MS,
     enabled,
-    scheduling: schedulingOf({ intervalMs, idleMs }),
     intervalMs,
-    idleMs,
     freshness: state.lastSweep === null ? null : freshness(state.lastSweep, nowMs),
     baselineAt: state.baselineAt,
     lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
     silence: state.lastSweep?.staleness ?? null,
     unreadable: state.lastSweep?.unreadable ?? [],
-    heldRemovals: withSince(state.lastSweep?.heldRemovals),
-    heldCreations: withSince(state.lastSweep?.heldCreations),
-    shortcuts: trust === null ? null : shortcutsStatus(trust, nowMs),
+    held: state.lastSweep?.held ?? [],
+    shortcuts: learned?.uses ?? null,
     sweeping:
       checkpoint === null
         ? null
@@ -121,14 +109,6 @@ async function readListStatus(
   };
 }
 
-function shortcutsStatus({ last, first, aimed }: TrustOfList, nowMs: number): NonNullable<ListStatus['shortcuts']> {
-  const one = ({ used, useful, wrong, pausedUntil }: Trust): ShortcutStatus => ({
-    ...{ used, useful, wrong },
-    pausedUntil: pausedUntil > nowMs ? isoTime(pausedUntil) : null,
-  });
-  return { last: one(last), first: one(first), aimed: one(aimed) };
-}
-
 function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): NonNullable<ListStatus['freshness']> {
   const startedMs = Date.parse(startedAt);
   return { ageMs: Math.max(0, nowMs - startedMs), sweepMs: Date.parse(completedAt) - startedMs };
@@ -137,12 +117,6 @@ function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): Non
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {
   const { startedAt, completedAt, pages, counts, muted = {} } = summary;
   return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts }, muted };
-}
-
-function withSince<Held extends { at: string }>(held: Held | undefined): (Omit<Held, 'at'> & { since: string }) | null {
-  if (held === undefined) return null;
-  const { at: since, ...facts } = held;
-  return { ...facts, since };
 }
 
 /** Whether this Redis is safe for state and accepts writes. */

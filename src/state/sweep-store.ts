@@ -20,7 +20,6 @@ import {
   readWalkedMembers,
   unconfirmedIds,
 } from './membership.js';
-import { unpackQuarantined } from './packing.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { pageField, readPages } from './stored-pages.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
@@ -37,10 +36,6 @@ const TOKEN_BYTES = 6;
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
   const scope = { redis, keys, workspace };
-  const acceptedAt = async (list: ListName, field: 'removalsAcceptedAt' | 'creationsAcceptedAt') => {
-    const hash = keys.sweep(workspace, list);
-    return readTime(await redis.hget(hash, field), fieldAt(hash, field, 'when a person accepted held records'));
-  };
   return {
     ...leases(scope),
     ...records(scope),
@@ -69,10 +64,12 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
-    removalsAcceptedAt: (list) => acceptedAt(list, 'removalsAcceptedAt'),
-    acceptRemovals: (list) => acceptHeld(scope, list, 'removals'),
-    creationsAcceptedAt: (list) => acceptedAt(list, 'creationsAcceptedAt'),
-    acceptCreations: (list) => acceptHeld(scope, list, 'creations'),
+    async acceptedAt(list) {
+      const hash = keys.sweep(workspace, list);
+      const at = await redis.hget(hash, 'acceptedAt');
+      return readTime(at, fieldAt(hash, 'acceptedAt', 'when a person accepted held records'));
+    },
+    acceptHeld: (list) => acceptHeld(scope, list),
   };
 }
 
@@ -97,30 +94,13 @@ function leases({ redis, keys, workspace }: WorkspaceRedis): Pick<SweepStore, 'a
   };
 }
 
-type Records = Pick<
-  SweepStore,
-  'digests' | 'records' | 'quarantinedKeys' | 'quarantined' | 'schema' | 'schemaSequences'
->;
+type Records = Pick<SweepStore, 'digests' | 'records' | 'schema' | 'schemaSequences'>;
 
 function records(scope: WorkspaceRedis): Records {
   const { redis, keys, workspace } = scope;
   return {
     digests: (list, wanted) => readDigests(scope, list, wanted),
     records: (list, wanted) => readRecords(scope, list, wanted),
-    async quarantinedKeys(list) {
-      const names = await redis.hkeys(keys.walk(workspace, list));
-      const quarantined = names.filter((name) => name.startsWith('h ')).map((name) => name.slice(2));
-      return quarantined.sort();
-    },
-    async quarantined(list, wanted) {
-      const hash = keys.walk(workspace, list);
-      return await inChunks(wanted, async (chunk) => {
-        const packed = await redis.hmgetBuffer(hash, ...chunk.map((key) => `h ${key}`));
-        return packed.map((bytes, index) =>
-          bytes === null ? null : unpackQuarantined(bytes, hash, chunk[index] ?? ''),
-        );
-      });
-    },
     async schema(list) {
       const hash = keys.sweep(workspace, list);
       const fields = Object.entries(await redis.hgetall(hash));
@@ -148,7 +128,7 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
   return {
     checkpoint,
     cursors: checkpoint === null ? [] : cursors,
-    cutOff: checkpoint === null && walked.some((name) => !name.startsWith('h ')),
+    cutOff: checkpoint === null && walked.length > 0,
     state: {
       baselineAt: readTime(baselineAt, fieldAt(hash, 'baselineAt', 'when the baseline was complete')),
       quiet: quiet !== null,

@@ -1,31 +1,57 @@
 /**
  * Compares one page with the stored records: which records differ, and what is written for them. A record whose text has the
- * stored digest costs one digest and its share of one read. Only the others are loaded and compared.
+ * stored digest costs one digest and its share of one read. Only the others are loaded and decided about. When the page raises a question
+ * that only the whole list can answer, nothing of it is written, and the walk becomes a survey.
  */
 import type { UnreadableRecord } from '../api/unreadable.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf } from '../detect/age.js';
-import type { CreationTally } from '../detect/creation.js';
+import { isSuspicious, type CreationGuard } from '../detect/creation.js';
 import { recordDigest } from '../detect/digest.js';
 import { modifiedAtOf } from '../detect/fields.js';
 import { recordKey } from '../detect/identity.js';
+import { isPresent } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
-import { fieldsThatStay, noDrift, type DriftTally } from '../detect/schema-drift/drift.js';
-import type { SchemaDelta } from '../detect/schema-drift/schema.js';
+import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { storedModifiedAt, valueTypesOf } from '../detect/stored-record.js';
-import { classifyRecord, parseStored, unusualMoves, type ClassifyOptions, type SeenRecord } from './classify-record.js';
+import { NO_VERDICT, type SurveyQuestion } from '../detect/survey.js';
+import {
+  decide,
+  isDecidedSince,
+  parseStored,
+  talliedValueTypes,
+  type DecidedRecord,
+  type DecideRules,
+  type SeenRecord,
+} from './classify-record.js';
 import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
-import { guardCreations } from './guard-creations.js';
+import { movesOnPage } from './page-moves.js';
 import { inParts, pageOfPart } from './page-parts.js';
+import type { SweepMemory } from './start-sweep.js';
 import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
+
+/** A page and everything its records are classified by. */
+export interface ClassifyOptions extends DecideRules {
+  records: readonly UncheckedRecord[];
+  /** Further records of the page, which cannot be read. What is stored about them stays, and they are not missing. */
+  unreadable: readonly UnreadableRecord[];
+  /** When the page was asked for; null when that is not known. */
+  askedAtMs: number | null;
+  checkpoint: Checkpoint;
+  memory: SweepMemory;
+  /** Null: new records are not guarded, as in a baseline. */
+  guard: (CreationGuard & { reported: number }) | null;
+  /** Records committed by one script. @defaultValue RECORDS_PER_PART */
+  recordsPerPart?: number | undefined;
+}
 
 /** What a page, or a part of it, changes, and where the sweep stands after it. */
 export interface PageChanges {
-  changes: Required<Pick<PageCommit, 'writes' | 'quarantine' | 'release' | 'schema' | 'members' | 'dropParts'>>;
-  reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations' | 'unreadable'>;
+  changes: Required<Pick<PageCommit, 'writes' | 'schema' | 'members' | 'dropParts'>>;
+  reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'parts' | 'unreadable'>;
 }
 
-/** `walk again`: the withheld records are not too many. Nothing of the page is written. */
+/** `survey`: only the whole list can answer the question. Nothing more of the page is written. */
 export type ClassifiedPage =
   | ({
       outcome: 'classified';
@@ -34,7 +60,7 @@ export type ClassifiedPage =
       /** The records on the page, each once. */
       keys: readonly string[];
     } & PageChanges)
-  | { outcome: 'walk again'; allowed: number };
+  | { outcome: 'survey'; question: SurveyQuestion };
 
 type ClassifyStore = Pick<SweepStore, 'digests' | 'records' | 'members'>;
 
@@ -55,15 +81,12 @@ export async function* classifyPage(
     store.digests(rules.list.name, keysSeen),
     store.members(rules.list.name, page),
   ]);
-  const stored = keysSeen.map((key, index) => ({ key, storedDigest: digests[index] ?? null }));
-  const guarded = guardCreations(options, stored);
-  if (guarded.outcome === 'walk again') return guarded;
-  const storedDigests = new Map(stored.map(({ key, storedDigest }) => [key, storedDigest]));
+  const storedDigests = new Map(keysSeen.map((key, index) => [key, digests[index] ?? null]));
+  if (hasTooManyNew(options, storedDigests)) return { outcome: 'survey', question: { about: 'creations' } };
   const parts = inParts(seen, options.recordsPerPart);
   // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
-  const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
-  const context = { ...options, storedDigests, lagging, withholds: guarded.withholds, inParts: parts.length > 1 };
-  const shown: string[] = [];
+  const lagging = parts.length > 1 && (await isLagging(store, parts, { ...options, storedDigests }));
+  const context = { ...options, storedDigests, lagging };
   // A record that an earlier page has shown too must count once, so such a page is compared in every sweep. So is one with a record
   // that cannot be read.
   let settled = unreadable.length === 0 && pageKeys.every((key) => !memory.seen.has(key) || memory.partly.has(key));
@@ -71,18 +94,18 @@ export async function* classifyPage(
   for (const part of parts.slice(0, -1)) {
     const keys = part.map(({ key }) => key).filter((key) => !memory.seen.has(key));
     const tally = await tallyPart(store, part, { ...context, checkpoint });
+    if (!(tally instanceof PageTally)) return tally;
     settled &&= tally.settled;
     for (const key of keys) memory.partly.add(key);
-    shown.push(...keys);
     const parts = (checkpoint.parts ?? 0) + 1;
-    const { changes, reached: tallied } = tally.result({ members: { page: pageOfPart(parts), keys }, parts });
-    const reached = withCreations(tallied, guarded.tallyOfParts(shown));
+    const { changes, reached } = tally.result({ members: { page: pageOfPart(parts), keys }, parts });
     checkpoint = { ...checkpoint, ...reached };
     yield { changes, reached };
   }
   // Records of committed parts count as shown, also when the page that is read again no longer has them.
   const keys = [...new Set([...pageKeys, ...memory.partly])];
   const tally = await tallyPart(store, parts.at(-1) ?? [], { ...context, checkpoint });
+  if (!(tally instanceof PageTally)) return tally;
   memory.partly.clear();
   const members = sameMembers(before, keys) ? null : { page, keys };
   const { changes, reached } = tally.result({ members, parts: 0 });
@@ -94,14 +117,24 @@ export async function* classifyPage(
     keys: pageKeys,
     changes,
     reached: {
-      ...withCreations(reached, guarded.tallyAfter(reached.counts)),
+      ...reached,
       ...(unreadable.length > 0 && { unreadable: withUnreadable(options.checkpoint, page, unreadable) }),
     },
   };
 }
 
-function withCreations(reached: PageChanges['reached'], creations: CreationTally | null): PageChanges['reached'] {
-  return creations === null ? reached : { ...reached, creations };
+function hasTooManyNew(
+  { guard, checkpoint, memory }: Pick<ClassifyOptions, 'guard' | 'checkpoint' | 'memory'>,
+  storedDigests: StoredDigests,
+): boolean {
+  const { allowed, heldSince } = checkpoint.verdict ?? NO_VERDICT;
+  if (guard === null || heldSince !== null) return false;
+  const first = [...storedDigests].filter(([key]) => !memory.seen.has(key));
+  const freshOnPage = first.filter(([, digest]) => !isPresent(digest)).length;
+  if (freshOnPage === 0) return false;
+  const { counts, fresh = 0 } = checkpoint;
+  const seen = counts.seen + first.length;
+  return isSuspicious({ seen, fresh: guard.reported + fresh + freshOnPage, allowed }, guard);
 }
 
 /** A server whose records are all unreadable would make the checkpoint as large as the list. */
@@ -121,46 +154,43 @@ type StoredDigests = ReadonlyMap<string, string | null>;
 interface PartOptions extends ClassifyOptions {
   storedDigests: StoredDigests;
   lagging: boolean;
-  withholds: boolean;
-  /** The page has other parts. */
-  inParts: boolean;
 }
 
 async function tallyPart(
   store: Pick<ClassifyStore, 'records'>,
   part: readonly SeenRecord[],
   options: PartOptions,
-): Promise<PageTally> {
+): Promise<PageTally | Extract<ClassifiedPage, { outcome: 'survey' }>> {
   const { differing, states } = await differences(store, part, options);
   const lagging =
-    options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null, options.rules));
-  const drift = driftOnPage(differing, states, options);
-  const tally = new PageTally({ ...options, drift, observation: { ...options.observation, lagging } });
+    options.lagging || differing.some(({ record }, index) => isOlder(record, states[index] ?? null, options));
+  const fields = lagging ? [] : openFields(part, { differing, states }, options);
+  if (fields.length > 0) return { outcome: 'survey', question: { about: 'fields', fields } };
+  const tally = new PageTally({ ...options, observation: { ...options.observation, lagging } });
   for (const { key, digest } of part) if (options.storedDigests.get(key) === digest) tally.unchanged(key);
   differing.forEach((record, index) => tally.differs(record, states[index] ?? null));
   return tally;
 }
 
-/** With the fields ordinary that stayed on nearly all rows of this page. A part does not show how many rows of its page moved. */
-function driftOnPage(
-  differing: readonly SeenRecord[],
-  states: readonly (RecordWrite['state'] | null)[],
-  { inParts, checkpoint, records, ...options }: PartOptions,
-): DriftTally {
-  const { drift = noDrift() } = checkpoint;
-  if (inParts) return drift;
-  const moved = differing.map((record, index) => unusualMoves(record, states[index] ?? null, { ...options, drift }));
-  if (moved.every((moves) => moves.length === 0)) return drift;
-  return fieldsThatStay(drift, { moved, shown: records.map((record) => valueTypesOf(record, options.rules)) });
+/** The fields that move on this part of a page and are not decided. */
+function openFields(
+  part: readonly SeenRecord[],
+  found: Differences,
+  { rules, memory, checkpoint, baseline, drifted }: PartOptions,
+): readonly string[] {
+  if (baseline !== null) return [];
+  const { schema, tracked } = memory;
+  const { edited } = checkpoint.verdict ?? NO_VERDICT;
+  return movesOnPage(part, found, { rules, schema, tracked, drifted, edited }).moving;
 }
 
-interface Differences {
+export interface Differences {
   differing: readonly SeenRecord[];
   /** The stored records of those that differ. */
   states: readonly (RecordWrite['state'] | null)[];
 }
 
-async function differences(
+export async function differences(
   store: Pick<ClassifyStore, 'records'>,
   part: readonly SeenRecord[],
   { storedDigests, rules }: { storedDigests: StoredDigests; rules: Rules },
@@ -176,64 +206,53 @@ async function differences(
 async function isLagging(
   store: Pick<ClassifyStore, 'records'>,
   parts: readonly (readonly SeenRecord[])[],
-  context: { storedDigests: StoredDigests; rules: Rules },
+  context: Pick<PartOptions, 'storedDigests' | 'rules' | 'askedAtMs'>,
 ): Promise<boolean> {
   for (const part of parts) {
     const { differing, states } = await differences(store, part, context);
-    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null, context.rules))) return true;
+    if (differing.some(({ record }, index) => isOlder(record, states[index] ?? null, context))) return true;
   }
   return false;
 }
 
 /** Adds up what the records of one part change. */
 class PageTally {
-  readonly #options: ClassifyOptions & { withholds: boolean };
-  /** Not only for this page. */
-  readonly #ordinary: DriftTally['ordinary'];
+  readonly #options: ClassifyOptions;
   readonly #writes: RecordWrite[] = [];
-  readonly #quarantine: [key: string, json: string][] = [];
-  readonly #release: string[] = [];
   readonly #schema: SchemaDelta = new Map();
   /** Every record so far is stored as the page shows it. */
   settled = true;
   #counts: Checkpoint['counts'];
+  #fresh: number;
   #muted: Readonly<Record<string, number>>;
-  #drift: DriftTally;
 
-  constructor({ drift, ...options }: ClassifyOptions & { drift: DriftTally; withholds: boolean }) {
+  constructor(options: ClassifyOptions) {
     this.#options = options;
-    const { counts, muted = {}, drift: before = noDrift() } = options.checkpoint;
+    const { counts, fresh = 0, muted = {} } = options.checkpoint;
     this.#counts = counts;
+    this.#fresh = fresh;
     this.#muted = muted;
-    this.#drift = drift;
-    this.#ordinary = before.ordinary;
   }
 
   unchanged(key: string): void {
-    // A quarantined record is again what it was before.
-    this.#takeOut(key);
-    if (this.#count(key, 'unchanged')) this.#drift = { ...this.#drift, rows: this.#drift.rows + 1 };
+    this.#count(key, 'unchanged');
   }
 
-  differs(record: SeenRecord, state: RecordWrite['state'] | null): void {
-    const { key } = record;
-    const { memory } = this.#options;
-    const again = memory.seen.has(key);
-    const classified = classifyRecord(record, state, {
-      ...this.#options,
-      drift: this.#drift,
-      again,
-      schemaDelta: this.#schema,
-    });
-    this.#drift = classified.drift;
-    this.#count(key, classified.kind);
-    if (classified.mutedBy !== undefined && !again) this.#muted = mutedOnce(this.#muted, classified.mutedBy);
-    if (classified.kind === 'quarantined') {
-      this.#quarantine.push([key, JSON.stringify(record.record)]);
-      memory.quarantined.add(key);
-    } else if (classified.kind !== 'stale') this.#takeOut(key);
-    if (classified.write !== null) this.#writes.push(classified.write);
-    if ((classified.write?.state ?? state)?.digest !== record.digest) this.settled = false;
+  differs(row: SeenRecord, state: RecordWrite['state'] | null): void {
+    const { askedAtMs, checkpoint, memory, rules } = this.#options;
+    const again = memory.seen.has(row.key);
+    let decided = decide(row, state, askedAtMs, this.#options);
+    if (decided.outcome === 'created' && (checkpoint.verdict?.heldSince ?? null) !== null)
+      decided = heldBack(row, state);
+    const { outcome, kind, write, mutedBy } = decided;
+    this.#count(row.key, kind);
+    if (kind === 'created') this.#fresh += 1;
+    if (mutedBy !== undefined && !again) this.#muted = mutedOnce(this.#muted, mutedBy);
+    if (write !== null) this.#writes.push(write);
+    if ((write?.state ?? state)?.digest !== row.digest) this.settled = false;
+    if (write === null || outcome === 'doubt' || kind === 'held') return;
+    const before = talliedValueTypes(parseStored(state), rules);
+    addToDelta(this.#schema, before, valueTypesOf(row.record, rules), memory.tracked);
   }
 
   /** @param parts parts of the page that are committed including this one; 0 when the page is complete */
@@ -242,36 +261,33 @@ class PageTally {
     const isComplete = parts === 0;
     const dropParts = isComplete ? Array.from({ length: before }, (_, index) => pageOfPart(index + 1)) : [];
     return {
-      changes: {
-        writes: this.#writes,
-        quarantine: this.#quarantine,
-        release: this.#release,
-        schema: this.#schema,
-        members,
-        dropParts,
-      },
+      changes: { writes: this.#writes, schema: this.#schema, members, dropParts },
       reached: {
         counts: this.#counts,
+        ...(this.#fresh > 0 && { fresh: this.#fresh }),
         muted: this.#muted,
-        drift: { ...this.#drift, ordinary: this.#ordinary },
         changedPages: changedPages + (isComplete && members !== null ? 1 : 0),
         parts,
       },
     };
   }
 
-  /** True when this sweep sees the record for the first time. */
-  #count(key: string, kind: CountedKind): boolean {
+  #count(key: string, kind: CountedKind): void {
     const { seen } = this.#options.memory;
-    const first = !seen.has(key);
-    this.#counts = first ? counted(this.#counts, kind) : countedAgain(this.#counts, kind);
+    this.#counts = seen.has(key) ? countedAgain(this.#counts, kind) : counted(this.#counts, kind);
     seen.add(key);
-    return first;
   }
+}
 
-  #takeOut(key: string): void {
-    if (this.#options.memory.quarantined.delete(key)) this.#release.push(key);
-  }
+/**
+ * A new record that waits for a person. When it is a deleted one that reappeared and is confirmed, that is noted: otherwise every sweep
+ * that holds would doubt it again.
+ */
+function heldBack({ key }: SeenRecord, state: RecordWrite['state'] | null): DecidedRecord {
+  const { doubt } = state ?? {};
+  const isNoted = state === null || doubt === undefined || doubt.certain === true;
+  const write = isNoted ? null : { key, state: { ...state, doubt: { ...doubt, certain: true as const } }, event: null };
+  return { outcome: 'created', kind: 'held', write };
 }
 
 /** A record that stands twice on one page counts once, with its first copy. */
@@ -292,8 +308,15 @@ export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): 
   return [...byKey.values()];
 }
 
-function isOlder(record: UncheckedRecord, state: RecordWrite['state'] | null, { list }: Rules): boolean {
-  return state !== null && ageOf(modifiedAtOf(record, list), storedModifiedAt(parseStored(state), list)) === 'older';
+/** Not of a record that was decided about since: the answer is older, and says nothing about the replica that gave it. */
+function isOlder(
+  record: UncheckedRecord,
+  state: RecordWrite['state'] | null,
+  { rules: { list }, askedAtMs }: Pick<ClassifyOptions, 'rules' | 'askedAtMs'>,
+): boolean {
+  const stored = parseStored(state);
+  if (stored === null || isDecidedSince(stored, askedAtMs)) return false;
+  return ageOf(modifiedAtOf(record, list), storedModifiedAt(stored, list)) === 'older';
 }
 
 function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {

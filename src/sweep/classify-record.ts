@@ -1,29 +1,23 @@
-/** Classifies one record that differs from its stored record: event, quarantine or nothing, and what is stored. */
-import type { UnreadableRecord } from '../api/unreadable.js';
+/**
+ * Decides about one record that differs from its stored record: which event, and what is stored. Walks and shortcuts decide by the same
+ * function.
+ */
 import type { UncheckedRecord } from '../crm/record.js';
-import { ageOf } from '../detect/age.js';
-import type { CreationGuard } from '../detect/creation.js';
 import type { Observation } from '../detect/build-event.js';
 import { detect, recordAfter, type Baseline, type Detection, type DetectInput } from '../detect/detect.js';
-import { modifiedAtOf } from '../detect/fields.js';
 import { memoized } from '../detect/memoized.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
+import { fieldsFollowingDrift, transitions, type DriftedField } from '../detect/schema-drift/drift.js';
 import {
-  addToDrift,
-  fieldsFollowingDrift,
-  isUnusual,
-  transitions,
-  type DriftTally,
-  type PastDrift,
-  type Transition,
-} from '../detect/schema-drift/drift.js';
-import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { isEmptyValueType } from '../detect/schema-drift/value-type.js';
-import { storedModifiedAt, storedValueTypes, valueTypesOf, type StoredRecord } from '../detect/stored-record.js';
+  isSchemaChangeUndone,
+  lastDecisionAt,
+  storedValueTypes,
+  valueTypesOf,
+  type StoredRecord,
+} from '../detect/stored-record.js';
 import { watchTodo } from '../detect/watch-todo.js';
 import type { CountedKind } from './counts.js';
-import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, RecordWrite, SerialisedRecord } from './store.js';
+import type { RecordWrite, SerialisedRecord } from './store.js';
 
 export interface SeenRecord {
   key: string;
@@ -33,133 +27,83 @@ export interface SeenRecord {
   digest: string;
 }
 
-/** A page and everything its records are classified by. */
-export interface ClassifyOptions {
-  records: readonly UncheckedRecord[];
-  /** Further records of the page, which cannot be read. What is stored about them stays, and they are not missing. */
-  unreadable: readonly UnreadableRecord[];
-  checkpoint: Checkpoint;
-  memory: SweepMemory;
+/** What records are decided by. */
+export interface DecideRules {
   rules: Rules;
   images: boolean;
+  /** Not null while the list's first complete sweep is under way. */
   baseline: Baseline | null;
-  past: readonly PastDrift[];
-  /** Null: new records are not guarded, as in a baseline. */
-  guard: CreationGuard | null;
-  /** The list ends with this page. */
-  ended: boolean;
   observation: Observation;
-  /** Records committed by one script. @defaultValue RECORDS_PER_PART */
-  recordsPerPart?: number | undefined;
+  /** Fields that drifted: rows that make the same moves yield no event. */
+  drifted: readonly DriftedField[];
 }
 
-export interface ClassifyRecordOptions extends Omit<
-  ClassifyOptions,
-  'records' | 'unreadable' | 'checkpoint' | 'guard' | 'ended'
-> {
-  drift: DriftTally;
-  /** Seen before in this sweep. */
-  again: boolean;
-  /** New records are neither stored nor reported. */
-  withholds: boolean;
-  /** Changed in place. */
-  schemaDelta: SchemaDelta;
-}
+/**
+ * - `left alone`: the stored record was decided after the answer was asked for.
+ * - `doubt`: the answer may come from a lagging replica. A later sweep confirms it.
+ * - `same`: no compared field differs in meaning.
+ */
+export type DecisionOutcome = 'left alone' | 'doubt' | 'same' | 'created' | 'updated';
 
-export interface ClassifiedRecord {
+export interface DecidedRecord {
+  outcome: DecisionOutcome;
   kind: CountedKind;
-  drift: DriftTally;
   write: RecordWrite | null;
+  /** The rule that muted a change. */
   mutedBy?: string | undefined;
 }
 
-export function classifyRecord(
-  seen: SeenRecord,
+/** @param askedAtMs when the answer was asked for; null when it is certainly younger than every stored record */
+export function decide(
+  row: SeenRecord,
   serialised: SerialisedRecord | null,
-  options: ClassifyRecordOptions,
-): ClassifiedRecord {
-  const { rules, again, memory } = options;
+  askedAtMs: number | null,
+  context: DecideRules,
+): DecidedRecord {
   const stored = parseStored(serialised);
-  const { silent, unusual } = movesOf(seen, stored, options);
-  const input = detectInput(seen, stored, options);
-  const detection = detect({ ...input, rules: withoutFields(rules, silent) });
-  if (options.withholds && detection.kind === 'created')
-    return { kind: 'withheld', drift: options.drift, write: certainDoubt(seen.key, serialised) };
-  // When a schema change is undone, all rows show earlier contents. The end of the sweep decides about them.
-  const isDoubted = detection.kind === 'stale' && (isOlder(input) || !canQuarantine(unusual, options));
-  if (isDoubted) return { kind: 'stale', drift: options.drift, write: recordWrite(seen, serialised, input, detection) };
-
-  const counts = !again && stored !== null;
-  const drift = counts ? addToDrift(options.drift, unusual, memory.schema) : options.drift;
-  if (isChange(detection) && canQuarantine(unusual, options)) return { kind: 'quarantined', drift, write: null };
-  addToDelta(options.schemaDelta, talliedValueTypes(stored, rules), valueTypesOf(seen.record, rules), memory.tracked);
-  const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
-  return { kind: detection.kind, drift, write: recordWrite(seen, serialised, input, detection), mutedBy };
+  if (stored !== null && isDecidedSince(stored, askedAtMs))
+    return { outcome: 'left alone', kind: 'unchanged', write: null };
+  const { key, record } = row;
+  const { rules, images, baseline, observation } = context;
+  const input: DetectInput = { key, record, stored, rules, images, baseline, observation };
+  const detection = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
+  return {
+    outcome: OUTCOMES[detection.kind],
+    kind: detection.kind,
+    write: recordWrite(row, serialised, input, detection),
+    mutedBy: 'mutedBy' in detection ? detection.mutedBy : undefined,
+  };
 }
 
-/** The fields of a record that took another value type in a way that may be a change of the schema. */
-export function unusualMoves(
-  seen: SeenRecord,
-  serialised: SerialisedRecord | null,
-  options: Pick<ClassifyRecordOptions, 'rules' | 'baseline' | 'memory' | 'past' | 'drift'>,
-): readonly Transition[] {
-  return movesOf(seen, parseStored(serialised), options).unusual;
+/** A younger decision wins. @param askedAtMs null: the answer is certainly younger than every stored record */
+export function isDecidedSince(stored: StoredRecord, askedAtMs: number | null): boolean {
+  return askedAtMs !== null && Date.parse(lastDecisionAt(stored) ?? '') >= askedAtMs;
 }
 
-function movesOf(
-  seen: SeenRecord,
-  stored: StoredRecord | null,
-  { rules, baseline, memory, past, drift }: Parameters<typeof unusualMoves>[2],
-): { silent: ReadonlySet<string>; unusual: readonly Transition[] } {
-  if (stored === null || stored.gone !== undefined || baseline !== null) return { silent: new Set(), unusual: [] };
-  const moved = movedFields(stored, seen, rules);
-  const silent = fieldsFollowingDrift(moved, past);
-  // How many rows have an untracked field is not known, so its moves cannot be called unusual.
-  const isCounted = ({ field }: Transition): boolean => !silent.has(field) && memory.tracked.admits(field);
-  return { silent, unusual: moved.filter((one) => isCounted(one) && isUnusual(one, memory.schema, drift)) };
-}
+const OUTCOMES: Readonly<Record<Detection['kind'], DecisionOutcome>> = {
+  stale: 'doubt',
+  ignored: 'same',
+  touched: 'same',
+  baselined: 'created',
+  created: 'created',
+  edited: 'updated',
+  refreshed: 'updated',
+};
 
-/** A withheld record that reappeared and is confirmed. Without this mark, every sweep that withholds would doubt it again. */
-function certainDoubt(key: string, serialised: SerialisedRecord | null): RecordWrite | null {
-  if (serialised?.doubt === undefined || serialised.doubt.certain === true) return null;
-  return { key, state: { ...serialised, doubt: { ...serialised.doubt, certain: true } }, event: null };
-}
-
-function isChange({ kind }: Detection): boolean {
-  return kind === 'edited' || kind === 'refreshed' || kind === 'stale';
-}
-
-function isOlder({ record, stored, rules, observation }: DetectInput): boolean {
-  if (stored === null || observation.lagging === true) return true;
-  return ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list)) === 'older';
-}
-
-/** The change may be the schema's rather than the record's own. */
-function canQuarantine(
-  unusual: readonly Transition[],
-  { rules, images }: Pick<ClassifyRecordOptions, 'rules' | 'images'>,
-): boolean {
-  // With `images: false` there is no quarantine, because it would hold people's data.
-  if (!rules.collapse || !images) return false;
-  return unusual.some(({ from, to }) => !rules.nullIsAbsent || !(isEmptyValueType(from) && isEmptyValueType(to)));
-}
-
-function movedFields(stored: StoredRecord, { record }: SeenRecord, rules: Rules): Transition[] {
-  const moved = transitions(storedValueTypes(stored, rules), valueTypesOf(record, rules));
-  return moved.filter(({ field }) => rules.compares(field));
-}
-
-export function detectInput(
-  { key, record }: Pick<SeenRecord, 'key' | 'record'>,
-  stored: StoredRecord | null,
-  { baseline, rules, observation, images }: Pick<ClassifyOptions, 'baseline' | 'rules' | 'observation' | 'images'>,
-): DetectInput {
-  return { key, record, stored, baseline, rules, observation, images };
+/** Fields that moved with the schema of the list. */
+function silentFields(
+  { record, stored, rules, baseline }: DetectInput,
+  drifted: readonly DriftedField[],
+): ReadonlySet<string> {
+  if (drifted.length === 0 || stored === null || stored.gone !== undefined || baseline !== null) return new Set();
+  // A key that comes back with values on few rows must not look like an edit of these rows.
+  if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
+  return fieldsFollowingDrift(transitions(storedValueTypes(stored, rules), valueTypesOf(record, rules)), drifted);
 }
 
 /** What is written after a decision; null when nothing new is stored. */
-export function recordWrite(
-  { key, record, digest }: Pick<SeenRecord, 'key' | 'record' | 'digest'>,
+function recordWrite(
+  { key, record, digest }: SeenRecord,
   before: SerialisedRecord | null,
   input: DetectInput,
   detection: Detection,

@@ -13,8 +13,7 @@ export function noCounts(): SweepCounts {
     touched: 0,
     ignored: 0,
     stale: 0,
-    quarantined: 0,
-    withheld: 0,
+    held: 0,
     deleted: 0,
     missing: 0,
   };
@@ -32,7 +31,7 @@ export function counted(counts: SweepCounts, kind: CountedKind): SweepCounts {
 
 /** A record seen before in this sweep counts again only when it changed since. */
 export function countedAgain(counts: SweepCounts, kind: CountedKind): SweepCounts {
-  const changes: readonly CountedKind[] = ['created', 'edited', 'refreshed', 'quarantined'];
+  const changes: readonly CountedKind[] = ['created', 'edited', 'refreshed'];
   return changes.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
 }
 

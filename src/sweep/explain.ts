@@ -21,8 +21,6 @@ export interface RecordStory {
   gone: Gone | null;
   /** The last answer may come from a lagging replica. The next sweep decides. */
   doubt: Doubt | null;
-  /** Kept back until a change of the list's schema is decided. */
-  quarantined: boolean;
   /** Its fields that are compared, and below those that are not, with the rule. */
   compared: string[];
   leftOut: { field: string; rule: string }[];
@@ -32,13 +30,12 @@ export interface RecordStory {
 }
 
 export async function explainRecord(
-  store: Pick<SweepStore, 'records' | 'membership' | 'quarantinedKeys' | 'load'>,
+  store: Pick<SweepStore, 'records' | 'membership' | 'load'>,
   { list, id, rules }: { list: ListName; id: string; rules: Rules },
 ): Promise<RecordStory> {
-  const [[state = null], membership, quarantined, { state: listState }] = await Promise.all([
+  const [[state = null], membership, { state: listState }] = await Promise.all([
     store.records(list, [id]),
     store.membership(list),
-    store.quarantinedKeys(list),
     store.load(list),
   ]);
   const [page = null] = [...membership.before].find(([at, keys]) => at !== UNCONFIRMED && keys.includes(id)) ?? [];
@@ -54,7 +51,6 @@ export async function explainRecord(
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
     doubt: state?.doubt ?? null,
-    quarantined: quarantined.includes(id),
     compared: fields.filter((field) => rules.compares(field)),
     leftOut: fields.flatMap((field) => {
       const rule = rules.mutedBy(field);

@@ -2,6 +2,7 @@
  * Finds the records that a complete sweep did not show, and commits the decision of `detect/removal.ts`, which describes how a
  * deletion is decided.
  */
+import { heldOf, type Held } from '../detect/held.js';
 import { isKnownByContent } from '../detect/identity.js';
 import {
   DEFAULT_REMOVALS,
@@ -17,7 +18,6 @@ import {
   removalEvent,
   survivorOf,
   vanished,
-  type HeldRemovals,
   type Missing,
 } from '../detect/removal.js';
 import { addToDelta, type SchemaDelta, type TrackedFields } from '../detect/schema-drift/schema.js';
@@ -37,7 +37,7 @@ const MERGE_EVENTS_READ = 5_000;
 
 export interface FinishedRemovals {
   checkpoint: Checkpoint;
-  held: HeldRemovals | null;
+  held: Held | null;
   pages: FinishedPages;
 }
 
@@ -81,29 +81,30 @@ export async function readMembershipChange(
   };
 }
 
+/** @param step.creations new records that are held. Then every removal is held as well: the list may be another one */
 export async function finishRemovals(
   deps: SweepDeps,
   options: SweepOptions,
-  step: FinishStep,
+  step: FinishStep & { at: string; acceptedAt: string | null; creations: Held | null },
 ): Promise<FinishedRemovals> {
   const { store, clock } = deps;
   const { list, removals: rules = DEFAULT_REMOVALS } = options;
-  const { counts, creations } = step.checkpoint;
+  const { at, acceptedAt, creations, lastSweep } = step;
+  const { counts } = step.checkpoint;
   const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
-  const acceptedAt = await store.removalsAcceptedAt(list);
-  // After every removal that was held, whatever the clock of the process that held them says: an acceptance covers no later ones.
-  const heldMs = [acceptedAt, step.lastSweep?.heldRemovals?.at ?? null].map((held) => Date.parse(held ?? '') || 0);
-  const at = isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1)));
   const missing = await stillMissing(deps, options, { membership, left, step, at });
-  const limits = creations?.held?.replaced === true ? HOLD_EVERY_REMOVAL : {};
-  const present = counts.seen - counts.withheld;
+  const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
+  const present = counts.seen - counts.held;
   const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
-  const { deleted: confirmed, held } = decision;
-  const deleted = await withoutNewcomers(deps, options, { keys: confirmed, at: isoTime(clock.now()) });
+  const deleted = await withoutNewcomers(deps, options, { keys: decision.deleted, at: isoTime(clock.now()) });
   const checkpoint = await commitSteps(deps, options, { ...step, membership, missing, deleted });
+  const since = heldOf(lastSweep?.held, 'removals')?.since ?? at;
   return {
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
-    held,
+    held:
+      decision.held === null
+        ? null
+        : { what: 'removals', why: creations?.why ?? 'too many', ...decision.held, since, at },
     pages,
   };
 }

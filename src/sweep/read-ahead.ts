@@ -9,7 +9,7 @@
  * How many pages are requested ahead is learned in each sweep: twice as many with every page that fits, one after a page that
  * does not. So a server that gives out other cursors in each sweep wastes at most one request per page that once fitted.
  */
-import { isUnchanged, type FetchedPage, type KnownPage } from '../api/read-api.js';
+import type { FetchedPage, KnownPage } from '../api/read-api.js';
 import type { Clock } from '../runtime/clock.js';
 import type { StoredPage } from './store.js';
 
@@ -22,10 +22,6 @@ export interface ReadAheadOptions {
   usable: () => boolean;
   /** The most pages requested ahead; 0 requests each page when it is read. */
   most: number;
-  /** How many commits other readers of the list have made so far. @defaultValue none */
-  commits?: (() => number) | undefined;
-  /** Called for each answer, used or not, with the cursor that it names. */
-  named?: ((cursor: string, askedAtMs: number) => void) | undefined;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -39,8 +35,8 @@ export interface ReadPage {
   fetched: FetchedPage;
   /** The page as the last complete sweep read it, if it was requested with the same cursor. */
   known: StoredPage | null;
-  /** The commits that had been made when it was requested: it may be older than all later ones. */
-  askedAfter: number;
+  /** When it was requested, ms since the epoch. */
+  askedAtMs: number;
 }
 
 export interface ReadAhead {
@@ -48,13 +44,8 @@ export interface ReadAhead {
   read(wanted: PageToRead): Promise<ReadPage>;
   /** The walk goes on here: the page is requested now, while the one before is still classified. */
   expect(next: PageToRead): void;
-  /** A shortcut has written records of the page: it is recognised no longer, and an answer that was requested before is older. */
+  /** A shortcut has written records of the page: it is recognised no longer. */
   forget(page: number): void;
-  /**
-   * The walk waits for this page, and a shortcut has read it: the walk takes that answer, and its own request is dropped. The shortcut must
-   * have requested it after the walk read the page before; otherwise the answer may be older than that page.
-   */
-  supply(page: number, answer: Answer): void;
   /** Drops the requests under way. */
   close(): void;
 }
@@ -62,13 +53,11 @@ export interface ReadAhead {
 /** Stored pages are read from Redis by this many. */
 const CHUNK = 64;
 
-type Answer = Pick<ReadPage, 'fetched' | 'askedAfter'>;
+type Answer = Omit<ReadPage, 'known'>;
 
 interface Request {
   cursor: string | null;
   answer: Promise<Answer>;
-  /** Without effect once it has its own answer. */
-  supply: (answer: Answer) => void;
   drop: AbortController;
 }
 
@@ -120,53 +109,27 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       request({ page, cursor }, chunk.pages[page - chunk.from] ?? null);
     },
     forget(page) {
-      requests.get(page)?.drop.abort(new Error('A shortcut has read the page since.'));
-      requests.delete(page);
       if (chunk.pages[page - chunk.from] !== undefined) chunk.pages[page - chunk.from] = null;
     },
-    supply: (page, answer) => requests.get(page)?.supply(answer),
     close: dropAll,
   };
 }
 
 function makeRequest(
-  { fetch, commits = () => 0, named = () => undefined, clock }: ReadAheadOptions,
+  { fetch, clock }: ReadAheadOptions,
   { page, cursor }: PageToRead,
   known: StoredPage | null,
 ): Request {
   const drop = new AbortController();
-  const same = ifSame(known, cursor);
-  const asked = fetch({ page, cursor, knownDigest: same?.digest, signal: drop.signal });
-  const askedAfter = commits();
+  const asked = fetch({ page, cursor, knownDigest: ifSame(known, cursor)?.digest, signal: drop.signal });
   const askedAtMs = clock.now();
-  let resolve: Request['supply'] = () => undefined;
-  const supplied = new Promise<Answer>((resolved) => (resolve = resolved));
-  const answer = Promise.race([asked.then((fetched) => ({ fetched, askedAfter })), supplied]);
-  void report(answer, same, { named, askedAtMs });
-  const supply: Request['supply'] = (given) => {
-    resolve(given);
-    drop.abort(new Error('A shortcut has read the page.'));
-  };
-  return { cursor, answer, supply, drop };
+  const answer = asked.then((fetched) => ({ fetched, askedAtMs }));
+  // A dropped request fails, and nothing waits for it.
+  answer.catch(() => undefined);
+  return { cursor, answer, drop };
 }
 
 /** The last sweep read the page with the same cursor. */
 function ifSame(page: StoredPage | null, cursor: string | null): StoredPage | null {
   return page?.cursor === cursor ? page : null;
-}
-
-async function report(
-  answer: Promise<Answer>,
-  known: StoredPage | null,
-  { named, askedAtMs }: { named: NonNullable<ReadAheadOptions['named']>; askedAtMs: number },
-): Promise<void> {
-  // A dropped request fails, and nothing waits for it.
-  const read = await answer.catch(() => null);
-  const next = read === null ? null : cursorNamedBy(read.fetched, known);
-  if (next !== null) named(next, askedAtMs);
-}
-
-/** Null at the end of the list. */
-function cursorNamedBy(fetched: FetchedPage, known: StoredPage | null): string | null {
-  return isUnchanged(fetched) ? (known?.nextCursor ?? null) : fetched.nextCursor;
 }

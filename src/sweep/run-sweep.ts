@@ -4,26 +4,27 @@
  * follows within two seconds. After a crash, the pages since the last commit are read again.
  *
  * A sweep is complete when a page named no next cursor and the last step of `finish-sweep.ts` is committed. A page that cannot be read, a
- * cursor that repeats and the first page in place of a later one end it as incomplete, and nothing is decided about removals. This file must
+ * cursor that repeats and the first page in place of a later one end it as incomplete, and nothing is decided about removals. When a page
+ * raises a question that only the whole list can answer, the list is surveyed (survey.ts) and walked again with the verdict. This file must
  * not know HTTP or Redis.
  */
-import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
+import type { SurveyQuestion } from '../detect/survey.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { countsOfNextWalk, noCounts } from './counts.js';
 import { expectCommitted } from './errors.js';
 import { finishSweep, isFinished, summarise } from './finish-sweep.js';
-import { allowedByPerson } from './guard-creations.js';
+import { firstVerdict } from './guard-creations.js';
 import { withLease, type Held } from './lease-keeper.js';
 import type { SweepDeps, SweepOptions } from './options.js';
-import { createReadAhead } from './read-ahead.js';
-import { releaseQuarantine } from './release-quarantine.js';
+import { createReadAhead, type ReadAhead } from './read-ahead.js';
 import { checkSource } from './source.js';
 import { CURSOR_LIFE_MS, restoreMemory, startWalk, type WalkStart } from './start-sweep.js';
-import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepCounts, SweepSummary } from './store.js';
+import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepSummary } from './store.js';
+import { commitOfVerdict, surveyList, type Surveyed } from './survey.js';
 import { takePage, type Position } from './take-page.js';
 import { mayBeSkipped } from './unchanged-page.js';
-import { beginShortcuts, type RunOptions } from './walk-shortcuts.js';
+import { beginShortcuts, type RunOptions, type WalkShortcuts } from './walk-shortcuts.js';
 
 export type { RunOptions } from './walk-shortcuts.js';
 
@@ -54,40 +55,62 @@ async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): 
   const { store, log, workspace } = deps;
   const { list } = options;
   let stored = await store.load(list);
+  const { lastSweep } = stored.state;
   await checkSource(deps, options, stored);
-  let start: WalkStart = { allowed: await allowedByPerson(store, list, stored.state.lastSweep), counts: noCounts() };
+  const before = firstVerdict(lastSweep, await store.acceptedAt(list));
+  let start: WalkStart = { verdict: before, counts: noCounts(), fresh: 0 };
   for (;;) {
     const walked = await walkOnce(deps, options, { token, stored, start });
     if (walked.outcome === 'complete') {
-      warnOfUnreadable(deps, options, { summary: walked.summary, lastSweep: stored.state.lastSweep });
+      warnOfUnreadable(deps, options, { summary: walked.summary, lastSweep });
       return walked.summary;
     }
-    log.info({ workspace, list }, 'withheld new records are not too many: the list is read again');
+    const { verdict, changes, checkpoint } = walked;
+    const { sweepId } = checkpoint;
+    const facts = { workspace, list, fields: changes.length, held: verdict.heldSince !== null, sweepId };
+    log[changes.length > 0 ? 'warn' : 'info'](facts, changes.length > 0 ? 'schema changed' : 'survey complete');
     expectCommitted(list, await store.abandon(list, token));
-    start = { allowed: walked.allowed, counts: countsOfNextWalk(walked.counts) };
+    start = { verdict, counts: countsOfNextWalk(checkpoint.counts), fresh: checkpoint.fresh ?? 0 };
+    const { checkpoint: next } = await startWalk(deps, options, { token, stored: await store.load(list), start });
+    const commit = await commitOfVerdict(deps, options, { changes, checkpoint: next, lastSweep });
+    expectCommitted(list, await store.commitPage(list, { token, ...commit }));
     stored = await store.load(list);
   }
 }
 
-type Walked =
-  | { outcome: 'complete'; summary: SweepSummary }
-  /** New records were withheld. The list is read again, and `allowed` of them may pass. */
-  | { outcome: 'walk again'; allowed: number; counts: SweepCounts };
+/** `surveyed`: the list is read again from its first page with the verdict. */
+type Walked = { outcome: 'complete'; summary: SweepSummary } | ({ outcome: 'surveyed' } & Surveyed);
 
 async function walkOnce(
   deps: SweepDeps,
   options: RunOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<Walked> {
-  const { store, api, clock } = deps;
-  const { list, signal, pagesAhead: most = PAGES_AHEAD } = options;
+  const { store } = deps;
+  const { list } = options;
   const { checkpoint: started, visited } = await startWalk(deps, options, { token, stored, start });
   const shortcuts = await beginShortcuts(deps, options, { token, stored, started });
   const memory = await restoreMemory(store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
   const skips = mayBeSkipped({ checkpoint: started, lastSweep });
-  const ahead = createReadAhead({
+  const ahead = readAheadOf(deps, options, { lastSweep, skips });
+  try {
+    const walk = { token, stored, lastSweep, memory, visited, ahead, shortcuts, checkpoint: started };
+    return await walkPages(deps, options, walk);
+  } finally {
+    ahead.close();
+    shortcuts.close();
+  }
+}
+
+/** @param skips whether a page with the bytes that the last sweep read need not be parsed */
+function readAheadOf(
+  { store, api, clock }: SweepDeps,
+  { list, signal, pagesAhead: most = PAGES_AHEAD }: RunOptions,
+  { lastSweep, skips }: Pick<Position, 'lastSweep'> & { skips: boolean },
+): ReadAhead {
+  return createReadAhead({
     fetch: ({ signal: dropped, knownDigest, ...wanted }) =>
       api.fetchIfChanged(list, {
         ...wanted,
@@ -98,23 +121,16 @@ async function walkOnce(
     // No cursor of the last sweep is older than its start.
     usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
     most,
-    commits: () => shortcuts.commits(),
-    named: (cursor, askedAtMs) => shortcuts.named(cursor, askedAtMs),
     clock,
   });
-  try {
-    const walk = { token, stored, lastSweep, memory, visited, ahead, shortcuts, checkpoint: started };
-    return await walkPages(shortcuts.watching(deps), options, walk);
-  } finally {
-    ahead.close();
-    shortcuts.close();
-  }
 }
+
+type Walk = Position & { stored: StoredSweep };
 
 async function walkPages(
   deps: SweepDeps,
   options: RunOptions,
-  { stored, checkpoint: started, ...walk }: Position & { stored: StoredSweep },
+  { stored, checkpoint: started, ...walk }: Walk,
 ): Promise<Walked> {
   const { store, clock } = deps;
   const { list } = options;
@@ -127,8 +143,7 @@ async function walkPages(
     const answer = walk.ahead.read(wanted);
     checkpoint = await shortcuts.during({ ...wanted, answer }, { ...walk, checkpoint, stored });
     const taken = await takePage(deps, options, { ...walk, checkpoint, answer });
-    const { counts } = checkpoint;
-    if (taken.outcome === 'walk again') return { ...taken, counts };
+    if (taken.outcome === 'survey') return await survey(deps, options, { ...walk, checkpoint, stored }, taken.question);
     const { changes, reached, nextCursor } = taken;
     checkpoint = {
       ...checkpoint,
@@ -139,11 +154,7 @@ async function walkPages(
       firstPage: visited.firstPage,
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
-    const held = checkpoint.creations?.held;
-    const accepted = held === undefined ? 0 : await allowedByPerson(store, list, lastSweep);
-    // A person accepted them during this sweep.
-    if (accepted > (checkpoint.creations?.allowed ?? 0)) return { outcome: 'walk again', allowed: accepted, counts };
-    const closed = { completedAt: isoTime(clock.now()), lastSweep };
+    const closed = { completedAt: isoTime(clock.now()), lastSweep, held: [] };
     const summary = isFinished(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
     const isDue = checkpoint.finishing === true || clock.now() - committedMs >= UNCOMMITTED_MS;
     if (taken.outcome === 'classified' || isDue) {
@@ -151,13 +162,28 @@ async function walkPages(
       expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
-    if (taken.outcome === 'classified') shortcuts.found(checkpoint.pages, eventsOf(taken.changes));
+    if (taken.outcome === 'classified')
+      shortcuts.found({ page: checkpoint.pages, isKept: taken.isKept, events: eventsOf(taken.changes) });
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (summary !== null) return { outcome: 'complete', summary };
-    checkpoint = await releaseOrdinary(deps, options, { checkpoint, token, memory, lastSweep });
   }
   const summary = await finishSweep(deps, options, { checkpoint, token, lastSweep, tracked: memory.tracked });
   return { outcome: 'complete', summary };
+}
+
+async function survey(
+  deps: SweepDeps,
+  options: RunOptions,
+  { checkpoint, ...walk }: Walk,
+  question: SurveyQuestion,
+): Promise<Walked> {
+  walk.ahead.close();
+  const { lastSweep, shortcuts, memory } = walk;
+  const ahead = readAheadOf(deps, options, { lastSweep, skips: false });
+  const during = (reading: Parameters<WalkShortcuts['during']>[0], reached: Checkpoint): Promise<Checkpoint> =>
+    shortcuts.during(reading, { ...walk, ahead, checkpoint: reached });
+  const surveyed = await surveyList(deps, options, { question, checkpoint, lastSweep, memory, ahead, during });
+  return { outcome: 'surveyed', ...surveyed };
 }
 
 function eventsOf({ writes }: Pick<PageCommit, 'writes'>): ChangeEvent[] {
@@ -179,24 +205,6 @@ function warnOfUnreadable(
       'record cannot be read and is left out as it was; correct it in the CRM',
     );
   }
-}
-
-/** Releases the quarantine as soon as no moving field can be drift any more. */
-async function releaseOrdinary(
-  deps: SweepDeps,
-  options: SweepOptions,
-  { memory, ...position }: Omit<Position, 'visited' | 'ahead' | 'shortcuts'>,
-): Promise<Checkpoint> {
-  const { checkpoint, lastSweep } = position;
-  const { drift, finishing } = checkpoint;
-  if (finishing === true || memory.quarantined.size === 0 || drift === undefined) return checkpoint;
-  if (!noFieldCanDrift(drift, lastSweep?.counts.seen ?? 0)) return checkpoint;
-  memory.quarantined.clear();
-  return await releaseQuarantine(deps, options, {
-    ...position,
-    tracked: memory.tracked,
-    checkpoint: { ...checkpoint, drift: withOrdinaryFields(drift) },
-  });
 }
 
 function report(

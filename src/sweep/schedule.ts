@@ -1,8 +1,8 @@
 /**
- * Decides when a list is swept next: at a fixed interval, or automatically, which is as soon as the last sweep has ended. Then the request
- * budget decides how fast the sweeps are, and which list gets the next request. A todo that becomes due makes its list due earlier. A list
- * whose sweep failed is tried again after a growing wait. Pure: the times are read from Redis before every decision. So no schedule can be
- * lost, and a changed interval takes effect at once.
+ * Decides when a list is swept next: as soon as the last sweep has ended, but at most once per interval. The request budget decides how fast
+ * the sweeps are, and which list gets the next request. A todo that becomes due makes its list due earlier. A list whose sweep failed is
+ * tried again after a growing wait. Pure: the times are read from Redis before every decision. So no schedule can be lost, and a changed
+ * interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -53,17 +53,15 @@ export interface ScheduleStore {
 const LONGEST_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
-/** Of an automatic list, from the start of one sweep to the start of the next: a list of one page must not be asked for all the time. */
+/** Without an interval, from the start of one sweep to the start of the next: a list of one page must not be asked for all the time. */
 const LEAST_PERIOD_MS = 1_000;
-/** The usual period of an automatic list before its first complete sweep. */
+/** The usual period of a list before its first complete sweep. */
 const UNKNOWN_PERIOD_MS = 300_000;
 
 /** How a list is scheduled, as configured. */
 export interface Pace {
-  /** Fixed: from the start of one sweep to the start of the next. Null: automatic. */
+  /** The shortest time from the start of one sweep to the start of the next; null: `LEAST_PERIOD_MS`. */
   intervalMs: number | null;
-  /** The shortest time from start to start of an automatic list; null: none but `LEAST_PERIOD_MS`. */
-  idleMs: number | null;
 }
 
 export interface NextSweep extends Pace {
@@ -79,22 +77,20 @@ interface Past {
 
 /** Ms since the epoch. At most one period from now, so that a wrong clock in another process delays no sweep for long. */
 export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pace }: NextSweep): number {
-  const leastMs = pace.intervalMs ?? Math.max(pace.idleMs ?? 0, LEAST_PERIOD_MS);
+  const leastMs = pace.intervalMs ?? LEAST_PERIOD_MS;
   if (failure !== null) {
     const longestMs = Math.max(usualPeriodMs(pace, lastSweep), LONGEST_RETRY_MS);
     return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
   }
   if (lastSweep === null) return nowMs;
-  const startedMs = Date.parse(lastSweep.startedAt) + leastMs;
-  const dueMs = pace.intervalMs === null ? Math.max(startedMs, Date.parse(lastSweep.completedAt)) : startedMs;
+  const dueMs = Math.max(Date.parse(lastSweep.startedAt) + leastMs, Date.parse(lastSweep.completedAt));
   return Math.min(dueMs, wakeMs ?? Infinity, nowMs + leastMs);
 }
 
 /** The usual time from the start of one sweep to the start of the next. */
-export function usualPeriodMs({ intervalMs, idleMs }: Pace, lastSweep: SweepTimes | null): number {
-  if (intervalMs !== null) return intervalMs;
-  const tookMs = lastSweep === null ? UNKNOWN_PERIOD_MS : durationMs(lastSweep);
-  return Math.max(tookMs, idleMs ?? 0, LEAST_PERIOD_MS);
+export function usualPeriodMs({ intervalMs }: Pace, lastSweep: SweepTimes | null): number {
+  if (lastSweep === null) return intervalMs ?? UNKNOWN_PERIOD_MS;
+  return Math.max(durationMs(lastSweep), intervalMs ?? LEAST_PERIOD_MS);
 }
 
 function durationMs({ startedAt, completedAt }: SweepTimes): number {

@@ -2,7 +2,8 @@
 import { createVisitedCursors, type VisitedCursors } from '../api/visited-cursors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
-import { noDrift } from '../detect/schema-drift/drift.js';
+import type { Verdict } from '../detect/survey.js';
+import { heldOf } from '../detect/held.js';
 import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
 import { isoTime } from '../runtime/clock.js';
 import { expectCommitted } from './errors.js';
@@ -17,12 +18,12 @@ const CHECKPOINT_LIFE_MS = 3_600_000;
  */
 export const CURSOR_LIFE_MS = 300_000;
 
-/** What one pass over the list starts with. */
+/** What one walk over the list starts with. */
 export interface WalkStart {
-  /** How many new records may pass. */
-  allowed: number;
-  /** What an earlier pass of the same sweep has reported. */
+  verdict: Verdict;
+  /** What an earlier walk of the same sweep has reported. */
   counts: SweepCounts;
+  fresh: number;
 }
 
 /** @throws ChangefeedError CF_LEASE_LOST */
@@ -37,7 +38,7 @@ export async function startWalk(
     const facts = { workspace, list, sweepId: checkpoint.sweepId, pages: checkpoint.pages };
     log[again ? 'debug' : 'info'](facts, 'sweep resumed');
     return {
-      checkpoint: resumed(checkpoint, start),
+      checkpoint,
       visited: createVisitedCursors({ firstPage: checkpoint.firstPage, cursors }),
     };
   }
@@ -51,11 +52,11 @@ export async function startWalk(
     cursor: null,
     pages: 0,
     counts: start.counts,
+    ...(start.fresh > 0 && { fresh: start.fresh }),
     firstPage: null,
-    drift: noDrift((takesOver ? null : state.lastSweep) ?? {}),
     ...(source !== undefined && { source }),
     ...(takesOver && { takesOver }),
-    ...(start.allowed > 0 && { creations: { fresh: 0, allowed: start.allowed } }),
+    ...(state.baselineAt !== null && { verdict: start.verdict }),
   };
   return { checkpoint: fresh, visited: createVisitedCursors({ firstPage: null, cursors: [] }) };
 }
@@ -64,18 +65,12 @@ export async function startWalk(
 function isTakeover({ checkpoint, state: { lastSweep } }: StoredSweep, source: string | undefined): boolean {
   if (checkpoint?.takesOver === true || !isSameSource(checkpoint?.source, source)) return true;
   if (lastSweep === null) return false;
-  return !isSameSource(lastSweep.source, source) || lastSweep.heldCreations?.replaced === true;
+  return !isSameSource(lastSweep.source, source) || heldOf(lastSweep.held, 'creations')?.why === 'replaced';
 }
 
 /** A sweep without a source (`SweepDeps.source` is optional) matches any source. */
 export function isSameSource(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
-}
-
-function resumed(checkpoint: Checkpoint, { allowed }: WalkStart): Checkpoint {
-  const { creations } = checkpoint;
-  if (creations === undefined) return checkpoint;
-  return { ...checkpoint, creations: { ...creations, allowed: Math.max(allowed, creations.allowed) } };
 }
 
 /** A sweep that saw every page needs no cursor any more. It is finished however old it is. */
@@ -98,8 +93,6 @@ export interface SweepMemory {
   skipped: boolean;
   /** Those of them seen in the committed parts of the current page. */
   partly: Set<string>;
-  /** Keys of the records in quarantine. */
-  quarantined: Set<string>;
   /** There are unconfirmed ids: see UNCONFIRMED in detect/removal.ts. */
   hasUnconfirmed: boolean;
 }
@@ -110,11 +103,7 @@ export async function restoreMemory(
   list: ListName,
   { pages, parts = 0 }: Pick<Checkpoint, 'pages' | 'parts'>,
 ): Promise<SweepMemory> {
-  const [schema, quarantined, unconfirmed] = await Promise.all([
-    store.schema(list),
-    store.quarantinedKeys(list),
-    store.members(list, UNCONFIRMED),
-  ]);
+  const [schema, unconfirmed] = await Promise.all([store.schema(list), store.members(list, UNCONFIRMED)]);
   const seen = new Set<string>();
   const partly = new Set<string>();
   if (pages > 0 || parts > 0) {
@@ -126,13 +115,5 @@ export async function restoreMemory(
   }
   const tracked = new TrackedFields(schema);
   const skipped = pages > 0;
-  return {
-    schema,
-    tracked,
-    seen,
-    skipped,
-    partly,
-    quarantined: new Set(quarantined),
-    hasUnconfirmed: unconfirmed !== null,
-  };
+  return { schema, tracked, seen, skipped, partly, hasUnconfirmed: unconfirmed !== null };
 }

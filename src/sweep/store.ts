@@ -1,14 +1,17 @@
 /** The port for everything that a sweep stores. `state` implements it on Redis. */
 import type { UnreadableRecord } from '../api/unreadable.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { CreationTally, HeldCreations } from '../detect/creation.js';
-import type { DriftTally, OpenDrift, PastDrift } from '../detect/schema-drift/drift.js';
+import type { Held } from '../detect/held.js';
+import type { PastDrift } from '../detect/schema-drift/drift.js';
 import type { UsualPause, Staleness } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
-import type { HeldRemovals, Missing } from '../detect/removal.js';
+import type { Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js';
+import type { SurveyQuestion, Verdict } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../events/types.js';
+
+export type { Held };
 
 /** Different for every lease, so that commits under an older lease are recognised and refused. */
 export type FencingToken = string;
@@ -17,7 +20,7 @@ export type AcquireResult =
   { outcome: 'acquired'; token: FencingToken } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 
 /**
- * The counts of a sweep. Every record seen is in exactly one of the counts up to `withheld`. Exception: a record that changed
+ * The counts of a sweep. Every record seen is in exactly one of the counts up to `held`. Exception: a record that changed
  * between two sightings in one sweep, or was reported by an earlier pass of it, is seen once and in both.
  */
 export interface SweepCounts {
@@ -34,10 +37,8 @@ export interface SweepCounts {
   ignored: number;
   /** Possibly an older answer: no event until the next sweep confirms it. */
   stale: number;
-  /** May be a change of the schema: kept back until the end of this sweep, or of the next one. */
-  quarantined: number;
   /** New, and neither stored nor reported because too many records are new. */
-  withheld: number;
+  held: number;
   /** Reported as deleted by this sweep; not seen. */
   deleted: number;
   /** Not seen, and not reported as deleted. */
@@ -68,24 +69,20 @@ export interface Checkpoint {
   finishing?: true;
   /** Rule → records it muted. */
   muted?: Readonly<Record<string, number>>;
-  drift?: DriftTally;
+  /** New records that the walks of this sweep have committed, without those of shortcuts. */
+  fresh?: number;
+  /** A survey is under way. Never stored. */
+  survey?: SurveyQuestion['about'];
+  /** What a survey, or the last complete sweep, has decided for this walk. */
+  verdict?: Verdict;
   /** Pages with other members than in the last complete sweep. */
   changedPages?: number;
   /** Normalised base URL that the sweep reads. */
   source?: string | undefined;
   /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
   takesOver?: true;
-  /** New records so far, and whether they are withheld. Only in mode `changes`. */
-  creations?: CreationTally;
   /** Records that cannot be read, with their page; the first few. */
   unreadable?: readonly (UnreadableRecord & { page: number })[];
-  /** While the sweep is being finished: the decision about schema drift. */
-  decided?: {
-    drifted: readonly PastDrift[];
-    past: readonly PastDrift[];
-    undecided: readonly string[];
-    begun?: OpenDrift['begun'];
-  };
 }
 
 /**
@@ -112,7 +109,7 @@ export interface ListState {
   lastSweep: SweepSummary | null;
 }
 
-export interface SweepSummary extends OpenDrift {
+export interface SweepSummary {
   sweepId: string;
   startedAt: string;
   completedAt: string;
@@ -121,10 +118,8 @@ export interface SweepSummary extends OpenDrift {
   counts: SweepCounts;
   /** Rule → records it muted. */
   muted?: Readonly<Record<string, number>>;
-  /** Removals held until a person accepts them (`accept-removals`). */
-  heldRemovals?: HeldRemovals;
-  /** New records held until a person accepts them (`accept-creations`). */
-  heldCreations?: HeldCreations;
+  /** What waits for a person (`changefeed held`). */
+  held?: readonly Held[];
   /** Records that cannot be read, with their page; the first few. They stay as they were. */
   unreadable?: readonly (UnreadableRecord & { page: number })[];
   /** Normalised base URL that the list was read from. The baseline is bound to it. */
@@ -177,10 +172,6 @@ export interface PageCommit {
   page?: { number: number; stored: StoredPage | null };
   /** Members kept for parts of this page (`pageOfPart`). They are dropped, because the page is complete now. */
   dropParts?: readonly number[];
-  /** Records that enter quarantine: key → JSON text. */
-  quarantine?: readonly (readonly [key: string, json: string])[];
-  /** Records that leave quarantine. */
-  release?: readonly string[];
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
@@ -242,10 +233,6 @@ export interface SweepStore {
   ): Promise<Map<number, string[]>>;
   /** Pages of the last complete sweep by number; null where a page cannot be recognised. */
   pages(list: ListName, from: number, count: number): Promise<(StoredPage | null)[]>;
-  /** Keys of the records in quarantine. */
-  quarantinedKeys(list: ListName): Promise<string[]>;
-  /** Their JSON text. */
-  quarantined(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   schema(list: ListName): Promise<SchemaTally>;
   /** Number of events about these fields so far. */
   schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;
@@ -267,14 +254,10 @@ export interface SweepStore {
       forget: readonly number[];
     },
   ): Promise<CommitResult>;
-  /** ISO 8601: records missing by then are accepted as removed; null when no person accepted any. */
-  removalsAcceptedAt(list: ListName): Promise<string | null>;
-  /** Accepts the removals held now; the next complete sweep reports them. Returns how many, 0 when none are held. */
-  acceptRemovals(list: ListName): Promise<number>;
-  /** ISO 8601: `at` of the held creations that a person accepted last; null when none were. */
-  creationsAcceptedAt(list: ListName): Promise<string | null>;
-  /** Accepts the creations held now; the next complete sweep reports them. Returns how many, 0 when none are held. */
-  acceptCreations(list: ListName): Promise<number>;
+  /** ISO 8601: what was held by then is accepted; null when no person accepted anything. */
+  acceptedAt(list: ListName): Promise<string | null>;
+  /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
+  acceptHeld(list: ListName): Promise<readonly Held[]>;
   /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
   abandon(list: ListName, token: FencingToken): Promise<CommitResult>;
   /** Forgets the baseline: the next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */

@@ -34,10 +34,12 @@ export type TakenPage =
       changes: PageChanges['changes'] & Pick<PageCommit, 'page'>;
       reached: PageChanges['reached'];
       nextCursor: string | null;
+      /** It was asked for by the cursor that the last complete sweep had used. */
+      isKept: boolean;
     }
   /** Nothing is written for it. */
   | { outcome: 'unchanged'; changes: object; reached: Partial<Checkpoint>; nextCursor: string | null }
-  | Extract<ClassifiedPage, { outcome: 'walk again' }>;
+  | Extract<ClassifiedPage, { outcome: 'survey' }>;
 
 /** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
 export async function takePage(
@@ -50,13 +52,10 @@ export async function takePage(
   const { cursor } = checkpoint;
   const page = checkpoint.pages + 1;
   try {
-    const { fetched, known, askedAfter } = await reading;
-    if (!isUnchanged(fetched)) {
-      const ids = fetched.records.map(({ id }) => id);
-      const isCurrent = !position.shortcuts.hasOvertaken(ids, askedAfter);
-      const answer = isCurrent ? fetched : await deps.api.fetchPage(list, { cursor, page, signal });
-      return await takeDifferent(deps, options, { ...position, answer });
-    }
+    const { fetched, known, askedAtMs } = await reading;
+    const isKept = known !== null && cursor !== null;
+    if (!isUnchanged(fetched))
+      return await takeDifferent(deps, options, { ...position, answer: fetched, askedAtMs, isKept });
     if (known !== null && mayBeSkipped(position)) {
       visited.checkKnown(list, known);
       memory.skipped = true;
@@ -67,9 +66,8 @@ export async function takePage(
         nextCursor: known.nextCursor,
       };
     }
-    // New records are withheld since it was requested, and this page counts towards the decision.
     const answer = await deps.api.fetchPage(list, { cursor, page, signal });
-    return await takeDifferent(deps, options, { ...position, answer });
+    return await takeDifferent(deps, options, { ...position, answer, askedAtMs: null, isKept });
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ChangefeedError && ['CF_LEASE_LOST', 'CF_STATE_LOST'].includes(cause.code)) throw cause;
@@ -97,7 +95,7 @@ async function commitSkipped(
 async function takeDifferent(
   deps: SweepDeps,
   options: SweepOptions,
-  { answer, ...position }: Position & { answer: Page },
+  { answer, askedAtMs, isKept, ...position }: Position & { answer: Page; askedAtMs: number | null; isKept: boolean },
 ): Promise<TakenPage> {
   const { checkpoint, visited, ahead, memory } = position;
   const { cursor } = checkpoint;
@@ -109,13 +107,13 @@ async function takeDifferent(
   memory.skipped = false;
   const { nextCursor, digest } = answer;
   if (nextCursor !== null) ahead.expect({ page: number + 1, cursor: nextCursor });
-  const classified = await classify(deps, options, position, answer);
-  if (classified.outcome === 'walk again') return classified;
+  const classified = await classify(deps, options, { ...position, answer, askedAtMs });
+  if (classified.outcome === 'survey') return classified;
   const { changes, reached, settled, keys } = classified;
   const firstPage = cursor === null ? visited.firstPage : null;
   const stored =
     settled && digest !== undefined ? { cursor, nextCursor, digest, records: keys.length, firstPage } : null;
-  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor };
+  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor, isKept };
 }
 
 /** A cursor loop, or a cursor that the API no longer accepts, cannot be resumed. */
@@ -128,25 +126,24 @@ function mustRestart(error: unknown, cursor: string | null): boolean {
 async function classify(
   deps: SweepDeps,
   options: SweepOptions,
-  position: Position,
-  page: Page,
+  { answer, askedAtMs, ...position }: Position & { answer: Page; askedAtMs: number | null },
 ): Promise<ClassifiedPage> {
   const { store, workspace, log } = deps;
   const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
   const { token, memory, lastSweep } = position;
   let { checkpoint } = position;
-  const { sweepId, mode, quiet } = checkpoint;
+  const { sweepId, mode, quiet, verdict } = checkpoint;
   const parts = classifyPage(store, {
-    records: page.records,
-    unreadable: page.unreadable ?? [],
+    records: answer.records,
+    unreadable: answer.unreadable ?? [],
+    askedAtMs,
     checkpoint,
     memory,
     rules,
     images,
     baseline: mode !== 'baseline' ? null : quiet === true ? 'quiet' : baseline,
-    past: lastSweep?.drifted ?? [],
+    drifted: [...(verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
-    ended: page.nextCursor === null,
     observation: observationOf(deps, options, { checkpoint, lastSweep }),
     recordsPerPart,
   });

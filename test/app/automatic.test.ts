@@ -8,12 +8,12 @@ import { useRedis } from '../support/redis.js';
 
 const redis = useRedis();
 
-it('automatic: lists are swept again and again, except within their idle time', async () => {
+it('automatic: lists are swept again and again, except within their interval', async () => {
   const sandbox = createSandbox({ people: 60, limit: null });
   const { url, token } = await sandbox.start();
   onTestFinished(() => sandbox.stop());
   const off = Object.fromEntries(['memo', 'todo', 'history', 'activity'].map((list) => [list, { enabled: false }]));
-  const lists = { ...off, organization: { idle: '1h' } };
+  const lists = { ...off, organization: { interval: '1h' } };
   const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }], redis: { prefix: redis.keys.prefix } };
   const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
   onTestFinished(() => feed.stop());
@@ -35,7 +35,7 @@ it('automatic: lists are swept again and again, except within their idle time', 
 
   const { people, organization } = await listsNow();
   expect(organization?.lastSweep).toEqual(first['organization']?.lastSweep);
-  expect([people?.scheduling, organization?.scheduling]).toEqual(['automatic', 'idle']);
+  expect([people?.intervalMs, organization?.intervalMs]).toEqual([null, 3_600_000]);
   expect(people?.freshness?.sweepMs).toBe(people?.lastSweep?.tookMs);
   // With the next heartbeat, the requests are in the status.
   await eventually(async () => {

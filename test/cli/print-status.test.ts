@@ -5,7 +5,7 @@ import { noColours, widthOf } from '../../src/cli/text.js';
 import type { Status } from '../../src/observability/status.js';
 import { AT, EARLIER, HEALTHY_REDIS, list, process, subscription } from '../support/statuses.js';
 
-const READ = { used: 348, useful: 158, wrong: 34, pausedUntil: null };
+const READ = { used: 348, useful: 158, wrong: 34 };
 
 describe('status text', () => {
   it('status text: subscriptions that deliver nothing are marked; the problems above say why', () => {
@@ -45,7 +45,7 @@ describe('status text', () => {
     const lists = names.map((name, index) =>
       list({
         list: name,
-        ...(index % 2 === 0 && { scheduling: 'automatic' as const, intervalMs: null }),
+        ...(index % 2 === 0 && { intervalMs: null }),
         records: 40_213,
         freshness: { ageMs: 98_000, sweepMs: 92_500 },
         lastSweep: { completedAt: AT, tookMs: 92_500, pages: 805, counts, muted: { touch: 3 } },

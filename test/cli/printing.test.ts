@@ -242,20 +242,17 @@ describe('status tables', () => {
   it('status tables: a list without a baseline is distinguished from one without changes', () => {
     const list = {
       enabled: true,
-      scheduling: 'automatic' as const,
       intervalMs: null,
-      idleMs: null,
       freshness: null,
       sweeping: null,
       silence: null,
       shortcuts: null,
       unreadable: [],
-      heldRemovals: null,
+      held: [],
       failure: null,
       lastError: null,
       dueAt: '2026-01-01T00:02:00.000Z',
       late: false,
-      heldCreations: null,
     };
     const counts = { seen: 3, unchanged: 3, created: 0 };
     const status: Status = {
@@ -281,7 +278,7 @@ describe('status tables', () => {
               ],
             },
           },
-          advice: [{ do: 'remove-interval', list: 'todo', ms: 120_000 }],
+          advice: [{ do: 'lower-interval', list: 'todo', ms: 120_000 }],
           lists: [
             {
               ...list,
@@ -290,16 +287,15 @@ describe('status tables', () => {
               baselineAt: null,
               lastSweep: null,
               shortcuts: {
-                last: { used: 40, useful: 3, wrong: 0, pausedUntil: null },
-                first: { used: 12, useful: 0, wrong: 8, pausedUntil: '2026-01-01T00:02:00.000Z' },
-                aimed: { used: 0, useful: 0, wrong: 0, pausedUntil: null },
+                last: { used: 40, useful: 3, wrong: 0 },
+                first: { used: 12, useful: 0, wrong: 8 },
+                aimed: { used: 0, useful: 0, wrong: 0 },
               },
             },
             {
               ...list,
               list: 'todo',
               records: 3,
-              scheduling: 'fixed',
               intervalMs: 120_000,
               freshness: { ageMs: 31_000, sweepMs: 900 },
               baselineAt: '2026-01-01T00:00:00.000Z',
@@ -337,7 +333,7 @@ describe('status tables', () => {
         'people  continuously  0        no baseline yet  —',
         'todo    in 1 min      3        31 s ago         no changes in 900 ms',
         'last error 40 s ago, over: CF_UNAVAILABLE (todo)',
-        'for fresher lists: remove lists.todo.interval (2 min): the budget is not used up',
+        'for fresher lists: lower or remove lists.todo.interval (2 min): the budget is not used up',
         '',
         'roles  version  up for  process',
         'poll   1.2.0    1 min   7 on crm-1',
@@ -350,7 +346,7 @@ describe('status tables', () => {
       'people  continuously           0        no baseline yet  —',
       'todo    every 2 min, in 1 min  3        31 s ago         1 page in 900 ms: 3 seen, 3 unchanged',
       '  last error of todo: 40 s ago, over: CF_UNAVAILABLE The API answered 503.',
-      '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong, paused for 1 min',
+      '  shortcuts of people: 40 polls of the end, 3 useful, 0 wrong; 12 polls of the start, 0 useful, 8 wrong',
       'budget used in the last minute: 240 requests (50 %): walk 180, tail 60; people 75 %, todo 25 %',
     ]);
     const narrow = statusText(status, { colours: noColours, columns: 60, verbose: true }).split('\n');

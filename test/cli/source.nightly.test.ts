@@ -131,10 +131,9 @@ describe('creations: the command line', () => {
       const { sweeps } = JSON.parse((await run('sweep', '--json')).stdout) as {
         sweeps: ({ list: BuiltInList; events: number } & SweepSummary)[];
       };
-      return sweeps.map(({ events, heldCreations, heldRemovals: held }) => [
+      return sweeps.map(({ events, held = [] }) => [
         events,
-        heldCreations?.count ?? 0,
-        held?.count ?? 0,
+        ...['creations', 'removals'].map((what) => held.find((one) => one.what === what)?.count ?? 0),
       ]);
     };
     await run('sweep');
@@ -143,14 +142,17 @@ describe('creations: the command line', () => {
     const { code, stderr } = await run('sweep');
     expect(code).toBe(0);
     expect(stderr).toContain(
-      '60 new records are held: only 0 of 60 known records were seen; is this the token of another workspace, or was a backup restored? (accept-creations reports them, resync takes them quietly)',
+      '60 of 60 records are new and are held; only 0 of 60 known records were seen. Check whether this is the token of another workspace, or a backup was restored. (changefeed held)',
     );
     expect(
       (await swept()).every(([events, creations, removals]) => events === 0 && creations! > 0 && removals! > 0),
     ).toBe(true);
     const status = JSON.parse((await run('status', '--json')).stdout) as Status;
     expect(status.workspaces[0]!.lists[0]).toMatchObject({
-      heldCreations: { count: 60, of: 60, known: { seen: 0, of: 60 }, replaced: true },
+      held: [
+        { what: 'removals', why: 'replaced', count: 60, of: 60 },
+        { what: 'creations', why: 'replaced', count: 60, of: 60, known: { seen: 0, of: 60 } },
+      ],
       records: 60,
     });
     expect((await run('status')).stdout).toContain('only 0 of 60 known records were seen');
@@ -161,7 +163,7 @@ describe('creations: the command line', () => {
     await again.sandbox.stop();
   }, 120_000);
 
-  it('creations: accept-creations prints the number, and the next sweep emits the events', async () => {
+  it('held: accept prints the number, and the next sweep emits the events', async () => {
     const crm = await startOtherCrm();
     const folder = await cli({
       'changefeed.config.json': {
@@ -179,13 +181,20 @@ describe('creations: the command line', () => {
     });
     const run = (...args: string[]) => folder.run(args, { REDIS_URL: redis.url });
     await run('sweep', 'people');
-    expect((await run('accept-creations', 'people')).stdout).toBe('List "people": no creations are held.\n');
+    expect((await run('accept', 'people')).stdout).toBe('List "people": nothing is held.\n');
+    expect((await run('held')).stdout).toBe('Nothing is held.\n');
     crm.lists.people.unshift(...Array.from({ length: 20 }, (_, n) => ({ id: `new-${n}`, 이름: `새 사람 ${n}` })));
     const held = await run('sweep', 'people');
     expect([held.code, held.stdout]).toEqual([0, '']);
-    expect(held.stderr).toContain('20 of 37 records are new at once and are held until accept-creations');
-    expect((await run('accept-creations', 'people')).stdout).toBe(
-      'List "people": 20 creations accepted; the next complete sweep emits them.\n',
+    expect(held.stderr).toContain('20 of 37 records are new and are held; this is more than may change at once.');
+    expect((await run('held')).stdout).toMatch(
+      /acme people: 20 of 37 records are new and are held; .*changefeed accept people/s,
+    );
+    expect(JSON.parse((await run('held', '--json')).stdout)).toMatchObject([
+      { list: 'people', what: 'creations', count: 20 },
+    ]);
+    expect((await run('accept', 'people')).stdout).toBe(
+      'List "people": 20 new records accepted; the next complete sweep that still finds them emits them.\n',
     );
     const accepted = await run('sweep', 'people');
     expect(accepted.stdout.match(/crm\.person\.created/g)).toHaveLength(20);

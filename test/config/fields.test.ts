@@ -36,7 +36,6 @@ describe('configuration: defaults', () => {
       descriptor: descriptorOf('todo'),
       enabled: true,
       intervalMs: null,
-      idleMs: null,
       ignore: [],
       only: undefined,
       refreshed: [],
@@ -61,7 +60,7 @@ describe('configuration: given values', () => {
           budget: { requests: 20, perSeconds: 5 },
           timeZone: 'Europe/Berlin',
           lists: {
-            'people/activity': { enabled: false, idle: '90s' },
+            'people/activity': { enabled: false, interval: '90s' },
             todo: { interval: '45s', ignore: ['최근*'], only: ['완료'], refreshed: ['등급'], baseline: 'emit' },
           },
         },
@@ -79,10 +78,9 @@ describe('configuration: given values', () => {
           budget: { requests: 20, perSeconds: 5 },
           timeZone: 'Europe/Berlin',
           lists: {
-            activity: { enabled: false, intervalMs: null, idleMs: 90_000 },
+            activity: { enabled: false, intervalMs: 90_000 },
             todo: {
               intervalMs: 45_000,
-              idleMs: null,
               ignore: ['최근*'],
               only: ['완료'],
               refreshed: ['등급'],
@@ -189,11 +187,7 @@ describe('configuration: an invalid value is reported with its path, what was fo
       /lists\.people\.interval: found the number 30; allowed: a duration in quotes/,
     ],
     ['interval', withList({ interval: '5 minutes' }), 'lists.people.interval: found "5 minutes"; allowed: a duration'],
-    [
-      'idle',
-      withList({ interval: '1m', idle: '30s' }),
-      'lists.people.idle: found `interval` and `idle`; allowed: one of them, because with `interval` the times are fixed',
-    ],
+    ['idle', withList({ idle: '30s' }), 'lists.people.idle: there is no such option'],
     ['interval', withList({ interval: '10ms' }), `lists.people.interval: found "10ms"; allowed: a duration`],
     ['ignore', withList({ ignore: '최근*' }), 'lists.people.ignore: found "최근*"; allowed: an array of field names'],
     ['ignore', withList({ ignore: [''] }), 'lists.people.ignore[0]: found an empty string; allowed: a field name'],

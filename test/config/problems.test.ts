@@ -80,14 +80,14 @@ export const late = defineHandler({
   it('problems of a configuration: a wrong option does not hide a list that does not exist', async () => {
     const { places, message } = await problemsOf({
       'changefeed.config.json': `{ "workspaces": [{ "name": "a", "baseUrl": "https://x", "token": "t",
-  "lists": { "peoples": { "interval": "5x" }, "todo": { "interval": "30s", "idle": "30s" }, "memo": { "intervall": "5s" } } }] }`,
+  "lists": { "peoples": { "interval": "5x" }, "todo": { "idle": "30s" }, "memo": { "intervall": "5s" } } }] }`,
     });
     expect(message).toContain('there is no such list (did you mean "people"?)');
     expect(places).toEqual([
       'changefeed.config.json:2:27: workspaces[0].lists.peoples.interval',
-      'changefeed.config.json:2:103: workspaces[0].lists.memo.intervall',
+      'changefeed.config.json:2:57: workspaces[0].lists.todo.idle',
+      'changefeed.config.json:2:84: workspaces[0].lists.memo.intervall',
       'changefeed.config.json:2:14: workspaces[0].lists.peoples',
-      'changefeed.config.json:2:76: workspaces[0].lists.todo.idle',
     ]);
   });
 

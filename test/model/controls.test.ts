@@ -72,22 +72,18 @@ const partsWithoutMembers: Sabotage = {
 
 /** Sweeps ignore that a person accepted held creations. */
 const acceptanceIgnored: Sabotage = {
-  store: (store) => ({ ...store, creationsAcceptedAt: () => Promise.resolve(null) }),
+  store: (store) => ({ ...store, acceptedAt: () => Promise.resolve(null) }),
 };
 
 /** Shortcuts believe what a cursor shows, however long it was kept. */
 const keptCursorsBelieved: Sabotage = {
   shortcuts: (shortcuts) => ({
     begin: (...args) => shortcuts.begin(...args),
-    async next(kind, nowMs) {
-      const page = await shortcuts.next(kind, nowMs);
-      if (page !== null) delete page.doubtful;
-      return page;
-    },
+    next: (...args) => shortcuts.next(...args),
     done: (...args) => shortcuts.done(...args),
     abandon: (...args) => shortcuts.abandon(...args),
     walked: (...args) => shortcuts.walked(...args),
-    named: (...args) => shortcuts.named(...args),
+    isLive: () => true,
     dueMs: (nowMs) => shortcuts.dueMs(nowMs),
     end: () => shortcuts.end(),
   }),

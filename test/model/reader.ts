@@ -20,15 +20,19 @@ export interface Reader {
 
 export function newReader(list: ListName, workspace: string, { store, queue }: Connection): Reader {
   const connection = { store, queue };
-  const current: Pick<ModelStore, 'pages' | 'membersOf' | 'trust' | 'saveTrust'> = {
+  const current: Pick<ModelStore, 'pages' | 'membersOf' | 'learned' | 'saveLearned'> = {
     pages: (...args) => connection.store.pages(...args),
     membersOf: (...args) => connection.store.membersOf(...args),
-    trust: (...args) => connection.store.trust(...args),
-    saveTrust: (...args) => connection.store.saveTrust(...args),
+    learned: (...args) => connection.store.learned(...args),
+    saveLearned: (...args) => connection.store.saveLearned(...args),
   };
   const taken: Pick<AimQueue, 'take'> = { take: (...args) => connection.queue.take(...args) };
   return {
-    shortcuts: createShortcuts({ workspace, list, store: current, queue: taken, requestsPerSecond: 8, log: silentLog }),
+    shortcuts: createShortcuts({
+      ...{ workspace, list, store: current, queue: taken, log: silentLog },
+      requestsPerSecond: 8,
+      intervalMs: null,
+    }),
     connection,
   };
 }

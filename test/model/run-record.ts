@@ -42,7 +42,6 @@ export interface RunRecord {
     truth: ReadonlyMap<string, CrmRecord>;
     records: ReadonlyMap<string, SerialisedRecord>;
     membership: Membership;
-    quarantined: readonly string[];
     stored: StoredSweep;
     schema: SchemaTally;
   };

@@ -113,8 +113,7 @@ class Run {
       await this.#watch(step);
       return;
     }
-    if (step.do === 'accept-removals') await this.#store.acceptRemovals(this.#scenario.list);
-    else if (step.do === 'accept-creations') await this.#store.acceptCreations(this.#scenario.list);
+    if (step.do === 'accept') await this.#store.acceptHeld(this.#scenario.list);
     else if (step.do === 'live') await this.#live(step.acts);
     else if (step.do === 'hint') await this.#hint(step);
     else if (step.do === 'wait') this.#time.advance(step.ms);
@@ -139,9 +138,8 @@ class Run {
         return void this.#unexpected.push('a sweep is incomplete although there are no faults');
       if (isUneventful(this.#sweeps.at(-1), quietSince)) return;
       // Requests ahead of a process that died may have deleted rows behind its checkpoint, so the removals may be held later.
-      if (complete >= confirm) await this.#store.acceptRemovals(this.#scenario.list);
-      // Creations held by one of these sweeps are reported by the next one.
-      await this.#store.acceptCreations(this.#scenario.list);
+      // New records held by one of these sweeps are reported by the next one.
+      await this.#store.acceptHeld(this.#scenario.list);
     }
   }
 
@@ -151,10 +149,9 @@ class Run {
 
   async record(): Promise<RunRecord> {
     const { list } = this.#scenario;
-    const [entries, membership, quarantined, stored, schema, records] = await Promise.all([
+    const [entries, membership, stored, schema, records] = await Promise.all([
       this.#context.redis.xrange(this.#context.keys.log(this.#context.workspace), '-', '+'),
       this.#store.membership(list),
-      this.#store.quarantinedKeys(list),
       this.#store.load(list),
       this.#store.schema(list),
       this.#storedRecords(),
@@ -168,7 +165,7 @@ class Run {
       baselines: this.#baselines,
       driftedAt: this.#driftedAt,
       unexpected: this.#unexpected,
-      end: { truth: this.#crm.truth(), records, membership, quarantined, stored, schema },
+      end: { truth: this.#crm.truth(), records, membership, stored, schema },
     };
   }
 
@@ -388,7 +385,6 @@ function withLongLeases(store: ModelStore): ModelStore {
 function isUneventful(last: CompleteSweep | undefined, quietSince: number): boolean {
   if (last === undefined || last.startedAt < quietSince || last.mode === 'baseline') return false;
   const { summary } = last;
-  if (summary.carried !== undefined) return false;
   const { seen, unchanged, ignored, missing } = summary.counts;
   return unchanged + ignored === seen && missing === 0 && summary.counts.deleted === 0;
 }

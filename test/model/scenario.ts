@@ -51,8 +51,7 @@ export type Step =
   | { do: 'watch'; ms: number; fault: ProcessFault | null; meanwhile: readonly ActName[] }
   | { do: 'hint'; which: Hint; nth: number }
   | { do: 'resync' }
-  | { do: 'accept-removals' }
-  | { do: 'accept-creations' }
+  | { do: 'accept' }
   /** Hides one record from the next complete sweeps, as a lagging replica would. */
   | { do: 'hide'; nth: number }
   | { do: 'drift'; how: Drift };
@@ -110,8 +109,7 @@ function steps(list: BuiltInList, drifts: boolean): fc.Arbitrary<Step[]> {
   });
   const rare = fc.oneof(
     fc.constant<Step>({ do: 'resync' }),
-    fc.constant<Step>({ do: 'accept-removals' }),
-    fc.constant<Step>({ do: 'accept-creations' }),
+    fc.constant<Step>({ do: 'accept' }),
     fc.nat(20).map((nth): Step => ({ do: 'hide', nth })),
   );
   const any = fc.oneof(

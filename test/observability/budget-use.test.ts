@@ -5,9 +5,7 @@ import type { ListStatus, ProcessStatus, StoredWorkspace } from '../../src/obser
 const list = (name: string, more: Partial<ListStatus> = {}): ListStatus => ({
   list: name,
   enabled: true,
-  scheduling: 'automatic',
   intervalMs: null,
-  idleMs: null,
   freshness: { ageMs: 60_000, sweepMs: 40_000 },
   baselineAt: '2026-01-01T00:00:00.000Z',
   lastSweep: null,
@@ -17,8 +15,7 @@ const list = (name: string, more: Partial<ListStatus> = {}): ListStatus => ({
   late: false,
   silence: null,
   unreadable: [],
-  heldRemovals: null,
-  heldCreations: null,
+  held: [],
   sweeping: null,
   shortcuts: null,
   records: 0,
@@ -97,15 +94,9 @@ describe('status: what the budget was used for', () => {
     ],
     [
       'an interval leaves the budget unused',
-      workspace([list('people'), list('memo', { scheduling: 'fixed', intervalMs: 300_000 })]),
+      workspace([list('people'), list('memo', { intervalMs: 300_000 })]),
       [used('people', 100)],
-      [{ do: 'remove-interval', list: 'memo', ms: 300_000 }],
-    ],
-    [
-      'an idle time leaves the budget unused',
-      workspace([list('people', { scheduling: 'idle', idleMs: 90_000 })]),
-      [used('people', 100)],
-      [{ do: 'lower-idle', list: 'people', ms: 90_000 }],
+      [{ do: 'lower-interval', list: 'memo', ms: 300_000 }],
     ],
     ['the answers of the API are what takes time', workspace([list('people')]), [used('people', 100)], []],
   ])('advice: when %s', (_when, stored, spent, advice) => {

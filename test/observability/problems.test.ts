@@ -89,7 +89,7 @@ describe('problems', () => {
       'held creations',
       {
         lists: [
-          list({ heldCreations: { count: 300, of: 310, since: EARLIER, known: { seen: 3, of: 400 }, replaced: true } }),
+          list({ held: [{ what: 'creations', why: 'too many', count: 300, of: 310, since: EARLIER, at: EARLIER }] }),
         ],
       },
       ['warning creations.held list:people'],
@@ -138,7 +138,7 @@ describe('problems', () => {
       'errors before warnings',
       {
         lists: [
-          list({ heldRemovals: { count: 30, of: 40, since: EARLIER } }),
+          list({ held: [{ what: 'removals', why: 'too many', count: 30, of: 40, since: EARLIER, at: EARLIER }] }),
           list({ list: 'memo', silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } }),
         ],
         subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })],

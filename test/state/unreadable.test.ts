@@ -59,14 +59,9 @@ const JSON_VALUES: Damage[] = [
   ],
   ['summary', (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }), (test) => sweeps(test).load('todo')],
   [
-    'summary, for accept-removals',
+    'summary, for accept',
     (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }),
-    (test) => sweeps(test).acceptRemovals('todo'),
-  ],
-  [
-    'summary, for accept-creations',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }),
-    (test) => sweeps(test).acceptCreations('todo'),
+    (test) => sweeps(test).acceptHeld('todo'),
   ],
   [
     'summary, for the mirror',
@@ -143,11 +138,6 @@ const OTHER_VALUES: Damage[] = [
     (test) => todos(test).everyTodo()[Symbol.asyncIterator]().next(),
   ],
   [
-    'quarantined record',
-    (keys) => ({ key: keys.walk('acme', 'todo'), field: 'h t1' }),
-    (test) => sweeps(test).quarantined('todo', ['t1']),
-  ],
-  [
     'page of members',
     (keys) => ({ key: keys.members('acme', 'todo'), field: 'p 1' }),
     (test) => sweeps(test).members('todo', 1),
@@ -163,14 +153,9 @@ const OTHER_VALUES: Damage[] = [
     (test) => sweeps(test).load('todo'),
   ],
   [
-    'time of accepted removals',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'removalsAcceptedAt' }),
-    (test) => sweeps(test).removalsAcceptedAt('todo'),
-  ],
-  [
-    'time of accepted creations',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'creationsAcceptedAt' }),
-    (test) => sweeps(test).creationsAcceptedAt('todo'),
+    'time of an acceptance',
+    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'acceptedAt' }),
+    (test) => sweeps(test).acceptedAt('todo'),
   ],
   [
     'counter of the schema',

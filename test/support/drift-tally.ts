@@ -1,5 +1,5 @@
-/** Tallies of schema drift for sweeps in which some stored rows gain a field. */
-import { noDrift, addToDrift, type DriftTally } from '../../src/detect/schema-drift/drift.js';
+/** How a field moved in the rows of a list. */
+import type { FieldMoves } from '../../src/detect/schema-drift/drift.js';
 import { schemaFrom, type SchemaTally } from '../../src/detect/schema-drift/schema.js';
 
 /** A list of `rows` rows. `forms` counts the rows per value type and field: `{ 'string\t등급': 80 }`. */
@@ -8,15 +8,12 @@ export const listOf = (rows: number, forms: Record<string, number> = {}): Schema
 
 export const appears = { field: '출처', from: 'absent', to: 'string' };
 
-/** A sweep over `rows` stored rows, of which those selected by `moves` gain the field 출처. */
-export function driftTally(
-  rows: number,
-  moves: (row: number) => boolean,
-  given: { schema?: SchemaTally; drift?: DriftTally } = {},
-) {
-  const { schema = listOf(rows), drift = noDrift() } = given;
-  return Array.from({ length: rows }, (_, row) => row).reduce(
-    (tally, row) => addToDrift(tally, moves(row) ? [appears] : [], schema),
-    drift,
-  );
+/** Rows by their value type before, and what so many of them did. */
+export function fieldMoves(
+  valueTypes: Record<string, number>,
+  moved: readonly (readonly [from: string, to: string, rows: number])[],
+): FieldMoves {
+  const moves: Record<string, Record<string, number>> = {};
+  for (const [from, to, rows] of moved) moves[from] = { ...moves[from], [to]: rows };
+  return { moved: moved.reduce((sum, [, , rows]) => sum + rows, 0), moves, valueTypes };
 }

@@ -169,7 +169,9 @@ async function logged({ redis }: TestRedis, keys: Keys): Promise<ChangeEvent[]> 
 /** What the feed reports when all of this is wrong, and when it is over. A kind that no status causes has the words of docs/operations.md. */
 async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
   const failed = (code: string, message: string) => list({ failure: { ...failure, code, message } });
-  const held = { count: 300, of: 310, since: EARLIER, known: { seen: 3, of: 400 }, replaced: true };
+  const times = { since: EARLIER, at: EARLIER };
+  const known = { seen: 3, of: 400 };
+  const held = { what: 'creations', why: 'replaced', count: 300, of: 310, known, ...times } as const;
   const found = [
     { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null } },
     { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' as const } },
@@ -190,8 +192,10 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
     { lists: [failed('CF_UNAVAILABLE', 'List "people", page 3: crm.example answered 503.')] },
     { lists: [list({ failure: { ...failure, shared: 'the API at crm.example did not answer (ECONNREFUSED)' } })] },
     { lists: [list({ silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } })] },
-    { lists: [list({ heldRemovals: { count: 30, of: 40, since: EARLIER } })] },
-    { lists: [list({ heldCreations: held })] },
+    {
+      lists: [list({ held: [{ what: 'removals', why: 'too many', count: 30, of: 40, since: EARLIER, at: EARLIER }] })],
+    },
+    { lists: [list({ held: [held] })] },
     { subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })] },
     {
       subscriptions: [

@@ -15,9 +15,10 @@ export interface ReadPage extends Partial<Omit<ShortcutOptions, 'list' | 'rules'
   page: number;
   /** @defaultValue the position of the page in pages of two records */
   cursor?: string | null;
-  follows?: true;
   /** ms before now @defaultValue 0 */
   askedMsAgo?: number;
+  /** Kept cursors are answered with the list as it is now. @defaultValue true */
+  isLive?: boolean;
   source?: string;
   /** @defaultValue a lease of its own */
   token?: FencingToken;
@@ -50,12 +51,12 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
     async read({
       page,
       cursor = page === 1 ? null : String((page - 1) * 2),
-      follows,
       askedMsAgo = 0,
+      isLive = true,
       source,
       ...more
     }) {
-      const shortcut = { kind: 'tail', page, cursor, ids: [], weight: 1, ...(follows && { follows }) } as const;
+      const shortcut = { kind: 'tail', page, cursor, ids: [], value: () => 1 } as const;
       const askedAtMs = clock.now() - askedMsAgo;
       const answer = await api.fetchPage(list, { cursor, page });
       const { token, ...options } = more;
@@ -64,7 +65,7 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
         return await commitShortcut(
           { workspace: 'acme', source, store: { ...store, ...shortcuts }, clock, log: silentLog },
           { ...options, list, rules: compileRules(list) },
-          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory: null },
+          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory: null, isLive },
         );
       };
       return token === undefined ? await leased(commit) : await commit(token);

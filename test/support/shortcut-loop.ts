@@ -10,7 +10,7 @@ import { sweepList } from '../../src/sweep/run-sweep.js';
 import { withAiming } from '../../src/sweep/shortcuts/aim-commits.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../../src/sweep/shortcuts/store.js';
-import { takeDueShortcuts } from '../../src/sweep/shortcuts/take-shortcut.js';
+import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 
@@ -28,8 +28,6 @@ export interface ShortcutLoop {
   now: () => number;
   /** Moves the clock; nothing is done meanwhile. */
   later: (ms: number) => void;
-  /** An answer named the cursor so long ago. */
-  named: (cursor: string, agoMs: number) => void;
 }
 
 export async function shortcutLoop(
@@ -49,7 +47,17 @@ export async function shortcutLoop(
   };
   const aiming = { workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog };
   const store = withAiming(stored, aiming);
-  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue, requestsPerSecond: 4 };
+  const deps = {
+    workspace: 'acme',
+    api,
+    store,
+    clock,
+    log: silentLog,
+    list,
+    queue,
+    requestsPerSecond: 4,
+    intervalMs: null,
+  };
   const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
   let shortcuts = createShortcuts(deps);
 
@@ -69,7 +77,6 @@ export async function shortcutLoop(
     store,
     now: () => nowMs,
     later: (ms) => void (nowMs += ms),
-    named: (cursor, agoMs) => shortcuts.named(cursor, nowMs - agoMs),
     async walk() {
       nowMs += 60_000;
       await leased(async (token) => {
@@ -80,7 +87,7 @@ export async function shortcutLoop(
         async commitPage(name, commit) {
           const result = await store.commitPage(name, commit);
           const events = commit.writes.flatMap(({ event }) => (event === null ? [] : [event]));
-          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, events }, nowMs);
+          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events }, nowMs);
           return result;
         },
       };
@@ -92,7 +99,7 @@ export async function shortcutLoop(
       await leased(async (token) => {
         for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
           const { state, checkpoint } = await store.load(list);
-          await takeDueShortcuts(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
+          await takeDueShortcut(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
         }
       });
     },

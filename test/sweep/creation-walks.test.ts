@@ -30,9 +30,9 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_00
     const log: Log = { ...silentLog, warn: (...said: unknown[]) => void warned.push(said.at(-1)) };
     await sweep();
     api.records = records;
-    const { counts, heldCreations } = await sweep({ log });
-    expect(counts).toMatchObject({ seen: 8_000, created: 3_000, withheld: 0, missing: 0 });
-    expect(heldCreations).toBeUndefined();
+    const { counts, held } = await sweep({ log });
+    expect(counts).toMatchObject({ seen: 8_000, created: 3_000, held: 0, missing: 0 });
+    expect(held).toBeUndefined();
     expect(warned).toEqual([]);
     expect(await eventLines()).toEqual(fresh.map(({ id }) => `created ${String(id)} 1`));
     expect((await sweep()).counts).toMatchObject({ unchanged: 8_000 });
@@ -49,7 +49,7 @@ describe('creations: rows known by their content', () => {
     const { sweep, eventLines } = sweptList(redis, api, 'activity');
     await sweep();
     api.records = [...rows(1_000, 900), ...rows(0, 200)];
-    expect((await sweep()).counts).toMatchObject({ created: 900, withheld: 0 });
+    expect((await sweep()).counts).toMatchObject({ created: 900, held: 0 });
     expect(await eventLines()).toHaveLength(900);
   });
 
@@ -59,7 +59,7 @@ describe('creations: rows known by their content', () => {
     await sweep();
     api.records = rows(1_000, 60);
     for (let sweeps = 0; sweeps < 3; sweeps += 1)
-      expect((await sweep()).heldCreations).toMatchObject({ count: 60, replaced: true });
+      expect((await sweep()).held?.at(-1)).toMatchObject({ what: 'creations', why: 'replaced', count: 60 });
     expect(await eventLines()).toEqual([]);
   });
 });
@@ -67,7 +67,7 @@ describe('creations: rows known by their content', () => {
 describe('creations: a walk that is interrupted', () => {
   const redis = useRedis();
 
-  it('while it withholds goes on withholding, and holds in the end', async () => {
+  it('in a survey is surveyed again, and holds in the end', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
@@ -79,10 +79,10 @@ describe('creations: a walk that is interrupted', () => {
     await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     api.before = () => undefined;
     api.asked.length = 0;
-    const { heldCreations, counts } = await sweep();
-    expect(api.asked[0]).toBe('21');
-    expect(heldCreations).toMatchObject({ count: 60, of: 61, known: { seen: 1, of: 50 } });
-    expect(counts).toMatchObject({ withheld: 60, edited: 1 });
+    const { held, counts } = await sweep();
+    expect(api.asked[0]).toBeNull();
+    expect(held?.at(-1)).toMatchObject({ count: 60, of: 61, known: { seen: 1, of: 50 } });
+    expect(counts).toMatchObject({ held: 60, edited: 1 });
     expect(await eventLines()).toEqual(['updated p0 1']);
   });
 
@@ -95,12 +95,12 @@ describe('creations: a walk that is interrupted', () => {
     let first = 0;
     api.before = (cursor, page) => {
       if (cursor === null) first += 1;
-      if (first === 2 && page === 3) stop.abort(new Error('enough'));
+      if (first === 3 && page === 3) stop.abort(new Error('enough'));
       stop.signal.throwIfAborted();
       return undefined;
     };
     await expect(sweep({ signal: stop.signal })).rejects.toThrow('enough');
-    expect(first).toBe(2);
+    expect(first).toBe(3);
     expect(await eventLines()).toHaveLength(14);
     api.before = () => undefined;
     await sweep();
@@ -121,7 +121,7 @@ describe('creations: a walk that is interrupted', () => {
       page === 2
         ? { list: 'people', records: [person('extra'), ...others.slice(0, 6)], nextCursor: '14', bytes: 0 }
         : undefined;
-    expect((await sweep()).counts).toMatchObject({ seen: 58, withheld: 58 });
+    expect((await sweep()).counts).toMatchObject({ seen: 58, held: 58 });
   });
 });
 
@@ -133,7 +133,7 @@ describe('creations: a first contact', () => {
     async (baseline) => {
       const api = listedApi(people(150), 50);
       const { sweep } = sweptList(redis, api);
-      expect((await sweep({ baseline })).counts).toMatchObject({ baselined: 150, withheld: 0 });
+      expect((await sweep({ baseline })).counts).toMatchObject({ baselined: 150, held: 0 });
     },
   );
 });

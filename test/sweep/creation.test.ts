@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
+import type { Held } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -21,16 +22,20 @@ describe('creations: a small list that was replaced', () => {
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     api.records = people(50, 'other');
-    const { counts, heldCreations, heldRemovals: held } = await sweep();
-    expect(counts).toMatchObject({ seen: 50, created: 0, withheld: 50, missing: 50 });
-    expect(heldCreations).toMatchObject({ count: 50, of: 50, known: { seen: 0, of: 50 }, replaced: true });
-    expect(held).toMatchObject({ count: 50, of: 50 });
+    const { counts, held } = await sweep();
+    expect(counts).toMatchObject({ seen: 50, created: 0, held: 50, missing: 50 });
+    const [removals, creations] = (held ?? []).map(({ since }) => ({ since }));
+    const both = [
+      { what: 'removals', why: 'replaced', count: 50, of: 50, ...removals },
+      { what: 'creations', why: 'replaced', count: 50, of: 50, known: { seen: 0, of: 50 }, reported: 0, ...creations },
+    ];
+    expect(held).toMatchObject(both);
     await sweep();
-    expect((await sweep()).heldCreations).toMatchObject({ count: 50, known: { seen: 0, of: 50 } });
+    expect((await sweep()).held).toMatchObject(both);
     expect(await eventLines()).toEqual([]);
   });
 
-  it('stores nothing of the withheld records', async () => {
+  it('stores nothing of the held records', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, store } = sweptList(redis, api);
     await sweep();
@@ -48,9 +53,9 @@ describe('creations: a small list that was replaced', () => {
     await sweep();
     await sweep();
     api.records = people(50);
-    const { counts, heldRemovals: held, heldCreations } = await sweep();
-    expect(counts).toMatchObject({ seen: 50, unchanged: 50, withheld: 0, missing: 0 });
-    expect([held, heldCreations]).toEqual([undefined, undefined]);
+    const { counts, held } = await sweep();
+    expect(counts).toMatchObject({ seen: 50, unchanged: 50, held: 0, missing: 0 });
+    expect(held).toBeUndefined();
     expect(await eventLines()).toEqual([]);
     expect((await store.membership('people')).missing.size).toBe(0);
   });
@@ -61,7 +66,10 @@ describe('creations: a small list that was replaced', () => {
     await sweep();
     api.records = people(8, 'other');
     await sweep();
-    expect(await sweep()).toMatchObject({ heldRemovals: { count: 10, of: 10 }, heldCreations: { count: 8 } });
+    expect((await sweep()).held).toMatchObject([
+      { what: 'removals', count: 10, of: 10 },
+      { what: 'creations', count: 8 },
+    ]);
     expect(await eventLines()).toEqual([]);
   });
 
@@ -77,18 +85,19 @@ describe('creations: a small list that was replaced', () => {
 
 describe('creations: held ones', () => {
   const redis = useRedis();
+  const creations = ({ held }: { held?: readonly Held[] }) => held?.find(({ what }) => what === 'creations');
 
   it('are reported by the next complete sweep once a person has accepted them', async () => {
     const api = listedApi(people(20), 7);
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [...people(150, 'new'), ...people(20)];
-    expect((await sweep()).heldCreations).toMatchObject({ count: 150, of: 170, reported: 0, replaced: false });
-    expect(await store.acceptCreations('people')).toBe(150);
-    const { counts, heldCreations } = await sweep();
-    expect([counts.created, counts.withheld, heldCreations]).toEqual([150, 0, undefined]);
+    expect(creations(await sweep())).toMatchObject({ why: 'too many', count: 150, of: 170, reported: 0 });
+    expect(await store.acceptHeld('people')).toMatchObject([{ what: 'creations', count: 150 }]);
+    const { counts, held } = await sweep();
+    expect([counts.created, counts.held, held]).toEqual([150, 0, undefined]);
     expect(await eventLines()).toEqual(people(150, 'new').map(({ id }) => `created ${String(id)} 1`));
-    expect(await store.acceptCreations('people')).toBe(0);
+    expect(await store.acceptHeld('people')).toEqual([]);
     await sweep();
     expect(await eventLines()).toHaveLength(150);
   });
@@ -98,43 +107,56 @@ describe('creations: held ones', () => {
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [...people(20), ...people(300, 'new')];
-    const { reported, count } = (await sweep()).heldCreations!;
+    const { since, reported = 0, count } = creations(await sweep())!;
     expect(reported + count).toBe(300);
     for (let sweeps = 0; sweeps < 3; sweeps += 1)
-      expect((await sweep()).heldCreations).toMatchObject({ reported, count, known: { seen: 20, of: 20 } });
+      expect(creations(await sweep())).toMatchObject({ since, reported, count, known: { seen: 20, of: 20 } });
     expect(await eventLines()).toHaveLength(reported);
     expect(reported).toBeLessThanOrEqual(100);
-    await store.acceptCreations('people');
-    expect((await sweep()).heldCreations).toBeUndefined();
+    await store.acceptHeld('people');
+    expect((await sweep()).held).toBeUndefined();
     expect(await eventLines()).toEqual(people(300, 'new').map(({ id }) => `created ${String(id)} 1`));
   });
 
-  it('of a replaced list are reported when accepted; removals wait for accept-removals', async () => {
+  it('of a replaced list are reported when accepted, and its removals as well', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = people(50, 'other');
     await sweep();
-    await store.acceptCreations('people');
-    expect((await sweep()).counts).toMatchObject({ created: 50, deleted: 0, missing: 50 });
-    await store.acceptRemovals('people');
-    expect((await sweep()).counts).toMatchObject({ unchanged: 50, deleted: 50 });
+    await store.acceptHeld('people');
+    expect((await sweep()).counts).toMatchObject({ created: 50, deleted: 50 });
     expect(await eventLines()).toHaveLength(100);
   });
 
-  it('are accepted while a sweep is under way, too', async () => {
+  it('hold every removal of the list meanwhile', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(19)];
+    await sweep();
+    expect((await sweep()).held).toMatchObject([
+      { what: 'removals', count: 1 },
+      { what: 'creations', count: 150 },
+    ]);
+    expect(await eventLines()).toEqual([]);
+    await store.acceptHeld('people');
+    expect((await sweep()).counts).toMatchObject({ created: 150, deleted: 1 });
+  });
+
+  it('are reported by the next sweep when they are accepted while one is under way', async () => {
     const api = listedApi(people(20), 7);
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [...people(150, 'new'), ...people(20)];
     await sweep();
-    let accepted = 0;
     api.before = async (_cursor, page) => {
-      if (page === 20 && accepted === 0) accepted = await store.acceptCreations('people');
+      if (page === 20) await store.acceptHeld('people');
       return undefined;
     };
-    expect((await sweep()).counts).toMatchObject({ created: 150, withheld: 0 });
-    expect(accepted).toBe(150);
+    expect((await sweep()).counts).toMatchObject({ created: 0, held: 150 });
+    api.before = () => undefined;
+    expect((await sweep()).counts).toMatchObject({ created: 150, held: 0 });
     expect(await eventLines()).toHaveLength(150);
   });
 
@@ -143,10 +165,11 @@ describe('creations: held ones', () => {
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = [...people(20), ...people(150, 'new')];
-    await sweep();
-    await store.acceptCreations('people');
+    const { since } = creations(await sweep())!;
+    await store.acceptHeld('people');
     api.records = [...people(20), ...people(900, 'more')];
-    expect((await sweep()).heldCreations).toBeDefined();
+    const later = creations(await sweep())!;
+    expect(later.since > since).toBe(true);
     expect((await eventLines()).length).toBeLessThan(300);
   });
 
@@ -174,14 +197,14 @@ describe('creations: held ones', () => {
     await sweep({ removals });
     expect((await eventLines()).length).toBe(38);
     api.records = people(40);
-    const creations = { maxShare: 0.5, maxCount: 10 };
+    const few = { maxShare: 0.5, maxCount: 10 };
     // Just as they were: the first sweep doubts them, the second is certain and holds them.
-    expect((await sweep({ creations })).counts).toMatchObject({ stale: 38, withheld: 0 });
-    const { count, reported } = (await sweep({ creations })).heldCreations!;
+    expect((await sweep({ creations: few })).counts).toMatchObject({ stale: 38, held: 0 });
+    const { count, reported = 0 } = creations(await sweep({ creations: few }))!;
     expect(count + reported).toBe(38);
-    expect((await sweep({ creations })).counts).toMatchObject({ created: 0, withheld: count });
-    await store.acceptCreations('people');
-    expect((await sweep({ creations })).counts).toMatchObject({ created: count, withheld: 0 });
+    expect((await sweep({ creations: few })).counts).toMatchObject({ created: 0, held: count });
+    await store.acceptHeld('people');
+    expect((await sweep({ creations: few })).counts).toMatchObject({ created: count, held: 0 });
     const back = people(40).slice(2);
     expect((await eventLines()).slice(38)).toEqual(back.map(({ id }) => `created ${String(id)} 2`));
   });

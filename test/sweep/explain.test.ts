@@ -38,7 +38,6 @@ describe('explain: a record', () => {
       missing: null,
       gone: null,
       doubt: { sightings: 1 },
-      quarantined: false,
       compared: ['id', '이름'],
       leftOut: [
         { field: '딜 개수', rule: 'ignore: 딜*' },

@@ -86,7 +86,7 @@ describe('a large page', { timeout: 240_000 }, () => {
     served = body;
     const swept = await folder.run(['sweep', 'people'], env);
     expect(swept).toMatchObject({ code: 0 });
-    expect(swept.stderr).toMatch(/60000 seen, 1 edited, 59999 withheld/);
+    expect(swept.stderr).toMatch(/60000 seen, 1 edited, 59999 held/);
     expect(swept.stderr).not.toMatch(/lease/);
   });
 

@@ -22,7 +22,6 @@ interface Asked extends PageToRead {
 
 function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number }) {
   const asked: Asked[] = [];
-  const named: string[] = [];
   const ahead = createReadAhead({
     usable: () => true,
     fetch: ({ signal, ...wanted }) =>
@@ -33,14 +32,13 @@ function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number
     stored: (from, count) =>
       Promise.resolve(Array.from({ length: count }, (_, index) => pages[from - 1 + index] ?? null)),
     most,
-    named: (cursor) => void named.push(cursor),
     clock: systemClock,
   });
   const answer = (page: number, nextCursor: string | null): void => {
     const request = asked.findLast((one) => one.page === page);
     request?.answer({ list: 'people', records: [], nextCursor, bytes: 0, digest: `d${page}` });
   };
-  return { ahead, asked, answer, named, pagesAsked: () => asked.map(({ page }) => page) };
+  return { ahead, asked, answer, pagesAsked: () => asked.map(({ page }) => page) };
 }
 
 /** Reads a page whose answer is as it was. */
@@ -84,14 +82,6 @@ describe('read ahead:', () => {
     expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
   });
 
-  it('reports every cursor that an answer names, also of a page that is not used', async () => {
-    const run = readAhead({ pages: storedPages(30), most: 8 });
-    await readKnown(run, 1);
-    await readKnown(run, 2);
-    run.asked[2]?.answer({ list: 'people', unchanged: true, bytes: 700 });
-    await expect.poll(() => run.named).toEqual(['c2', 'c3', 'c4']);
-  });
-
   it('requests nothing ahead where the stored pages do not join', async () => {
     const pages = storedPages(10).map((page, index) => (index === 2 ? { ...page, cursor: 'elsewhere' } : page));
     const run = readAhead({ pages, most: 8 });
@@ -119,23 +109,5 @@ describe('read ahead:', () => {
       [1, 'd1'],
       [2, 'd2'],
     ]);
-  });
-
-  it('takes the answer of a shortcut while the walk waits, drops its own request, and ignores one that comes later', async () => {
-    const run = readAhead({ pages: storedPages(3), most: 0 });
-    const page = { list: 'people', records: [], nextCursor: 'c2', bytes: 0 } as const;
-    const reading = run.ahead.read({ page: 1, cursor: null });
-    await expect.poll(() => run.pagesAsked()).toEqual([1]);
-    run.ahead.supply(1, { fetched: page, askedAfter: 7 });
-    expect(await reading).toMatchObject({ fetched: page, askedAfter: 7 });
-    expect(run.asked[0]!.dropped()).toBe(true);
-    expect(run.named).toEqual(['c2']);
-
-    const next = run.ahead.read({ page: 2, cursor: 'c2' });
-    await expect.poll(() => run.pagesAsked()).toEqual([1, 2]);
-    run.answer(2, 'c3');
-    await Promise.resolve();
-    run.ahead.supply(2, { fetched: page, askedAfter: 9 });
-    expect(await next).toMatchObject({ fetched: { nextCursor: 'c3' }, askedAfter: 0 });
   });
 });

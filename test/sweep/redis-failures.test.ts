@@ -116,7 +116,7 @@ describe.skipIf(redisBinary === undefined)('redis failures of a sweep', () => {
       ...{ crm, sweep, schedule },
       /** While a request waits for its part of the budget. */
       inTrouble: (wanted: Trouble) => void (trouble = wanted),
-      failed: (error: unknown) => failures.failed('people', { error, pace: { intervalMs: 1_000, idleMs: null } }),
+      failed: (error: unknown) => failures.failed('people', { error, pace: { intervalMs: 1_000 } }),
     };
   }
 

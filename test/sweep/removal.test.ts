@@ -168,16 +168,16 @@ describe('removal: too many at once', () => {
     await sweep();
     api.records = people(20);
     await sweep();
-    const { heldRemovals: held, counts } = await sweep();
+    const { held, counts } = await sweep();
     await sweep();
     expect(await eventLines()).toEqual([]);
-    expect(held).toMatchObject({ count: 20, of: 40 });
+    expect(held).toMatchObject([{ what: 'removals', why: 'too many', count: 20, of: 40 }]);
     expect(counts).toMatchObject({ missing: 20, deleted: 0 });
 
-    expect(await store.acceptRemovals('people')).toBe(20);
+    expect(await store.acceptHeld('people')).toHaveLength(1);
     expect(await sweep()).toMatchObject({ counts: { deleted: 20, missing: 0 } });
     expect(await eventLines()).toHaveLength(20);
-    expect(await store.acceptRemovals('people')).toBe(0);
+    expect(await store.acceptHeld('people')).toEqual([]);
   });
 
   it('are reported at once when the guard is off (control)', async () => {
@@ -197,9 +197,9 @@ describe('removal: too many at once', () => {
     await sweep();
     api.records = [];
     await sweep();
-    expect((await sweep()).heldRemovals).toMatchObject({ count: 40 });
+    expect((await sweep()).held).toMatchObject([{ count: 40 }]);
     api.records = people(40);
-    expect((await sweep()).heldRemovals).toBeUndefined();
+    expect((await sweep()).held).toBeUndefined();
     expect(await eventLines()).toEqual([]);
   });
 
@@ -210,10 +210,10 @@ describe('removal: too many at once', () => {
     api.records = people(40);
     await sweep({ minutesLater: 10 });
     await sweep();
-    await store.acceptRemovals('people');
+    await store.acceptHeld('people');
     api.records = people(20);
     expect((await sweep({ minutesLater: -5 })).counts).toMatchObject({ deleted: 20, missing: 20 });
-    expect((await sweep({ minutesLater: 10 })).heldRemovals).toMatchObject({ count: 20 });
+    expect((await sweep({ minutesLater: 10 })).held).toMatchObject([{ count: 20 }]);
     expect(await eventLines()).toHaveLength(20);
   });
 
@@ -224,10 +224,10 @@ describe('removal: too many at once', () => {
     api.records = people(40);
     await sweep();
     await sweep();
-    await store.acceptRemovals('people');
+    await store.acceptHeld('people');
     api.records = people(20);
     expect((await sweep()).counts).toMatchObject({ deleted: 20, missing: 20 });
-    expect((await sweep()).heldRemovals).toMatchObject({ count: 20 });
+    expect((await sweep()).held).toMatchObject([{ count: 20 }]);
     expect(await eventLines()).toHaveLength(20);
   });
 });

@@ -14,8 +14,8 @@ const NOW = Date.parse('2026-03-01T09:00:00.000Z');
 const at = (offsetMs: number): string => new Date(NOW + offsetMs).toISOString();
 const swept = (startedAgoMs: number) => ({ startedAt: at(-startedAgoMs), completedAt: at(-startedAgoMs + 1_000) });
 
-const FIXED: Pace = { intervalMs: 60_000, idleMs: null };
-const AUTOMATIC: Pace = { intervalMs: null, idleMs: null };
+const EVERY_MINUTE: Pace = { intervalMs: 60_000 };
+const AT_ONCE: Pace = { intervalMs: null };
 
 const failure = (more: Partial<ListFailure> = {}): ListFailure => ({
   code: 'CF_UNAVAILABLE',
@@ -51,7 +51,7 @@ describe('schedule: a list with an interval', () => {
     ],
   ])('%s', (_what, lastSweep, failed, wake, expected) => {
     const wakeMs = wake === null ? null : NOW + wake;
-    const dueMs = nextSweepMs({ lastSweep, failure: failed }, { ...FIXED, wakeMs, nowMs: NOW });
+    const dueMs = nextSweepMs({ lastSweep, failure: failed }, { ...EVERY_MINUTE, wakeMs, nowMs: NOW });
     expect(dueMs - NOW).toBe(expected);
   });
 
@@ -83,38 +83,24 @@ describe('schedule: a list with an interval', () => {
   });
 });
 
-describe('schedule: an automatic list', () => {
+describe('schedule: a list without an interval, or with a short one', () => {
   const took = (startedAgoMs: number, tookMs: number) => ({
     startedAt: at(-startedAgoMs),
     completedAt: at(-startedAgoMs + tookMs),
   });
 
   it.each([
-    ['is swept at once when it was never swept', AUTOMATIC, null, null, 0],
-    ['is swept again when the last sweep has ended', AUTOMATIC, took(40_000, 40_000), null, 0],
-    ['is not swept twice in a second', AUTOMATIC, took(200, 100), null, 800],
-    ['is swept at most every `idle`', { ...AUTOMATIC, idleMs: 30_000 }, took(10_000, 5_000), null, 20_000],
+    ['is swept at once when it was never swept', AT_ONCE, null, null, 0],
+    ['is swept again when the last sweep has ended', AT_ONCE, took(40_000, 40_000), null, 0],
+    ['is not swept twice in a second', AT_ONCE, took(200, 100), null, 800],
     [
-      'is swept at once when a sweep takes longer than `idle`',
-      { ...AUTOMATIC, idleMs: 5_000 },
+      'is swept at once when a sweep takes longer than the interval',
+      { intervalMs: 5_000 },
       took(9_000, 9_000),
       null,
       0,
     ],
-    [
-      'is swept earlier than `idle` for a due time',
-      { ...AUTOMATIC, idleMs: 30_000 },
-      took(10_000, 5_000),
-      7_000,
-      7_000,
-    ],
-    [
-      'waits at most a second when the clock of another process is ahead',
-      AUTOMATIC,
-      took(-900_000, 5_000),
-      null,
-      1_000,
-    ],
+    ['waits at most a second when the clock of another process is ahead', AT_ONCE, took(-900_000, 5_000), null, 1_000],
   ])('%s', (_what, pace, lastSweep, wake, expected) => {
     const wakeMs = wake === null ? null : NOW + wake;
     expect(nextSweepMs({ lastSweep, failure: null }, { ...pace, wakeMs, nowMs: NOW }) - NOW).toBe(expected);
@@ -122,10 +108,8 @@ describe('schedule: an automatic list', () => {
 
   it('waits after a failure as long as it says, at most 30 s or a sweep', () => {
     const next = (retryMs: number, lastSweep: ReturnType<typeof took> | null): number =>
-      nextSweepMs(
-        { lastSweep, failure: failure({ retryAt: at(retryMs) }) },
-        { ...AUTOMATIC, wakeMs: null, nowMs: NOW },
-      ) - NOW;
+      nextSweepMs({ lastSweep, failure: failure({ retryAt: at(retryMs) }) }, { ...AT_ONCE, wakeMs: null, nowMs: NOW }) -
+      NOW;
     expect(next(4_000, took(9_000, 1_000))).toBe(4_000);
     expect(next(900_000, took(9_000, 1_000))).toBe(30_000);
     expect(next(900_000, took(99_000, 90_000))).toBe(90_000);
@@ -133,16 +117,16 @@ describe('schedule: an automatic list', () => {
   });
 
   it('has the time of its last sweep as its usual period', () => {
-    expect(usualPeriodMs(AUTOMATIC, took(99_000, 40_000))).toBe(40_000);
-    expect(usualPeriodMs(AUTOMATIC, took(99_000, 10))).toBe(1_000);
-    expect(usualPeriodMs({ ...AUTOMATIC, idleMs: 60_000 }, took(99_000, 40_000))).toBe(60_000);
-    expect(usualPeriodMs(FIXED, took(99_000, 10))).toBe(60_000);
+    expect(usualPeriodMs(AT_ONCE, took(99_000, 40_000))).toBe(40_000);
+    expect(usualPeriodMs(AT_ONCE, took(99_000, 10))).toBe(1_000);
+    expect(usualPeriodMs(EVERY_MINUTE, took(99_000, 90_000))).toBe(90_000);
+    expect(usualPeriodMs(EVERY_MINUTE, took(99_000, 10))).toBe(60_000);
   });
 
   it('weighs by its pages and by the changes of its last sweep', () => {
     const counts = { ...noCounts(), seen: 500, unchanged: 490, created: 4, edited: 3, refreshed: 2, deleted: 1 };
     const lastSweep = { ...took(99_000, 5_000), mode: 'changes' as const, pages: 10, counts };
-    expect(walkLoadOf({ lastSweep }, AUTOMATIC)).toEqual({ pages: 10, changesPerSecond: 2 });
-    expect(walkLoadOf({ lastSweep: null }, AUTOMATIC)).toBeNull();
+    expect(walkLoadOf({ lastSweep }, AT_ONCE)).toEqual({ pages: 10, changesPerSecond: 2 });
+    expect(walkLoadOf({ lastSweep: null }, AT_ONCE)).toBeNull();
   });
 });

@@ -77,26 +77,6 @@ describe('resync: at another address', () => {
     ]);
   });
 
-  it('empties the quarantine of the old address', async () => {
-    const api = listedApi(people(30), 5);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = [
-      ...people(15),
-      ...people(30)
-        .slice(15)
-        .map((one) => ({ ...one, 등급: 'A' })),
-    ];
-    await sweep(OLD);
-    expect(await store.quarantinedKeys('people')).toHaveLength(15);
-    api.records = people(12, 'other');
-    await store.forgetBaseline('people');
-    await sweep(NEW);
-    expect(await store.quarantinedKeys('people')).toEqual([]);
-    await sweep(NEW);
-    expect(await eventLines()).toEqual([]);
-  });
-
   it('drops the timers of todos that it does not show', async () => {
     const todo = (id: string): UncheckedRecord => ({
       id,

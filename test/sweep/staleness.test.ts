@@ -15,7 +15,7 @@ describe('staleness: a list without changes', () => {
 
   const status = async (): Promise<ListStatus> => {
     const lists = Object.fromEntries(
-      LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: null, idleMs: null }]),
+      LIST_NAMES.map((list) => [list, { enabled: true, intervalMs: null }]),
     ) as Parameters<typeof readWorkspaceStatus>[1]['lists'];
     const view = {
       redis: redis.redis,

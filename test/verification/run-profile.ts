@@ -48,8 +48,6 @@ const CHURN_UNTIL = 1_500;
 /** Waits of minutes (backoff, rate limits) become seconds. */
 const FACTOR = 40;
 const LIMITS = ['tight-limit', 'foreign-client'];
-/** Of each list of the service: within it, the list waits, and only shortcuts are used. */
-const INTERVAL = '10s';
 /** What a client learned in the first rounds is wrong after an hour. */
 const AN_HOUR = ['kept-cursor-old'];
 const HOUR_MS = 3_660_000;
@@ -82,8 +80,7 @@ export async function runProfile({
   const sandbox = createSandbox({ ...SIZES, ...limit, seed, profile, faults, clock, journalKeep: 1_000_000 });
   const { url, token } = await sandbox.start();
   const budget = { requests: 100_000, perSeconds: 1 };
-  const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: INTERVAL }]));
-  const raw = { workspaces: [{ name: 'verify', baseUrl: url, token, budget, lists }], redis: { prefix } };
+  const raw = { workspaces: [{ name: 'verify', baseUrl: url, token, budget }], redis: { prefix } };
   const feed = await openChangefeed({ config: parseConfig(raw, { source: 'verification', redisUrl }), clock });
   const counts = { complete: 0, incomplete: 0 };
   const sweepOnce = async (): Promise<readonly string[]> => {
@@ -91,8 +88,7 @@ export async function runProfile({
     for (const result of results) {
       counts[result.outcome] += 1;
       // In such a small workspace an ordinary hour can be a mass removal; an operator would accept it.
-      if (result.outcome === 'complete' && result.summary.heldRemovals !== undefined)
-        await feed.lists.acceptRemovals(result.list);
+      if (result.outcome === 'complete' && result.summary.held !== undefined) await feed.lists.accept(result.list);
     }
     return results.flatMap(({ list, outcome }) => (outcome === 'complete' ? [list] : []));
   };

@@ -88,19 +88,20 @@ export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
 const listStatus = z.looseObject({
   list: z.string(),
   enabled: z.boolean(),
-  scheduling: z.enum(['automatic', 'idle', 'fixed']),
+  intervalMs: z.number().nullable(),
   freshness: z.looseObject({ ageMs: z.number(), sweepMs: z.number() }).nullable(),
   baselineAt: iso.nullable(),
   lastSweep: z.looseObject({ completedAt: iso, tookMs: z.number(), pages: count }).nullable(),
   failure: z.looseObject({ code: z.string(), message: z.string(), since: iso, at: iso }).nullable(),
   dueAt: iso.nullable(),
   late: z.boolean(),
-  heldRemovals: z.looseObject({ count, of: count }).nullable(),
-  heldCreations: z.looseObject({ count, of: count }).nullable(),
+  held: z
+    .array(z.looseObject({ what: z.enum(['removals', 'creations']), count, of: count, since: iso }))
+    .describe('what waits until a person accepts it'),
   shortcuts: z
-    .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count, pausedUntil: iso.nullable() }))
+    .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count }))
     .nullable()
-    .describe('how far each shortcut is trusted'),
+    .describe('what the pages that were read out of turn have shown'),
   sweeping: z.looseObject({ startedAt: iso, pages: count, records: count, running: z.boolean() }).nullable(),
   records: count,
 });

@@ -19,7 +19,7 @@
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
   Shapes: the records are packed with the shapes that the client knows. If Redis has others, nothing is written, and the client packs
   them again.
-  When the sweep completes, the walk is deleted except for quarantined records.
+  When the sweep completes, the walk is deleted.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
   KEYS 1 records · 2 log · 3 sweep · 4 walk · 5 lease · 6 due · 7 members
@@ -91,15 +91,6 @@ elseif ARGV[4] ~= '' then
   redis.call('HSET', KEYS[3], 'lastSweep', ARGV[4])
   redis.call('HSETNX', KEYS[3], 'baselineAt', ARGV[5])
   redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet')
-  local quarantined = false
-  local cursors = {}
-  for _, name in ipairs(redis.call('HKEYS', KEYS[4])) do
-    if string.sub(name, 1, 2) == 'h ' then quarantined = true else cursors[#cursors + 1] = name end
-  end
-  if quarantined then
-    for _, name in ipairs(cursors) do redis.call('HDEL', KEYS[4], name) end
-  else
-    redis.call('UNLINK', KEYS[4])
-  end
+  redis.call('UNLINK', KEYS[4])
 end
 return { 'committed', events }

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { withLease, type Held } from '../lease-keeper.js';
 import type { SweepStore } from '../store.js';
 import type { Shortcuts } from './shortcuts.js';
-import { takeDueShortcuts, type TakeDeps, type TakeOptions } from './take-shortcut.js';
+import { takeDueShortcut, type TakeDeps, type TakeOptions } from './take-shortcut.js';
 
 export interface BetweenDeps extends TakeDeps {
   store: TakeDeps['store'] & Pick<SweepStore, 'acquire' | 'renew' | 'release' | 'load'>;
@@ -37,7 +37,7 @@ export async function useShortcutsUntil(
         const waitMs = Math.min(shortcuts.dueMs(nowMs), untilMs) - nowMs;
         if (waitMs > 0) await clock.sleep(waitMs, signal);
         const position = { token, state, checkpoint, memory: null };
-        await takeDueShortcuts(deps, { ...options, signal }, { shortcuts, position });
+        await takeDueShortcut(deps, { ...options, signal }, { shortcuts, position });
       }
     } finally {
       await shortcuts.end();

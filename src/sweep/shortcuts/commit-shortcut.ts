@@ -1,40 +1,53 @@
 /**
- * Commits what a page that was read outside the order of a walk shows for certain. A shortcut may help or be useless, but it must
- * not make anything wrong, so a page is dropped as a whole when anything on it suggests an older state, another list, or too many
- * new records, and a record is left to the walk when its decision needs the whole list (decide-records.ts). What is committed is what the
- * walk would commit: the same classification, the same event ids, under the same lease.
+ * Commits what a page that was read outside the order of a walk shows for certain. It is compared and decided about like a page of the walk, and
+ * committed under the same lease with the same event ids; the difference is what is kept of the decisions:
+ *
+ * - records that were never stored;
+ * - records whose own time of change is newer than the stored one;
+ * - any other difference while the list is `live`: the cursors that were kept are answered with the list as it is now.
+ *
+ * Everything else is left to the walk. A page with one record in doubt is left as a whole: it comes from a lagging replica, or its cursor belongs
+ * to an old snapshot.
  */
-import { decideCreations } from '../../detect/creation.js';
-import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
+import type { Page } from '../../api/read-api.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { ageOf } from '../../detect/age.js';
+import { isSuspicious } from '../../detect/creation.js';
+import { modifiedAtOf } from '../../detect/fields.js';
+import { heldOf } from '../../detect/held.js';
+import { isKnownByContent } from '../../detect/identity.js';
+import type { Rules } from '../../detect/rules.js';
+import { addToDelta, TrackedFields, type SchemaDelta } from '../../detect/schema-drift/schema.js';
+import { storedModifiedAt, valueTypesOf } from '../../detect/stored-record.js';
+import { NO_VERDICT } from '../../detect/survey.js';
+import { ChangefeedError } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { differences, seenRecords, type Differences } from '../classify-page.js';
+import {
+  decide,
+  parseStored,
+  talliedValueTypes,
+  type DecidedRecord,
+  type DecideRules,
+  type SeenRecord,
+} from '../classify-record.js';
 import type { CountedKind } from '../counts.js';
 import { expectCommitted } from '../errors.js';
 import { guardOf } from '../guard-creations.js';
+import { observationOf } from '../options.js';
+import { movesOnPage } from '../page-moves.js';
 import { inParts } from '../page-parts.js';
-import { isSameSource } from '../start-sweep.js';
-import type { Checkpoint, FencingToken, ListState, SweepSummary } from '../store.js';
-import { comparePage, readRecords, showsRecentChange, whyDoubtful, type Differing } from './compare-page.js';
-import { decide, type Accepted, type Decided } from './decide-records.js';
+import { isSameSource, type SweepMemory } from '../start-sweep.js';
+import type { Checkpoint, FencingToken, ListState, RecordWrite, SerialisedRecord, SweepSummary } from '../store.js';
 import type { ShortcutAnswer, ShortcutDeps, ShortcutOptions } from './shortcut-page.js';
 
 /**
  * - `no baseline`, `source`, `held`, `finishing`: the state of the list does not allow shortcuts now.
  * - `malformed`: a record without an id.
- * - `no overlap`: no record of the page is known.
- * - `lagging`: a record is older than its stored record, or shows earlier contents.
- * - `overtaken`: a record was committed after this page was requested.
+ * - `doubt`: a record is older than its stored record, or shows earlier contents.
  * - `too many new`: the guard on new records decides about a whole list.
  */
-export type DropReason =
-  | 'no baseline'
-  | 'source'
-  | 'held'
-  | 'finishing'
-  | 'malformed'
-  | 'no overlap'
-  | 'lagging'
-  | 'overtaken'
-  | 'too many new';
+export type DropReason = 'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new';
 
 export type ShortcutResult = { outcome: 'dropped'; why: DropReason } | ShownPage;
 
@@ -44,10 +57,6 @@ export interface ShownPage {
   /** Keys of its records. */
   keys: readonly string[];
   nextCursor: string | null;
-  /** A record of the page was known before. */
-  overlaps: boolean;
-  /** A record was changed so recently that no kept cursor can lead to an old answer with it. */
-  isLive: boolean;
   created: readonly string[];
   /** Known records whose stored record was replaced, with or without an event. */
   rewritten: readonly string[];
@@ -68,9 +77,21 @@ export function whyNoShortcut(
   if (!isSameSource(lastSweep.source, source) || !isSameSource(checkpoint?.source, source)) return 'source';
   if (checkpoint?.takesOver === true) return 'source';
   if (checkpoint?.finishing === true) return 'finishing';
-  const { creations, counts } = checkpoint ?? {};
-  const isWithholding = creations?.withholds === true || creations?.held !== undefined || (counts?.withheld ?? 0) > 0;
-  return isWithholding || lastSweep.heldCreations !== undefined ? 'held' : null;
+  const { survey, verdict } = checkpoint ?? {};
+  if (survey === 'creations' || (verdict?.heldSince ?? null) !== null) return 'held';
+  return heldOf(lastSweep.held, 'creations') === undefined ? null : 'held';
+}
+
+interface Accepted extends SeenRecord {
+  write: RecordWrite;
+  kind: CountedKind;
+  isNew: boolean;
+  schema: SchemaDelta;
+}
+
+interface Decided {
+  accepted: readonly Accepted[];
+  left: number;
 }
 
 /** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
@@ -80,26 +101,146 @@ export async function commitShortcut(
   asked: ShortcutAnswer,
 ): Promise<ShortcutResult> {
   const { shortcut, answer, state, checkpoint } = asked;
+  const { list, rules } = options;
   const off = whyNoShortcut(state, checkpoint, deps.source);
   if (off !== null) return dropped(off);
-  const seen = readRecords(answer, options.rules);
+  const seen = readRecords(answer, rules);
   if (seen === null) return dropped('malformed');
-  const page = await comparePage(deps.store, options.list, { seen, page: shortcut.page });
-  const { overlaps, differing } = page;
-  if (!overlaps && seen.length > 0 && shortcut.follows !== true) return dropped('no overlap');
   const keys = seen.map(({ key }) => key);
-  const isLive = showsRecentChange(seen, options.rules, asked.askedAtMs);
-  const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor, overlaps, isLive } as const;
-  if (differing.length === 0) return { ...shown, ...NOTHING };
-  const doubt = whyDoubtful(differing, options.rules, asked);
-  if (doubt !== null) return dropped(doubt);
-  const createdBefore = await deps.store.createdByShortcuts(options.list);
-  if (isTooManyNew(options, asked, { differing, createdBefore: createdBefore.length })) return dropped('too many new');
-  const isDoubtful = shortcut.doubtful === true && !isLive;
-  const decided = await decide(deps, options, { asked, seen, page, isDoubtful, createdBefore: new Set(createdBefore) });
-  if (decided === null) return dropped('lagging');
+  const shown = { outcome: 'shown', keys, nextCursor: answer.nextCursor } as const;
+  const digests = await deps.store.digests(list, keys);
+  const storedDigests = new Map(keys.map((key, index) => [key, digests[index] ?? null]));
+  const found = await differences(deps.store, seen, { storedDigests, rules });
+  if (found.differing.length === 0) return { ...shown, ...NOTHING };
+  const context = decideRules(deps, options, asked);
+  const rows = found.differing.map((row, index): Row => {
+    const stored = found.states[index] ?? null;
+    return { ...row, stored, isNew: stored === null, ...decide(row, stored, asked.askedAtMs, context) };
+  });
+  if (rows.some(({ outcome }) => outcome === 'doubt')) return dropped('doubt');
+  const createdBefore = await deps.store.createdByShortcuts(list);
+  const freshOnPage = rows.filter(({ isNew }) => isNew).length;
+  if (isTooManyNew(options, asked, { freshOnPage, createdBefore: createdBefore.length }))
+    return dropped('too many new');
+  const decided = await acceptedOf(deps, options, { asked, seen, found, rows, createdBefore: new Set(createdBefore) });
   await commitAll(deps, options, { token: asked.token, page: shortcut.page, accepted: decided.accepted });
   return { ...shown, ...summarised(decided) };
+}
+
+/** A record that differs from its stored record, and what was decided about it. */
+interface Row extends SeenRecord, DecidedRecord {
+  stored: SerialisedRecord | null;
+  /** Never stored, also not as deleted. */
+  isNew: boolean;
+}
+
+/** Null: a record without an id. The walk reports it. */
+function readRecords({ records }: Page, rules: Rules): SeenRecord[] | null {
+  try {
+    return seenRecords(records, rules);
+  } catch (error) {
+    if (error instanceof ChangefeedError && error.code === 'CF_PAGE_MALFORMED') return null;
+    throw error;
+  }
+}
+
+function decideRules(
+  deps: ShortcutDeps,
+  options: ShortcutOptions,
+  { state: { lastSweep }, checkpoint }: ShortcutAnswer,
+): DecideRules {
+  const { rules, images = true } = options;
+  const sweepId = checkpoint?.sweepId ?? lastSweep?.sweepId ?? '';
+  return {
+    rules,
+    images,
+    baseline: null,
+    drifted: [...(checkpoint?.verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
+    // Without a previous sweep, a doubtful answer is never confirmed: only complete sweeps confirm it.
+    observation: observationOf(deps, options, { checkpoint: { sweepId }, lastSweep: null }),
+  };
+}
+
+interface DecidedPage {
+  asked: ShortcutAnswer;
+  seen: readonly SeenRecord[];
+  found: Differences;
+  rows: readonly Row[];
+  createdBefore: ReadonlySet<string>;
+}
+
+/** What is certain, without what may be a change of the schema. */
+async function acceptedOf(
+  deps: ShortcutDeps,
+  options: ShortcutOptions,
+  { asked, seen, found, rows, createdBefore }: DecidedPage,
+): Promise<Decided> {
+  const { rules, list } = options;
+  const { checkpoint, state, shortcut } = asked;
+  const changes = rows.map((row, index) => ({ row, index })).filter(({ row: { write } }) => write?.event != null);
+  if (changes.length === 0) return { accepted: [], left: 0 };
+  const { schema, tracked } = asked.memory ?? (await readMemory(deps, list));
+  const drifted = [...(checkpoint?.verdict?.fields ?? []), ...(state.lastSweep?.drifted ?? [])];
+  const { edited } = checkpoint?.verdict ?? NO_VERDICT;
+  const { moved, moving } = movesOnPage(seen, found, { rules, schema, tracked, drifted, edited });
+  const members = new Set(await deps.store.members(list, shortcut.page));
+  const elsewhere = await walkedElsewhere(deps, options, asked, rows);
+  const isCertain = ({ record, stored, isNew, key }: Row): boolean => {
+    if (stored === null) return !isRepeatedRow(key);
+    const isHere = members.has(key) || createdBefore.has(key);
+    // While the walk surveys the list, every change of a known record waits.
+    if (isNew || stored.gone !== undefined || !isHere || elsewhere.has(key) || checkpoint?.survey !== undefined)
+      return false;
+    return asked.isLive || isNewer(record, stored, rules);
+  };
+  const accepted = changes.flatMap(({ row, index }): Accepted[] => {
+    const { write, kind, isNew, key, record, characters, digest } = row;
+    const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
+    if (write === null || isMoving || !isCertain(row)) return [];
+    const delta: SchemaDelta = new Map();
+    const before = row.stored === null ? null : talliedValueTypes(parseStored(row.stored), rules);
+    addToDelta(delta, before, valueTypesOf(record, rules), tracked);
+    return [{ key, record, characters, digest, write, kind, isNew, schema: delta }];
+  });
+  return { accepted, left: changes.length - accepted.length };
+}
+
+function isNewer(record: UncheckedRecord, stored: SerialisedRecord, { list }: Rules): boolean {
+  return ageOf(modifiedAtOf(record, list), storedModifiedAt(parseStored(stored), list)) === 'newer';
+}
+
+/** The walk under way may have read more pages with other members than can be searched for every shortcut. */
+const MOST_CHANGED_PAGES = 200;
+
+/**
+ * Records that the walk under way has seen on another page, or may have. Its next sweep may recognise that page by its bytes, and
+ * would miss that a change committed here was undone.
+ */
+async function walkedElsewhere(
+  { store }: ShortcutDeps,
+  { list }: ShortcutOptions,
+  { shortcut, checkpoint, memory }: ShortcutAnswer,
+  rows: readonly Row[],
+): Promise<ReadonlySet<string>> {
+  if (checkpoint === null) return new Set();
+  const known = rows.filter(({ isNew }) => !isNew).map(({ key }) => key);
+  const walked = known.filter((key) => memory?.seen.has(key) !== false);
+  if (walked.length === 0 || (checkpoint.changedPages ?? 0) > MOST_CHANGED_PAGES) return new Set(walked);
+  const others = [...(await store.walkedMembers(list))].filter(([number]) => number !== shortcut.page);
+  return new Set(others.flatMap(([, keys]) => keys));
+}
+
+/** The second of two equal rows without ids. Their number depends on where pages begin. */
+function isRepeatedRow(key: string): boolean {
+  return isKnownByContent(key) && /-\d+$/u.test(key);
+}
+
+async function readMemory(
+  { store }: ShortcutDeps,
+  list: ShortcutOptions['list'],
+): Promise<Pick<SweepMemory, 'schema' | 'tracked'>> {
+  const schema = await store.schema(list);
+  return { schema, tracked: new TrackedFields(schema) };
 }
 
 const NOTHING = {
@@ -122,16 +263,13 @@ function dropped(why: DropReason): ShortcutResult {
 function isTooManyNew(
   options: ShortcutOptions,
   { state: { lastSweep }, checkpoint }: ShortcutAnswer,
-  { differing, createdBefore }: { differing: readonly Differing[]; createdBefore: number },
+  { freshOnPage, createdBefore }: { freshOnPage: number; createdBefore: number },
 ): boolean {
-  const freshOnPage = differing.filter(({ isNew }) => isNew).length;
   if (freshOnPage === 0) return false;
   const guard = guardOf(options, lastSweep);
-  const { fresh: freshInWalk = 0, allowed = 0 } = checkpoint?.creations ?? {};
-  const fresh = freshInWalk + createdBefore + freshOnPage;
-  const seen = guard.before + fresh;
-  const so = { tally: { fresh, allowed }, seen, withheld: 0, freshOnPage, ended: false };
-  return decideCreations(so, guard) !== 'report';
+  const { allowed } = checkpoint?.verdict ?? NO_VERDICT;
+  const fresh = guard.reported + (checkpoint?.fresh ?? 0) + createdBefore + freshOnPage;
+  return isSuspicious({ seen: guard.before + fresh, fresh, allowed }, guard);
 }
 
 /** In parts, so that a script does not block Redis for long (page-parts.ts). Each part is complete by itself. */
@@ -159,10 +297,7 @@ function sum(deltas: readonly SchemaDelta[]): SchemaDelta {
   return total;
 }
 
-function summarised({
-  accepted,
-  left,
-}: Decided): Omit<ShownPage, 'outcome' | 'keys' | 'nextCursor' | 'overlaps' | 'isLive'> {
+function summarised({ accepted, left }: Decided): Omit<ShownPage, 'outcome' | 'keys' | 'nextCursor'> {
   const count = (kind: CountedKind): number => accepted.filter((one) => one.kind === kind).length;
   return {
     created: accepted.filter(({ isNew }) => isNew).map(({ key }) => key),

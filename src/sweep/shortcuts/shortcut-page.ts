@@ -10,21 +10,14 @@ export interface ShortcutPage {
   /** The number that the page had in the last complete sweep, or would have behind its last page. */
   page: number;
   cursor: string | null;
-  /** The records to be found on the page. Empty for `tail`. */
+  /** The named records to be found on the page. */
   ids: readonly string[];
-  /** What it is worth among others of its kind, above 0 and at most 1: they share a part of the request budget. */
-  weight: number;
-  /**
-   * Its cursor was kept for so long that the server may answer with the page as it was. Only what is certainly newer is committed,
-   * unless the page shows that it is not old.
-   */
-  doubtful?: true;
-  /** The page follows one that overlapped with the known records, so it may show new records only. */
-  follows?: true;
+  /** The changes that it is expected to show (plan.ts). The most valuable page of all lists is requested first. */
+  value: (nowMs: number) => number;
 }
 
 export interface ShortcutDeps extends Omit<SweepDeps, 'api' | 'store'> {
-  store: Pick<SweepStore, 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema' | 'quarantinedKeys'> &
+  store: Pick<SweepStore, 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema'> &
     Pick<ShortcutStore, 'commitShortcut' | 'createdByShortcuts'>;
 }
 
@@ -38,8 +31,8 @@ export interface ShortcutAnswer {
   answer: Page;
   /** When the request was sent, ms since the epoch. */
   askedAtMs: number;
-  /** Keys of records that this process has committed since. */
-  overtaken?: ReadonlySet<string> | undefined;
+  /** The list answers kept cursors with its pages as they are now (plan.ts). */
+  isLive: boolean;
   token: FencingToken;
   state: ListState;
   /** Of the walk under way; null between two walks. */

@@ -2,7 +2,7 @@
 import type { ListName } from '../../crm/lists/lists.js';
 import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
 import type { CommitResult, FencingToken, RecordWrite } from '../store.js';
-import type { TrustOfList } from './trust.js';
+import type { StoredRate } from './rates.js';
 
 export interface ShortcutCommit {
   token: FencingToken;
@@ -19,6 +19,24 @@ export interface ShortcutCommit {
   traceparent?: string;
 }
 
+/** The two ends at which a list may grow, and the pages that hold a named record. */
+export type Kind = 'last' | 'first' | 'aimed';
+export type EndName = Exclude<Kind, 'aimed'>;
+
+/** How often pages of a kind were read, showed a change before the walk did, and were wrong. Only for the status. */
+export interface Uses {
+  used: number;
+  useful: number;
+  wrong: number;
+}
+
+/** What is kept for the next process. */
+export interface Learned {
+  live: boolean;
+  uses: Record<Kind, Uses>;
+  rates: Record<string, StoredRate>;
+}
+
 export interface ShortcutStore {
   /** The members of pages of the last complete sweep; null where there is no such page. */
   membersOf(list: ListName, pages: readonly number[]): Promise<(string[] | null)[]>;
@@ -31,8 +49,8 @@ export interface ShortcutStore {
    */
   beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
   /** Null where none is stored. */
-  trust(list: ListName): Promise<TrustOfList | null>;
-  saveTrust(list: ListName, trust: TrustOfList): Promise<void>;
+  learned(list: ListName): Promise<Learned | null>;
+  saveLearned(list: ListName, learned: Learned): Promise<void>;
 }
 
 /** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */

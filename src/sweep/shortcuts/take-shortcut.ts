@@ -10,7 +10,7 @@ export interface TakeDeps extends ShortcutDeps {
   api: {
     fetchPage: (
       list: Parameters<ReadApi['fetchPage']>[0],
-      options: FetchOptions & Pick<ShortcutPage, 'kind' | 'weight'>,
+      options: FetchOptions & Pick<ShortcutPage, 'kind' | 'value'>,
     ) => Promise<Page>;
   };
   /** @defaultValue nothing is traced */
@@ -22,7 +22,7 @@ export interface TakeOptions extends ShortcutOptions {
 }
 
 /** Where the list stands: between two pages of a walk, or between two walks. */
-export type TakePosition = Omit<ShortcutAnswer, 'shortcut' | 'answer' | 'askedAtMs'>;
+export type TakePosition = Omit<ShortcutAnswer, 'shortcut' | 'answer' | 'askedAtMs' | 'isLive'>;
 
 /** `useless`: nothing of the page was committed. */
 export type TakenShortcut = { outcome: 'useless'; page: number } | ({ outcome: 'shown'; page: number } & ShownPage);
@@ -41,8 +41,8 @@ export function askShortcut(
   { list, signal }: Pick<TakeOptions, 'list' | 'signal'>,
   shortcut: ShortcutPage,
 ): AskedShortcut {
-  const { cursor, page, kind, weight } = shortcut;
-  const request = api.fetchPage(list, { cursor, page, kind, weight, ...(signal !== undefined && { signal }) });
+  const { cursor, page, kind, value } = shortcut;
+  const request = api.fetchPage(list, { cursor, page, kind, value, ...(signal !== undefined && { signal }) });
   const answer = request.catch((error: unknown) => {
     if (signal?.aborted !== true)
       log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');
@@ -72,7 +72,13 @@ export async function commitAsked(
     await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
     return { outcome: 'useless', page };
   }
-  const result = await commitShortcut(deps, options, { ...position, shortcut, answer, askedAtMs });
+  const result = await commitShortcut(deps, options, {
+    ...position,
+    shortcut,
+    answer,
+    askedAtMs,
+    isLive: reader.isLive(),
+  });
   await reader.done(shortcut, result, askedAtMs);
   if (result.outcome === 'shown') return { ...result, page };
   log.debug({ workspace, list: options.list, page, kind, why: result.why }, 'shortcut dropped');
@@ -80,28 +86,26 @@ export async function commitAsked(
 }
 
 /**
- * While no walk is under way: one shortcut of each kind that is due. Neither kind can keep the other waiting, however often it is due.
+ * While no walk is under way: the shortcut that is most worth it, if any.
  * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason
  */
-export async function takeDueShortcuts(
+export async function takeDueShortcut(
   deps: TakeDeps,
   options: TakeOptions,
   { shortcuts: reader, position }: { shortcuts: Shortcuts; position: TakePosition },
 ): Promise<void> {
   const { tracing = untraced } = deps;
-  for (const kind of ['tail', 'aimed'] as const) {
-    const shortcut = await reader.next(kind, deps.clock.now());
-    if (shortcut === null) continue;
-    await tracing.span(
-      () => shortcutSpan(deps, options),
-      async () => {
-        const asked = askShortcut(deps, options, shortcut);
-        const answer = await asked.answer;
-        options.signal?.throwIfAborted();
-        await commitAsked(deps, options, { ...position, reader, asked, answer });
-      },
-    );
-  }
+  const shortcut = await reader.next(deps.clock.now());
+  if (shortcut === null) return;
+  await tracing.span(
+    () => shortcutSpan(deps, options),
+    async () => {
+      const asked = askShortcut(deps, options, shortcut);
+      const answer = await asked.answer;
+      options.signal?.throwIfAborted();
+      await commitAsked(deps, options, { ...position, reader, asked, answer });
+    },
+  );
 }
 
 /** A trace of its own; its read names the page. During a walk, shortcuts belong to the sweep. */

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
-  decideDrift,
+  driftOf,
   fieldsFollowingDrift,
   isUnusual,
   movesOfSchema,
-  noDrift,
+  movingFields,
   pastAfter,
-  addToDrift,
   transitions,
-  type DriftTally,
 } from '../../../src/detect/schema-drift/drift.js';
-import { appears, listOf, driftTally } from '../../support/drift-tally.js';
+import { appears, fieldMoves, listOf } from '../../support/drift-tally.js';
 
 describe('schema drift: the moved fields of a row', () => {
   it('are those that appeared, vanished or have another value type', () => {
@@ -39,113 +37,102 @@ describe('schema drift: an unusual move', () => {
     const schema = (strings: number, numbers: number) =>
       listOf(100, { 'string\t등급': strings, 'number\t등급': numbers });
     const unusual = (strings: number, numbers: number): boolean =>
-      isUnusual(step('string', 'number'), schema(strings, numbers), noDrift());
+      isUnusual(step('string', 'number'), schema(strings, numbers));
     expect([unusual(90, 0), unusual(90, 10), unusual(89, 11)]).toEqual([true, true, false]);
     expect([unusual(10, 10), unusual(9, 10), unusual(0, 10)]).toEqual([true, false, false]);
   });
 
   it('may lead into or out of absence, counted as the rows without the key', () => {
-    expect(isUnusual(step('absent', 'string'), listOf(100, { 'string\t등급': 10 }), noDrift())).toBe(true);
-    expect(isUnusual(step('absent', 'string'), listOf(100, { 'string\t등급': 11 }), noDrift())).toBe(false);
-    expect(isUnusual(step('string', 'absent'), listOf(100, { 'string\t등급': 90 }), noDrift())).toBe(true);
-    expect(isUnusual(step('string', 'absent'), listOf(100, { 'string\t등급': 89 }), noDrift())).toBe(false);
+    expect(isUnusual(step('absent', 'string'), listOf(100, { 'string\t등급': 10 }))).toBe(true);
+    expect(isUnusual(step('absent', 'string'), listOf(100, { 'string\t등급': 11 }))).toBe(false);
+    expect(isUnusual(step('string', 'absent'), listOf(100, { 'string\t등급': 90 }))).toBe(true);
+    expect(isUnusual(step('string', 'absent'), listOf(100, { 'string\t등급': 89 }))).toBe(false);
   });
 
   it('may start from empty values of several kinds together', () => {
     const schema = (empty: number) =>
       listOf(100, { 'null\t등급': empty - 4, 'empty list\t등급': 2, 'string\t등급': 100 - empty });
-    const unusual = (empty: number): boolean => isUnusual(step('null', 'number'), schema(empty), noDrift());
+    const unusual = (empty: number): boolean => isUnusual(step('null', 'number'), schema(empty));
     expect([unusual(10), unusual(9)]).toEqual([true, false]);
   });
 
   it('does not exist in a list of fewer than ten rows, even for a moving field', () => {
-    const moving = addToDrift(noDrift(), [appears], listOf(10));
-    expect(isUnusual(appears, listOf(10), noDrift())).toBe(true);
-    expect([isUnusual(appears, listOf(9), noDrift()), isUnusual(appears, listOf(9), moving)]).toEqual([false, false]);
+    expect(isUnusual(appears, listOf(10))).toBe(true);
+    expect([isUnusual(appears, listOf(9)), isUnusual(appears, listOf(9), true)]).toEqual([false, false]);
   });
 
   it('is any move of a field that is moving already', () => {
-    const moving = addToDrift(noDrift(), [appears], listOf(100));
-    const usual = listOf(100, { 'string\t출처': 50, 'string\t등급': 50 });
-    expect(isUnusual(appears, usual, moving)).toBe(true);
-    expect(isUnusual({ ...appears, field: '등급' }, usual, moving)).toBe(false);
+    const usual = listOf(100, { 'string\t출처': 50 });
+    expect([isUnusual(appears, usual, true), isUnusual(appears, usual)]).toEqual([true, false]);
   });
 
   it('is not one between empty values that rows have, even for a moving field', () => {
-    const moving = addToDrift(noDrift(), [appears], listOf(100));
     const emptied = { field: '출처', from: 'null', to: 'absent' };
-    expect(isUnusual(emptied, listOf(100, { 'null\t출처': 50, 'string\t출처': 4 }), moving)).toBe(false);
-    expect(isUnusual(emptied, listOf(100, { 'null\t출처': 90, 'string\t출처': 4 }), moving)).toBe(true);
+    expect(isUnusual(emptied, listOf(100, { 'null\t출처': 50, 'string\t출처': 4 }), true)).toBe(false);
+    expect(isUnusual(emptied, listOf(100, { 'null\t출처': 90, 'string\t출처': 4 }), true)).toBe(true);
   });
 
   it.each(['constructor', '__proto__'])('is judged alike for a field that is called %s', (field) => {
-    const half = listOf(100, { [`string\t${field}`]: 50 });
-    expect(isUnusual({ ...appears, field }, half, noDrift())).toBe(false);
-    const moving = JSON.parse(
-      JSON.stringify(addToDrift(noDrift(), [{ ...appears, field }], listOf(100))),
-    ) as DriftTally;
-    expect(Object.entries(moving.fields).map(([name, { moved }]) => [name, moved])).toEqual([[field, 1]]);
-    expect(isUnusual({ ...appears, field }, half, moving)).toBe(true);
+    expect(isUnusual({ ...appears, field }, listOf(100, { [`string\t${field}`]: 50 }))).toBe(false);
+    expect(isUnusual({ ...appears, field }, listOf(100))).toBe(true);
   });
 });
 
-describe('schema drift: the tally of a sweep', () => {
-  it('counts rows, and per field the moves and the first row that moved', () => {
-    const schema = listOf(100, { 'string\t출처': 4 });
-    const drift = [[], [appears], [], [{ ...appears, to: 'null' }], [appears]].reduce<DriftTally>(
-      (tally, moved) => addToDrift(tally, moved, schema),
-      noDrift({ carried: ['메모'] }),
+describe('schema drift: one page', () => {
+  /** A page on which `moved` of `rows` rows have the field now. */
+  const moving = (
+    rows: number,
+    moved: number,
+    { field = '출처', others = {} as Record<string, string>, isChange = true } = {},
+  ): string[] => {
+    const move = { ...appears, field };
+    const shown = Array.from(
+      { length: rows },
+      (_, row) => new Map(Object.entries(row < moved ? { [field]: 'string' } : others)),
     );
-    expect(drift).toEqual({
-      rows: 5,
-      fields: {
-        출처: {
-          moved: 3,
-          after: 1,
-          moves: { absent: { string: 2, null: 1 } },
-          valueTypes: { string: 4, absent: 96 },
-        },
-      },
-      carried: ['메모'],
-      ordinary: [],
-    });
+    return movingFields({ moved: Array.from({ length: moved }, () => [move]), shown }, () => isChange);
+  };
+
+  it('shows a field that moved on most of the rows that could have moved', () => {
+    expect([moving(50, 26), moving(50, 25), moving(1, 1), moving(2, 1)]).toEqual([['출처'], [], ['출처'], []]);
+    // The other rows have had the field before.
+    expect(moving(50, 3, { others: { 출처: 'number' } })).toEqual(['출처']);
   });
 
-  it('starts empty', () => {
-    expect(noDrift()).toEqual({ rows: 0, fields: {}, carried: [], ordinary: [] });
+  it('counts null and absent as the same, because some servers use them interchangeably', () => {
+    expect(moving(50, 3, { others: { 출처: 'null' } })).toEqual([]);
+  });
+
+  it('shows moves that are no differences only when most rows of the page made them', () => {
+    expect(moving(50, 25, { others: { 출처: 'number' }, isChange: false })).toEqual([]);
+    expect(moving(50, 26, { others: { 출처: 'number' }, isChange: false })).toEqual(['출처']);
+  });
+
+  it.each(['constructor', '__proto__'])('shows a field that is called %s', (field) => {
+    expect(moving(50, 50, { field })).toEqual([field]);
   });
 });
 
-describe('schema drift: at the end of a sweep', () => {
-  it('a field that moved on nine tenths of the rows that could is one change of the schema', () => {
-    expect(decideDrift(driftTally(100, (row) => row < 90))).toEqual({
-      drifted: [{ field: '출처', kind: 'appeared', rows: 90, share: 0.9, before: ['absent'], after: ['string'] }],
-      undecided: [],
-      begun: {},
-    });
-    expect(decideDrift(driftTally(100, (row) => row < 89))).toEqual({ drifted: [], undecided: [], begun: {} });
+describe('schema drift: a whole list', () => {
+  it('shows one change of the schema where a field moved on nine tenths of the rows that could', () => {
+    const change = { field: '출처', kind: 'appeared', rows: 90, share: 0.9, before: ['absent'], after: ['string'] };
+    expect(driftOf('출처', fieldMoves({ absent: 100 }, [['absent', 'string', 90]]))).toEqual(change);
+    expect(driftOf('출처', fieldMoves({ absent: 100 }, [['absent', 'string', 89]]))).toBeNull();
   });
 
-  it('the share is rounded to the thousandth and is at most 1', () => {
-    expect(decideDrift(driftTally(97, (row) => row > 3)).drifted).toMatchObject([{ rows: 93, share: 0.959 }]);
-    // More rows moved than the schema had counted when the first of them did.
-    expect(decideDrift(driftTally(97, () => true, { schema: listOf(20) })).drifted).toMatchObject([
-      { rows: 97, share: 1 },
-    ]);
+  it('rounds the share to the thousandth', () => {
+    expect(driftOf('출처', fieldMoves({ absent: 97 }, [['absent', 'string', 93]]))).toMatchObject({ share: 0.959 });
   });
 
-  it('fewer than ten rows are no change of the schema, even if they are all', () => {
-    expect(decideDrift(driftTally(9, () => true))).toMatchObject({ drifted: [], undecided: [] });
-    expect(decideDrift(driftTally(10, () => true)).drifted).toMatchObject([{ rows: 10 }]);
+  it('shows no change of the schema in fewer than ten rows, even if they are all', () => {
+    expect(driftOf('출처', fieldMoves({ absent: 9 }, [['absent', 'string', 9]]))).toBeNull();
+    expect(driftOf('출처', fieldMoves({ absent: 10 }, [['absent', 'string', 10]]))).toMatchObject({ rows: 10 });
   });
 
-  it('only rows that could move count: those that had the old value type', () => {
-    const schema = listOf(100, { 'null\t출처': 60, 'string\t출처': 40 });
-    const fills = { field: '출처', from: 'null', to: 'list' };
-    const some = (count: number) =>
-      Array.from({ length: count }).reduce<DriftTally>((tally) => addToDrift(tally, [fills], schema), noDrift());
-    expect(decideDrift(some(54)).drifted).toMatchObject([{ kind: 'changed', rows: 54, share: 0.9 }]);
-    expect(decideDrift(some(53)).drifted).toEqual([]);
+  it('counts only rows that had the old value type', () => {
+    const some = (rows: number) => fieldMoves({ null: 60, string: 40 }, [['null', 'list', rows]]);
+    expect(driftOf('출처', some(54))).toMatchObject({ kind: 'changed', rows: 54, share: 0.9 });
+    expect(driftOf('출처', some(53))).toBeNull();
   });
 
   it.each([
@@ -154,37 +141,27 @@ describe('schema drift: at the end of a sweep', () => {
     [['string'], ['list'], 'changed'],
     [['absent', 'null'], ['string'], 'changed'],
     [['string'], ['absent', 'null'], 'changed'],
-  ])('a field that went from %j to %j has %3$s', (from, to, kind) => {
-    const schema = listOf(12, { 'string\t출처': 4, 'null\t출처': 4 });
-    const drift = Array.from({ length: 12 }, (_, row) => ({
-      field: '출처',
-      from: from[row % from.length]!,
-      to: to[row % to.length]!,
-    })).reduce<DriftTally>((tally, moved) => addToDrift(tally, [moved], schema), noDrift());
-    expect(decideDrift(drift).drifted).toEqual([{ field: '출처', kind, rows: 12, share: 1, before: from, after: to }]);
+  ])('calls a field that went from %j to %j %s', (from, to, kind) => {
+    const rows = 12 / (from.length * to.length);
+    const moves = from.flatMap((one) => to.map((other): [string, string, number] => [one, other, rows]));
+    const seen = fieldMoves(Object.fromEntries(from.map((one) => [one, 12 / from.length])), moves);
+    expect(driftOf('출처', seen)).toEqual({ field: '출처', kind, rows: 12, share: 1, before: from, after: to });
   });
 
-  it('three value types are shown, most frequent first', () => {
-    const forms = ['boolean', 'string', 'string', 'string', 'number', 'number', 'list', 'string', 'number', 'list'];
-    const drift = forms.reduce<DriftTally>(
-      (tally, to) => addToDrift(tally, [{ ...appears, to }], listOf(10)),
-      noDrift(),
-    );
-    expect(decideDrift(drift).drifted.map(({ after }) => after)).toEqual([['string', 'number', 'list']]);
+  it('names three value types, most frequent first', () => {
+    const seen = fieldMoves({ absent: 10 }, [
+      ['absent', 'boolean', 1],
+      ['absent', 'string', 4],
+      ['absent', 'number', 3],
+      ['absent', 'list', 2],
+    ]);
+    expect(driftOf('출처', seen)?.after).toEqual(['string', 'number', 'list']);
   });
 });
 
 describe('schema drift: the moves made by the schema', () => {
-  /** A hundred rows, and what so many of them did. */
-  const moved = (forms: Record<string, number>, moves: [from: string, to: string, rows: number][]) => {
-    const schema = listOf(
-      100,
-      Object.fromEntries(Object.entries(forms).map(([form, rows]) => [`${form}\t등급`, rows])),
-    );
-    const all = moves.flatMap(([from, to, rows]) => Array.from({ length: rows }, () => ({ field: '등급', from, to })));
-    const drift = all.reduce<DriftTally>((tally, one) => addToDrift(tally, [one], schema), noDrift());
-    return movesOfSchema(drift.fields['등급']!);
-  };
+  const moved = (types: Record<string, number>, moves: [from: string, to: string, rows: number][]) =>
+    movesOfSchema(fieldMoves(types, moves));
 
   it('are those of more than a tenth of the moved rows, and rare ones into value types that no row had', () => {
     const rare = moved({ string: 100 }, [

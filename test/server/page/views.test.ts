@@ -14,8 +14,7 @@ const ADVICE: readonly Advice[] = [
   { do: 'slow-list', list: 'people', share: 0.6 },
   { do: 'disable-lists' },
   { do: 'check-other-client', allowed: 40, requests: 80, perSeconds: 10 },
-  { do: 'remove-interval', list: 'memo', ms: 120_000 },
-  { do: 'lower-idle', list: 'memo', ms: 120_000 },
+  { do: 'lower-interval', list: 'memo', ms: 120_000 },
 ];
 const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', since: '2026-01-01T00:00:00.000Z' };
 

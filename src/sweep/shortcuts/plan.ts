@@ -1,0 +1,356 @@
+/**
+ * Which page of a list is worth reading next outside the order of the walk. One formula: the changes that a request for the page is expected
+ * to find now.
+ *
+ *     value(page) = ( growth of the end × time since it was read
+ *                   + named records on it, each × how often such a name was right )
+ *                   × 1/2 for each time that such a page was wrong for this list lately
+ *
+ * A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned (rates.ts). A further source of value is a
+ * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
+ * commit-shortcut.ts.
+ */
+import { Rates } from './rates.js';
+import type { Aimed, EndName, Kind, Learned, Uses } from './store.js';
+
+export interface PlannedPage {
+  kind: Kind;
+  page: number;
+  /** Of an end; otherwise the page is that of the last complete sweep. */
+  cursor?: string | null;
+  /** The named records on it. */
+  ids: readonly string[];
+  /** Grows while the request waits for the budget. */
+  value: (nowMs: number) => number;
+}
+
+/** What a page that was asked for has shown. */
+export interface PageAnswer {
+  keys: readonly string[];
+  created: readonly string[];
+  rewritten: readonly string[];
+  /** Records that differ and are left to the walk. */
+  left: number;
+  nextCursor: string | null;
+}
+
+interface End {
+  page: number;
+  cursor: string | null;
+  readMs: number;
+  /** New records that are expected whatever its growth: the page is new, or a record is named that is not known. */
+  expected: number;
+  /** Pages followed in a row without a new record. */
+  followed: number;
+}
+
+interface Pending {
+  /** When it was named last. */
+  atMs: number;
+  /** What named it. */
+  by: ReadonlySet<string>;
+}
+
+/** The least that a request must be expected to find: a list that gains a record a minute is polled every four seconds. */
+const WORTH = 1 / 15;
+/** An end where nothing appears gets one of so many requests of the budget, and not fewer than one in 15 s. */
+const REQUESTS_PER_QUIET_POLL = 60;
+const LONGEST_QUIET_MS = 15_000;
+/** A list that is new to us is taken to gain a record a minute. */
+const GROWTH_AT_FIRST = { found: 1, of: 60 };
+/** As if two records had been looked up before, of which one had changed. */
+const RIGHT_AT_FIRST = { found: 1, of: 2 };
+/** What is wrong again and again is worth a 64th, so that it is tried again some time. */
+const MOST_WRONG = 6;
+/** No page is requested more often. */
+const PAGE_REST_MS = 1_000;
+/** How long ago an end was read that was never polled. */
+const UNREAD_MS = 60_000;
+/** A longer time without a poll says no more. */
+const LONGEST_S = 600;
+/** Of a list that is swept at most once per interval: so many pages in that time. */
+const PAGES_PER_INTERVAL = 60;
+/** A chain of full pages without a new record is not the end of the list. */
+const MOST_FOLLOWED = 3;
+/** The time of a change may be cut to the second. */
+const TIME_CUT_MS = 1_000;
+const MOST_PENDING = 1_000;
+const MOST_REMEMBERED = 4_096;
+
+export class Plan {
+  #rates = new Rates();
+  /**
+   * Whether the list answers kept cursors with its pages as they are now. Learned when the walk asks for a page by a cursor of the last walk and
+   * finds a change that is newer than that walk; lost when a page of a shortcut is in doubt.
+   */
+  live = false;
+  #uses: Record<Kind, Uses> = { last: noUses(), first: noUses(), aimed: noUses() };
+  readonly #ends = new Map<EndName, End>();
+  #pages = 0;
+  /** In the order of naming, the most recent last. */
+  readonly #pending = new Map<string, Pending>();
+  /** What named the records of the pages under way. */
+  readonly #asked = new Map<string, Pending>();
+  readonly #underWay = new Set<number>();
+  readonly #requestedMs = new Map<number, number>();
+  /** When a page was requested whose answer came and was used. */
+  readonly #shownMs = new Map<number, number>();
+  /** The growth that every end is taken to have. */
+  readonly #leastGrowth: number;
+  readonly #paceMs: number;
+  #lastMs = -Infinity;
+
+  /** @param requestsPerSecond of the budget: the larger it is, the more often a quiet end can be polled */
+  constructor({ requestsPerSecond, intervalMs }: { requestsPerSecond: number; intervalMs: number | null }) {
+    const quietMs = Math.min(LONGEST_QUIET_MS, (1_000 * REQUESTS_PER_QUIET_POLL) / requestsPerSecond);
+    this.#leastGrowth = (1_000 * WORTH) / Math.max(PAGE_REST_MS, quietMs);
+    this.#paceMs = (intervalMs ?? 0) / PAGES_PER_INTERVAL;
+  }
+
+  /** What a process before has learned. */
+  restore({ live, uses, rates }: Learned): void {
+    this.live = live;
+    this.#uses = uses;
+    this.#rates = new Rates(rates);
+  }
+
+  learned(): Learned {
+    return { live: this.live, uses: this.#uses, rates: this.#rates.stored() };
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** A sweep is complete. @param lastCursor of its last page; undefined when it is not known */
+  anchor({ pages, lastCursor }: { pages: number; lastCursor: string | null | undefined }, nowMs: number): void {
+    this.#pages = pages;
+    this.#requestedMs.clear();
+    this.#shownMs.clear();
+    this.#place('last', pages <= 1 ? { page: 1, cursor: null } : positionOf(pages, lastCursor), nowMs);
+    this.#place('first', pages <= 1 ? null : { page: 1, cursor: null }, nowMs);
+  }
+
+  name(named: readonly Aimed[]): void {
+    for (const { id, by, atMs } of [...named].sort((one, other) => one.atMs - other.atMs))
+      this.#name(id, { atMs, by: new Set([by]) });
+  }
+
+  /** The most valuable page, if any is worth a request. @param pageOf where a record stands; null while that of none is known */
+  next(nowMs: number, pageOf: ((id: string) => number | null) | null): PlannedPage | null {
+    if (nowMs - this.#lastMs < this.#paceMs) return null;
+    const ids = pageOf === null ? new Map<number, string[]>() : this.#namedByPage(pageOf);
+    const ends = new Map([...this.#ends].map(([name, { page }]) => [page, name]));
+    // Of equal ones, the one that was named last.
+    const free = [...ids.keys(), ...ends.keys()].filter((page) => this.#isFree(page, nowMs));
+    let best: PlannedPage | null = null;
+    for (const page of new Set(free)) {
+      const one = this.#planned(page, ends.get(page), ids.get(page) ?? []);
+      if (one.value(nowMs) >= Math.max(WORTH, best?.value(nowMs) ?? 0) && one.value(nowMs) !== best?.value(nowMs))
+        best = one;
+    }
+    return best;
+  }
+
+  /** The page is requested now. */
+  taken({ page, ids }: PlannedPage, nowMs: number): void {
+    this.#lastMs = nowMs;
+    this.#underWay.add(page);
+    setLast(this.#requestedMs, page, nowMs);
+    for (const id of ids) {
+      const pending = this.#pending.get(id);
+      if (pending !== undefined) setLast(this.#asked, id, pending);
+      this.#pending.delete(id);
+    }
+  }
+
+  /** The page was requested, and its answer will not be read. */
+  again({ page, ids }: Pick<PlannedPage, 'page' | 'ids'>): void {
+    this.#underWay.delete(page);
+    this.#requestedMs.delete(page);
+    for (const id of ids) this.#name(id, this.#asked.get(id) ?? { atMs: -Infinity, by: new Set() });
+  }
+
+  /** @param answer `wrong`: the answer is not what the page was expected to be; null: it could not be read, or is not ours to judge */
+  answered({ kind, page, ids }: PlannedPage, answer: PageAnswer | 'wrong' | null, askedAtMs: number): void {
+    this.#underWay.delete(page);
+    if (answer === 'wrong') this.live = false;
+    const shown = answer === 'wrong' ? null : answer;
+    if (shown !== null) setLast(this.#shownMs, page, askedAtMs);
+    const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;
+    const isMissing = kind === 'aimed' && shown !== null && !ids.some((id) => shown.keys.includes(id));
+    const isLost = kind !== 'aimed' && this.#polled(kind, { page, shown, askedAtMs });
+    const isWrong = answer === 'wrong' || isMissing || isLost;
+    this.#note(kind, { isWrong, isRight: isFound || (kind === 'aimed' && shown !== null), isFound }, askedAtMs);
+    if (shown !== null) this.#lookedUp(ids, shown, askedAtMs);
+    if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
+  }
+
+  /** The walk has found so many new records on a page. */
+  walked({ page, created }: { page: number; created: number }, nowMs: number): void {
+    if (created === 0) return;
+    this.#grewAt(page, nowMs);
+    if (page >= this.#pages - 1) this.#rates.add('growth last', { found: created, of: 0 }, nowMs);
+    else if (page === 1) this.#rates.add('growth first', { found: created, of: 0 }, nowMs);
+  }
+
+  /** When an end is worth a request, and when the pace allows one. Infinity while there is no end. */
+  dueMs(nowMs: number): number {
+    const due = [...this.#ends].map(([name, end]) => {
+      const missing = WORTH / this.#trust(name, nowMs) - end.expected;
+      const worthMs = end.readMs + (1_000 * missing) / this.#growth(name, nowMs);
+      const freeMs = this.#underWay.has(end.page) ? Infinity : (this.#requestedMs.get(end.page) ?? -Infinity);
+      return Math.max(worthMs, freeMs + PAGE_REST_MS);
+    });
+    return Math.max(Math.min(...due), this.paceMs());
+  }
+
+  /** No page is given out before. */
+  paceMs(): number {
+    return this.#lastMs + this.#paceMs;
+  }
+
+  #planned(page: number, name: EndName | undefined, ids: readonly string[]): PlannedPage {
+    const kind = name ?? 'aimed';
+    const end = name === undefined ? undefined : this.#ends.get(name);
+    const pending = ids.flatMap((id) => this.#pending.get(id) ?? []);
+    const sources = this.#sources(name, end, pending);
+    const value = (nowMs: number): number =>
+      this.#trust(kind, nowMs) * sources.reduce((sum, source) => sum + source(nowMs), 0);
+    return { kind, page, ids, value, ...(end !== undefined && { cursor: end.cursor }) };
+  }
+
+  #sources(
+    name: EndName | undefined,
+    end: End | undefined,
+    pending: readonly Pending[],
+  ): readonly ((nowMs: number) => number)[] {
+    return [
+      (nowMs) => (name && end ? end.expected + (this.#growth(name, nowMs) * (nowMs - end.readMs)) / 1_000 : 0),
+      (nowMs) => pending.reduce((sum, { by }) => sum + this.#rightness(by, nowMs), 0),
+    ];
+  }
+
+  #growth(name: EndName, nowMs: number): number {
+    return Math.max(this.#leastGrowth, this.#rates.rate(`growth ${name}`, GROWTH_AT_FIRST, nowMs));
+  }
+
+  #rightness(by: ReadonlySet<string>, nowMs: number): number {
+    return Math.max(0, ...[...by].map((one) => this.#rates.rate(`right ${one}`, RIGHT_AT_FIRST, nowMs)));
+  }
+
+  #trust(kind: Kind, nowMs: number): number {
+    return 2 ** -this.#rates.found(`wrong ${kind}`, nowMs);
+  }
+
+  #isFree(page: number, nowMs: number): boolean {
+    return !this.#underWay.has(page) && nowMs - (this.#requestedMs.get(page) ?? -Infinity) >= PAGE_REST_MS;
+  }
+
+  /** A record that is not known may just have been created: it is looked for at the ends, and is pending no longer. */
+  #namedByPage(pageOf: (id: string) => number | null): Map<number, string[]> {
+    const byPage = new Map<number, string[]>();
+    for (const [id, { atMs }] of [...this.#pending].reverse()) {
+      const page = pageOf(id);
+      if (page === null) for (const end of this.#ends.values()) end.expected = 1;
+      // A record whose page was requested after the change that names it has been looked up.
+      if (page === null || (this.#shownMs.get(page) ?? -Infinity) >= atMs + TIME_CUT_MS) this.#pending.delete(id);
+      else byPage.set(page, [...(byPage.get(page) ?? []), id]);
+    }
+    return byPage;
+  }
+
+  #name(id: string, { atMs, by }: Pending): void {
+    const before = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#pending.set(id, {
+      atMs: Math.max(atMs, before?.atMs ?? -Infinity),
+      by: new Set([...(before?.by ?? []), ...by]),
+    });
+    dropOldest(this.#pending, MOST_PENDING);
+  }
+
+  #lookedUp(ids: readonly string[], { keys, created, rewritten, left }: PageAnswer, nowMs: number): void {
+    const shown = new Set(keys);
+    const written = new Set([...created, ...rewritten]);
+    for (const id of ids) {
+      // Which of the others were left to the walk is not known, so they say nothing.
+      const isKnown = shown.has(id) && (left === 0 || written.has(id));
+      if (isKnown)
+        for (const by of this.#asked.get(id)?.by ?? [])
+          this.#rates.add(`right ${by}`, { found: written.has(id) ? 1 : 0, of: 1 }, nowMs);
+      this.#asked.delete(id);
+    }
+  }
+
+  /** True: the end is not where it was expected, and waits for the next complete sweep. */
+  #polled(
+    name: EndName,
+    { page, shown, askedAtMs }: { page: number; shown: PageAnswer | null; askedAtMs: number },
+  ): boolean {
+    const end = this.#ends.get(name);
+    if (end?.page !== page) return false;
+    const created = shown?.created.length ?? 0;
+    const seconds = Math.min(LONGEST_S, Math.max(0, askedAtMs - end.readMs) / 1_000);
+    if (shown !== null) this.#rates.add(`growth ${name}`, { found: created, of: seconds }, askedAtMs);
+    Object.assign(end, { readMs: askedAtMs, expected: 0, followed: created > 0 ? 0 : end.followed });
+    if (name === 'first' || shown === null || shown.nextCursor === null || shown.keys.length === 0) return false;
+    end.followed += created > 0 ? 0 : 1;
+    if (end.followed > MOST_FOLLOWED) {
+      this.#ends.delete(name);
+      return true;
+    }
+    Object.assign(end, { page: page + 1, cursor: shown.nextCursor, expected: 1 });
+    return false;
+  }
+
+  /** New records stand on this page: an end that is elsewhere has missed them. Removals may have moved the end by a page. */
+  #grewAt(page: number, nowMs: number): void {
+    if (page < this.#pages - 1) this.#wasWrong('last', nowMs);
+    if (page > 1 && this.#pages > 1) this.#wasWrong('first', nowMs);
+  }
+
+  #wasWrong(kind: Kind, nowMs: number): void {
+    const name = `wrong ${kind}`;
+    const most = MOST_WRONG - this.#rates.found(name, nowMs);
+    this.#rates.add(name, { found: Math.max(0, Math.min(1, most)), of: 0 }, nowMs);
+  }
+
+  #note(kind: Kind, seen: { isWrong: boolean; isRight: boolean; isFound: boolean }, nowMs: number): void {
+    const { used, useful, wrong } = this.#uses[kind];
+    this.#uses[kind] = {
+      used: used + 1,
+      useful: useful + (seen.isFound ? 1 : 0),
+      wrong: wrong + (seen.isWrong ? 1 : 0),
+    };
+    if (seen.isWrong) this.#wasWrong(kind, nowMs);
+    else if (seen.isRight) this.#rates.add(`wrong ${kind}`, { found: -1, of: 0 }, nowMs);
+  }
+
+  #place(name: EndName, position: Pick<End, 'page' | 'cursor'> | null, nowMs: number): void {
+    const { readMs = nowMs - UNREAD_MS } = this.#ends.get(name) ?? {};
+    if (position === null) this.#ends.delete(name);
+    else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
+  }
+}
+
+function noUses(): Uses {
+  return { used: 0, useful: 0, wrong: 0 };
+}
+
+function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {
+  return cursor === undefined ? null : { page, cursor };
+}
+
+function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  dropOldest(map, MOST_REMEMBERED);
+}
+
+function dropOldest<Key>(map: Map<Key, unknown>, most: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(key);
+  }
+}

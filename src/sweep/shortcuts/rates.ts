@@ -1,0 +1,59 @@
+/**
+ * What is learned about the pages of a list: how much was found, of how much time or of how many trials. Both sums fade, with a half-life of
+ * ten minutes, so that what no longer holds is noticed. Pure.
+ */
+
+/** What was found, and of how much. */
+export interface Rate {
+  found: number;
+  of: number;
+}
+
+/** As it is kept: the sums as they were at that time. */
+export interface StoredRate extends Rate {
+  /** Ms since the epoch. */
+  atMs: number;
+}
+
+const HALF_LIFE_MS = 600_000;
+/** The names come from a few types of events; a limit all the same. The oldest are forgotten. */
+const MOST_NAMES = 128;
+
+export class Rates {
+  readonly #rates: Map<string, StoredRate>;
+
+  constructor(stored: Readonly<Record<string, StoredRate>> = {}) {
+    this.#rates = new Map(Object.entries(stored));
+  }
+
+  /** @param prior counts as if it had been seen before */
+  rate(name: string, prior: Rate, nowMs: number): number {
+    const { found, of } = this.#now(name, nowMs);
+    return (found + prior.found) / (of + prior.of);
+  }
+
+  found(name: string, nowMs: number): number {
+    return this.#now(name, nowMs).found;
+  }
+
+  add(name: string, { found, of }: Rate, nowMs: number): void {
+    const now = this.#now(name, nowMs);
+    this.#rates.delete(name);
+    this.#rates.set(name, { found: Math.max(0, now.found + found), of: now.of + of, atMs: nowMs });
+    for (const oldest of this.#rates.keys()) {
+      if (this.#rates.size <= MOST_NAMES) break;
+      this.#rates.delete(oldest);
+    }
+  }
+
+  stored(): Record<string, StoredRate> {
+    return Object.fromEntries(this.#rates);
+  }
+
+  #now(name: string, nowMs: number): Rate {
+    const { found, of, atMs } = this.#rates.get(name) ?? { found: 0, of: 0, atMs: nowMs };
+    // A time in the future comes from a clock that was wrong.
+    const part = 2 ** (-Math.max(0, nowMs - atMs) / HALF_LIFE_MS);
+    return { found: found * part, of: of * part };
+  }
+}

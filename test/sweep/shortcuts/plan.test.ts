@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { Plan, type PageAnswer, type PlannedPage } from '../../../src/sweep/shortcuts/plan.js';
+
+const START = Date.UTC(2026, 2, 2);
+/** Record `p7` stands on page 7. */
+const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
+const shown = (more: Partial<PageAnswer> = {}): PageAnswer => ({
+  ...{ keys: ['x'], created: [], rewritten: [], left: 0, nextCursor: null },
+  ...more,
+});
+
+/** A plan of a list of 20 pages, whose last page has the cursor `c20`. */
+function planned(options: { requestsPerSecond?: number; intervalMs?: number | null } = {}) {
+  const plan = new Plan({ requestsPerSecond: 8, intervalMs: null, ...options });
+  plan.anchor({ pages: 20, lastCursor: 'c20' }, START);
+  const clock = { nowMs: START };
+  const read = (answer: (page: PlannedPage) => PageAnswer | 'wrong' | null = () => shown()): number | null => {
+    const page = plan.next(clock.nowMs, pageOf);
+    if (page === null) return null;
+    plan.taken(page, clock.nowMs);
+    plan.answered(page, answer(page), clock.nowMs);
+    return page.page;
+  };
+  /** The pages that are read in so many seconds, in steps of 100 ms. */
+  const pass = (seconds: number, answer?: Parameters<typeof read>[0]): number[] => {
+    const pages: number[] = [];
+    for (const endMs = clock.nowMs + 1_000 * seconds; clock.nowMs < endMs; clock.nowMs += 100) {
+      const page = read(answer);
+      if (page !== null) pages.push(page);
+    }
+    return pages;
+  };
+  const name = (ids: readonly string[], by = 'crm.memo.created'): void => {
+    plan.name(ids.map((id) => ({ id, by, atMs: clock.nowMs })));
+  };
+  return { plan, clock, read, pass, name };
+}
+const looked =
+  (isChanged: boolean) =>
+  ({ ids }: PlannedPage): PageAnswer =>
+    shown({ keys: ids, rewritten: isChanged ? ids : [] });
+const times = (pages: readonly number[], page: number): number => pages.filter((one) => one === page).length;
+
+describe('plan: the ends of a list', () => {
+  it('plan: an end is polled every second while records appear there, and an end without any hardly ever', () => {
+    const { pass } = planned();
+    let made = 0;
+    const growing = ({ page }: PlannedPage): PageAnswer => shown({ created: page === 20 ? [`n${(made += 1)}`] : [] });
+    pass(60, growing);
+    const pages = pass(60, growing);
+    expect(times(pages, 20)).toBeGreaterThan(50);
+    expect(times(pages, 1)).toBeLessThan(2);
+  });
+
+  it('plan: an end where nothing appears is polled for one of sixty requests of the budget, at least every 15 s', () => {
+    const quiet = (requestsPerSecond: number): number => {
+      const { pass } = planned({ requestsPerSecond });
+      // What was assumed at first fades.
+      pass(3_600);
+      return times(pass(600), 20) / 600;
+    };
+    expect(quiet(8)).toBeCloseTo(1 / 7.5, 1);
+    expect(quiet(1)).toBeCloseTo(1 / 15, 1);
+  });
+
+  it('plan: a list with an interval is asked for at most sixty pages in that time', () => {
+    const { pass } = planned({ intervalMs: 600_000 });
+    let made = 0;
+    const pages = pass(600, () => shown({ created: [`n${(made += 1)}`] }));
+    expect(pages.length).toBeLessThanOrEqual(60);
+  });
+
+  it('plan: the end moves with the pages that follow it', () => {
+    const { pass } = planned();
+    const pages = pass(5, ({ page }) =>
+      page === 1 ? shown() : shown({ created: ['n'], nextCursor: page < 23 ? `c${page + 1}` : null }),
+    );
+    expect(pages.filter((page) => page !== 1).slice(0, 4)).toEqual([20, 21, 22, 23]);
+  });
+
+  it('plan: full pages without a new record are not the end, which then waits for the next complete sweep', () => {
+    const { plan, clock, pass } = planned();
+    const endless = ({ page }: PlannedPage): PageAnswer => shown({ nextCursor: `c${page + 1}` });
+    expect(pass(300, endless).filter((page) => page !== 1)).toEqual([20, 21, 22, 23]);
+    plan.anchor({ pages: 30, lastCursor: 'c30' }, clock.nowMs);
+    clock.nowMs += 60_000;
+    expect(pass(300, endless)).toContain(30);
+  });
+
+  it('plan: new records that the walk finds elsewhere halve the value of both ends', () => {
+    const { plan, clock, pass } = planned();
+    pass(300);
+    const before = pass(300).length;
+    for (let n = 0; n < 6; n += 1) plan.walked({ page: 10, created: 3 }, clock.nowMs);
+    expect(pass(300).length).toBeLessThan(before / 8);
+    // It is tried again later.
+    clock.nowMs += 7_200_000;
+    expect(pass(300).length).toBeGreaterThan(before / 2);
+  });
+});
+
+describe('plan: named records', () => {
+  it('plan: the page with the most that is expected comes first, and all records on it are looked up together', () => {
+    const { name, pass } = planned();
+    pass(4);
+    name(['p3', 'p4', 'p4', 'p5'], 'seldom');
+    pass(2, looked(false));
+    name(['p6'], 'often');
+    pass(2, looked(true));
+    name(['p7'], 'seldom');
+    name(['p8'], 'often');
+    expect(pass(3, looked(true)).filter((page) => page > 6 && page < 9)).toEqual([8, 7]);
+  });
+
+  it('plan: what named records that had hardly ever changed is not looked up, until this has been long ago', () => {
+    const { clock, name, pass } = planned();
+    for (let n = 2; n < 19; n += 1) {
+      name([`p${n}`], 'never');
+      pass(2, looked(false));
+    }
+    name(['p5'], 'never');
+    expect(pass(10, looked(false))).not.toContain(5);
+    clock.nowMs += 7_200_000;
+    name(['p6'], 'never');
+    expect(pass(10, looked(false))).toContain(6);
+  });
+
+  it('plan: a page is read at most once a second, and not again for what was named before', () => {
+    const { clock, name, read } = planned();
+    read();
+    read();
+    name(['p5']);
+    expect(read(looked(true))).toBe(5);
+    name(['p5']);
+    clock.nowMs += 900;
+    expect(read(looked(true))).toBeNull();
+    clock.nowMs += 200;
+    expect([read(looked(true)), read(looked(true))]).toEqual([5, null]);
+  });
+
+  it('plan: a record that is not known asks for both ends', () => {
+    const { name, pass } = planned();
+    pass(10);
+    name(['nobody']);
+    expect(pass(1.2).sort()).toEqual([1, 20]);
+  });
+
+  it('plan: pages that do not hold their records are worth half each time', () => {
+    const { plan, clock, name, read } = planned();
+    read();
+    read();
+    const valueOf = (id: string): number => {
+      name([id]);
+      return plan.next(clock.nowMs, pageOf)?.value(clock.nowMs) ?? 0;
+    };
+    expect(valueOf('p5')).toBe(0.5);
+    read(() => shown({ keys: ['another'] }));
+    expect(valueOf('p6')).toBe(0.25);
+    read(() => 'wrong');
+    expect(valueOf('p7')).toBe(0.125);
+    read(looked(true));
+    expect(valueOf('p8')).toBeGreaterThan(0.25);
+  });
+
+  it('plan: a page whose answer was not read is read again', () => {
+    const { plan, clock, name, read } = planned();
+    read();
+    read();
+    name(['p5']);
+    const page = plan.next(clock.nowMs, pageOf)!;
+    plan.taken(page, clock.nowMs);
+    expect(read()).toBeNull();
+    plan.again(page);
+    expect(read(looked(true))).toBe(5);
+  });
+
+  it('plan: another process goes on with what was learned', () => {
+    const { plan, clock, name, read, pass } = planned();
+    pass(2);
+    name(['p5'], 'never');
+    read(looked(false));
+    const next = planned();
+    next.clock.nowMs = clock.nowMs;
+    next.plan.restore(plan.learned());
+    next.read();
+    next.read();
+    next.name(['p6'], 'never');
+    expect(next.plan.next(clock.nowMs, pageOf)?.value(clock.nowMs)).toBeCloseTo(1 / 3);
+  });
+});
