@@ -37,7 +37,7 @@ import { httpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { monitored, type MonitoredProcess } from './monitoring.js';
 import { createReloader, type Reloaded } from './reload.js';
-import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
+import { dispatchRole } from './roles/dispatch.js';
 import { handleRole } from './roles/handle.js';
 import { pollRole } from './roles/poll.js';
 import { serveRole } from './roles/serve.js';
