@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { createLog, parseLogLevel, type LogOptions } from '../observability/log.js';
-import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
 import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
@@ -22,8 +21,6 @@ export interface Terminal {
 
 export interface ServiceWorld extends Terminal {
   cwd: string;
-  /** Width of standard error; undefined when it is not a terminal. */
-  errorColumns?: number | undefined;
 }
 
 export interface OpenedService {
@@ -40,7 +37,7 @@ export interface OpenOptions {
   /** The configuration file. */
   path?: string | undefined;
   /**
-   * For a command that a person waits for: readable log lines, only warnings and errors, each kind once (LOG_LEVEL overrides this),
+   * For a command that a person waits for: readable log lines, only warnings and errors (LOG_LEVEL overrides this),
    * and fewer tries when the API does not answer. @defaultValue false
    */
   quiet?: boolean;
@@ -72,9 +69,9 @@ export async function openService(
     check = () => undefined,
   }: OpenOptions = {},
 ): Promise<OpenedService> {
-  const { cwd, env, errorColumns: columns } = world;
+  const { cwd, env } = world;
   const read = async (file: string | undefined): Promise<LoadedConfig> => {
-    const loaded = await loadConfig({ cwd, env, path: file, columns });
+    const loaded = await loadConfig({ cwd, env, path: file });
     return { ...loaded, config: adapt(loaded.config) };
   };
   const { config, files } = await read(path);
@@ -105,8 +102,7 @@ function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean 
 export function quietLog(terminal: Terminal): Log {
   const requested = terminal.env['LOG_LEVEL'] ?? '';
   const level = requested === '' ? 'warn' : parseLogLevel(requested);
-  const log = createLog({ level, pretty: true, ...lookOf(terminal) });
-  return requested === '' ? logOnce(log) : log;
+  return createLog({ level, pretty: true, ...lookOf(terminal) });
 }
 
 function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' | 'destination'> {

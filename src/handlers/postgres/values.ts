@@ -32,9 +32,9 @@ export function cleanText(text: string): string {
   return text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
 }
 
-type Reader = (value: unknown, timeZone: string) => string | undefined;
+type ColumnReader = (value: unknown, timeZone: string) => string | undefined;
 
-const READERS: Readonly<Record<ColumnType, Reader>> = {
+const READERS: Readonly<Record<ColumnType, ColumnReader>> = {
   text: readText,
   integer: (value) => readInteger(value, 2n ** 31n),
   bigint: (value) => readInteger(value, 2n ** 63n),
