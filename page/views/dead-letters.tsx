@@ -192,7 +192,7 @@ function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct,
           <ol class="attempts">
             {attempts.map(({ at, message }, index) => (
               <li key={index}>
-                {typeof at === 'string' && <time dateTime={at}>{dateTime(at)}</time>} {message ?? ''}
+                {typeof at === 'string' && <time dateTime={at}>{dateTime(at)}</time>} {message}
               </li>
             ))}
           </ol>

@@ -2,7 +2,8 @@
 import type { Progress } from '../../workers/all.js';
 import type { Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
-import { withinTime, type Clock } from '../runtime/clock.js';
+import { withinTime } from '../runtime/clock.js';
+import { keptFor } from '../runtime/kept-for.js';
 import type { HealthAnswer, Monitored, Naming } from '../server/monitoring/routes.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { AppContext } from './context.js';
@@ -31,7 +32,7 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
   const { clock, loops, watch } = context;
   const { progress, queues, prometheus } = process;
   const version = packageVersion();
-  const status = kept(process.status, clock);
+  const status = keptFor(FRESH_MS, process.status, clock);
   const health = ({ names }: Naming): HealthAnswer => {
     // A new process would fail in the same way as a loop whose turns fail.
     const stalled = [...loops].filter(([, { failed }]) => failed === null);
@@ -72,17 +73,5 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
       const text = await prometheus.text({ roles, version, status: now, queues: exported });
       return { contentType: prometheus.contentType, text };
     },
-  };
-}
-
-/** Reads again only when the last answer is old. */
-function kept<T>(read: () => Promise<T>, clock: Clock): () => Promise<T> {
-  let last: { atMs: number; answer: Promise<T> } | undefined;
-  return () => {
-    if (last !== undefined && clock.now() - last.atMs < FRESH_MS) return last.answer;
-    const answer = read();
-    last = { atMs: clock.now(), answer };
-    answer.catch(() => (last = undefined));
-    return answer;
   };
 }

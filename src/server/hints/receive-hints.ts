@@ -6,8 +6,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { Log } from '../../runtime/log.js';
+import { bearerOf } from '../http/access.js';
 import type { Attempts } from '../http/attempts.js';
-import { bearerOf } from '../read-api/respond.js';
 import { parseHint } from './parse-hint.js';
 
 /** What takes the hints of one workspace. */

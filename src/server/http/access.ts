@@ -90,7 +90,7 @@ function wholeAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-function bearerOf(authorization: string | undefined): string | null {
+export function bearerOf(authorization: string | undefined): string | null {
   const [, token = null] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   return token;
 }

@@ -1,6 +1,6 @@
 /**
  * The Fastify instance of each server here: however many clients connect and fall silent, they hold a limited number of connections for a
- * limited time.
+ * limited time. It listens, gives its address, and stops in the same way whatever it serves.
  */
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
@@ -21,4 +21,52 @@ export function createApp(options: FastifyServerOptions): FastifyInstance {
   });
   app.server.maxConnections = MOST_CONNECTIONS;
   return app;
+}
+
+export interface ListeningServer {
+  /** Starts to listen, once. @returns the address without a slash at its end */
+  start(): Promise<string>;
+  /** Also closes open connections and streams. */
+  stop(): Promise<void>;
+}
+
+export interface ListenOptions {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** Takes any free port where `port` is taken: what it serves must not keep the process from running. @defaultValue false */
+  orAnyPort?: boolean;
+  /** Before connections are closed. */
+  beforeStop?: () => void;
+}
+
+export function listening(app: FastifyInstance, options: ListenOptions): ListeningServer {
+  const { host, port, orAnyPort = false, beforeStop } = options;
+  let started: Promise<string> | undefined;
+  const listen = async (): Promise<string> => {
+    try {
+      return await app.listen({ host, port });
+    } catch (error) {
+      if (!orAnyPort || !isPortTaken(error)) throw error;
+      return await app.listen({ host, port: 0 });
+    }
+  };
+  return {
+    start: () => (started ??= listen().then(() => urlOf(app, host))),
+    async stop() {
+      await started?.catch(() => undefined);
+      beforeStop?.();
+      await app.close();
+    },
+  };
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

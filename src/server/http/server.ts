@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
 import { callerOf, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
-import { createApp } from './app.js';
+import { createApp, listening, type ListeningServer } from './app.js';
 import { createAttempts, type Attempts } from './attempts.js';
 import { refuse, TOO_MANY, type Refusal } from './refusal.js';
 import { signInRoutes } from './sign-in.js';
@@ -39,38 +39,16 @@ export interface HttpServerOptions {
   log: Log;
 }
 
-export interface HttpServer {
+export interface HttpServer extends ListeningServer {
   /** For tests: requests without a socket. */
   readonly app: FastifyInstance;
-  /** Starts to listen. @returns the address without a slash at its end */
-  start(): Promise<string>;
-  /** Also closes open streams. */
-  stop(): Promise<void>;
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { host, port, usualPort, log } = options;
+  const { host, port, usualPort } = options;
   const app = buildApp(options);
-  let listening: Promise<string> | undefined;
-  const listen = async (): Promise<string> => {
-    try {
-      await app.listen({ host, port: port ?? usualPort });
-    } catch (error) {
-      if (port !== undefined || !isPortTaken(error)) throw error;
-      // Another process of this machine has the usual port. The page must not keep the feed from running.
-      await app.listen({ host, port: 0 });
-      log.debug({ taken: usualPort }, 'the usual port is taken; the page listens on another one');
-    }
-    return urlOf(app, host);
-  };
-  return {
-    app,
-    start: () => (listening ??= listen()),
-    async stop() {
-      await listening?.catch(() => undefined);
-      await app.close();
-    },
-  };
+  // Another process of this machine may have the usual port.
+  return { app, ...listening(app, { host, port: port ?? usualPort, orAnyPort: port === undefined }) };
 }
 
 function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
@@ -149,14 +127,4 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
   // Only wrong credentials count: a page whose session is over asks without any.
   if (headers.authorization !== undefined && attempts.wrong(remoteAddress) === 'too many') return TOO_MANY;
   return { status: 401, message: 'Sign in, or send a token: "authorization: Bearer …".' };
-}
-
-function isPortTaken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-}
-
-function urlOf(app: FastifyInstance, host: string): string {
-  const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

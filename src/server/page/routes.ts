@@ -1,6 +1,7 @@
 /** The status page as a set of routes: the built page, its API, and the stream of events. */
 import type { Routes } from '../http/server.js';
 import type { Status } from '../../observability/status.js';
+import { keptFor } from '../../runtime/kept-for.js';
 import { runLoop } from '../../runtime/loop.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
@@ -65,16 +66,4 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
 async function sample(history: ReturnType<typeof createHistory>, status: () => Promise<Status>): Promise<number> {
   history.add(await status());
   return SAMPLE_MS;
-}
-
-/** Calls within `ms` share one result; a failure is not kept. */
-function keptFor<Value>(ms: number, read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
-  let kept: { value: Promise<Value>; untilMs: number } | undefined;
-  return () => {
-    if (kept !== undefined && clock.now() < kept.untilMs) return kept.value;
-    const value = read();
-    kept = { value, untilMs: clock.now() + ms };
-    value.catch(() => (kept = undefined));
-    return value;
-  };
 }

@@ -9,6 +9,7 @@ import {
   type Layer,
   type ReadRequest,
 } from './answer.js';
+import { bearerOf } from '../http/access.js';
 import type { Attempts } from '../http/attempts.js';
 import { failureBody, type Failure } from './envelope.js';
 import type { Source, SourceAnswer, Sources } from './source.js';
@@ -53,10 +54,6 @@ export function responder({ sources, protocol, layers, attempts }: RespondOption
     }
     return await layered(layers, (inner) => answerAsWritten(inner, source, protocol()))(request);
   };
-}
-
-export function bearerOf(authorization: string | undefined): string | null {
-  return authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length).trim() : null;
 }
 
 export function unauthorised(authorization: string | undefined, { badToken }: Pick<Protocol, 'badToken'>): Answer {

@@ -1,7 +1,7 @@
 /** The read API as an HTTP server. It does not know where records come from: a `Source` answers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
-import { createApp } from '../http/app.js';
+import { createApp, listening, type ListeningServer } from '../http/app.js';
 import type { Attempts } from '../http/attempts.js';
 import { receiveHints, type HintTargets } from '../hints/receive-hints.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
@@ -33,13 +33,9 @@ export interface ReadApiServerOptions {
   log?: Log;
 }
 
-export interface ReadApiServer {
+export interface ReadApiServer extends ListeningServer {
   /** Answers a request from the same process, without a socket. */
   respond(request: ReadRequest): Promise<Answer>;
-  /** Starts to listen. @returns the base URL: the part before `/v2` */
-  start(): Promise<string>;
-  /** Also closes open connections: a stalled answer must not delay the stop. */
-  stop(): Promise<void>;
 }
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
@@ -58,16 +54,9 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
   };
   const app = buildApp(lists, closing.signal, answer);
   if (hints !== undefined) receiveHints(app, { targets: hints, attempts, log });
-  let listening: Promise<string> | undefined;
-  return {
-    respond,
-    start: () => (listening ??= app.listen({ host, port }).then(() => urlOf(app, host))),
-    async stop() {
-      await listening?.catch(() => undefined);
-      closing.abort(new Error('the server is closing'));
-      await app.close();
-    },
-  };
+  // A stalled answer must not delay the stop.
+  const beforeStop = (): void => closing.abort(new Error('the server is closing'));
+  return { respond, ...listening(app, { host, port, beforeStop }) };
 }
 
 type Answering = (request: ReadRequest, reply: FastifyReply) => Promise<void>;
@@ -119,10 +108,4 @@ function parametersOf(query: unknown): Record<string, string> {
     parameters[name] = Array.isArray(value) ? (value.at(-1) ?? '') : value;
   }
   return parameters;
-}
-
-function urlOf(app: FastifyInstance, host: string): string {
-  const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

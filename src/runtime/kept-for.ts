@@ -1,0 +1,18 @@
+/** A reading that several share. */
+import type { Clock } from './clock.js';
+
+/** Calls within `ms` share one result; a failure is not kept. */
+export function keptFor<Value>(
+  ms: number,
+  read: () => Promise<Value>,
+  clock: Pick<Clock, 'now'>,
+): () => Promise<Value> {
+  let kept: { value: Promise<Value>; untilMs: number } | undefined;
+  return () => {
+    if (kept !== undefined && clock.now() < kept.untilMs) return kept.value;
+    const value = read();
+    kept = { value, untilMs: clock.now() + ms };
+    value.catch(() => (kept = undefined));
+    return value;
+  };
+}
