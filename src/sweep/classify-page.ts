@@ -17,11 +17,11 @@ import { classifyRecord, parseStored, unusualMoves, type ClassifyOptions, type S
 import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
 import { guardCreations } from './guard-creations.js';
 import { inParts, pageOfPart } from './page-parts.js';
-import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
+import type { Checkpoint, Step, RecordWrite, SweepStore } from './store.js';
 
 /** What a page, or a part of it, changes, and where the sweep stands after it. */
 export interface PageChanges {
-  changes: Required<Pick<PageCommit, 'writes' | 'quarantine' | 'release' | 'schema' | 'members' | 'dropParts'>>;
+  changes: Required<Pick<Step, 'writes' | 'quarantine' | 'release' | 'schema' | 'members' | 'dropParts'>>;
   reached: Pick<Checkpoint, 'counts' | 'muted' | 'drift' | 'changedPages' | 'parts' | 'creations' | 'unreadable'>;
 }
 
@@ -237,7 +237,7 @@ class PageTally {
   }
 
   /** @param parts parts of the page that are committed including this one; 0 when the page is complete */
-  result({ members, parts }: { members: PageCommit['members'] & (object | null); parts: number }): PageChanges {
+  result({ members, parts }: { members: Step['members'] & (object | null); parts: number }): PageChanges {
     const { changedPages = 0, parts: before = 0 } = this.#options.checkpoint;
     const isComplete = parts === 0;
     const dropParts = isComplete ? Array.from({ length: before }, (_, index) => pageOfPart(index + 1)) : [];

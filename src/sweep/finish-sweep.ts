@@ -39,7 +39,7 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
   const closed = { completedAt: isoTime(clock.now()), lastSweep: step.lastSweep };
   const summary = { ...summarise(checkpoint, closed), ...(held === null ? {} : { heldRemovals: held }) };
-  expectCommitted(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
+  expectCommitted(list, await store.commit(list, { token, summary, writes: [] }));
   return summary;
 }
 
@@ -90,12 +90,11 @@ async function finishSchema(
   const commit = {
     token,
     checkpoint: decided,
-    summary: null,
     writes: [],
     events,
     schemaSequences: fields.map((field, index) => [field, sequences[index] ?? 1] as const),
   };
-  expectCommitted(list, await store.commitPage(list, commit));
+  expectCommitted(list, await store.commit(list, commit));
   log.warn({ workspace, list, fields: fields.length, sweepId: checkpoint.sweepId }, 'schema changed');
   return decided;
 }

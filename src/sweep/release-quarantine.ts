@@ -13,7 +13,7 @@ import { detectInput, parseStored, recordWrite, talliedValueTypes } from './clas
 import { mutedOnce, type CountedKind } from './counts.js';
 import { expectCommitted } from './errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from './options.js';
-import type { Checkpoint, PageCommit, RecordWrite, SerialisedRecord, SweepCounts } from './store.js';
+import type { Checkpoint, Step, RecordWrite, SerialisedRecord, SweepCounts } from './store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -28,8 +28,8 @@ export async function releaseQuarantine(deps: SweepDeps, options: SweepOptions, 
   for (let at = 0; at < keys.length; at += RECORDS_PER_STEP) {
     const chunk = keys.slice(at, at + RECORDS_PER_STEP);
     if (checkpoint.takesOver === true) {
-      const commit: PageCommit = { token, checkpoint, summary: null, writes: [], release: chunk };
-      expectCommitted(list, await store.commitPage(list, commit));
+      const commit: Step = { token, checkpoint, writes: [], release: chunk };
+      expectCommitted(list, await store.commit(list, commit));
       continue;
     }
     const [states, texts] = await Promise.all([store.records(list, chunk), store.quarantined(list, chunk)]);
@@ -40,7 +40,7 @@ export async function releaseQuarantine(deps: SweepDeps, options: SweepOptions, 
       }),
     );
     const { commit, reached } = together(released, checkpoint);
-    expectCommitted(list, await store.commitPage(list, { token, checkpoint: reached, summary: null, ...commit }));
+    expectCommitted(list, await store.commit(list, { token, checkpoint: reached, ...commit }));
     checkpoint = reached;
   }
   return checkpoint;
@@ -88,7 +88,7 @@ function release(
 function together(
   released: readonly Released[],
   checkpoint: Checkpoint,
-): { commit: Pick<PageCommit, 'writes' | 'release' | 'schema'>; reached: Checkpoint } {
+): { commit: Pick<Step, 'writes' | 'release' | 'schema'>; reached: Checkpoint } {
   const schema: SchemaDelta = new Map();
   let { counts, muted = {} } = checkpoint;
   for (const one of released) {

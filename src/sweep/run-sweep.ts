@@ -8,7 +8,6 @@
  * not know HTTP or Redis.
  */
 import { noFieldCanDrift, withOrdinaryFields } from '../detect/schema-drift/drift.js';
-import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { countsOfNextWalk, noCounts } from './counts.js';
 import { expectCommitted } from './errors.js';
@@ -20,7 +19,14 @@ import { createReadAhead } from './read-ahead.js';
 import { releaseQuarantine } from './release-quarantine.js';
 import { checkSource } from './source.js';
 import { CURSOR_LIFE_MS, restoreMemory, startWalk, type WalkStart } from './start-sweep.js';
-import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepCounts, SweepSummary } from './store.js';
+import {
+  eventsOf,
+  type Checkpoint,
+  type FencingToken,
+  type StoredSweep,
+  type SweepCounts,
+  type SweepSummary,
+} from './store.js';
 import { takePage, type Position } from './take-page.js';
 import { mayBeSkipped } from './unchanged-page.js';
 import { beginShortcuts, type RunOptions } from './walk-shortcuts.js';
@@ -148,7 +154,7 @@ async function walkPages(
     const isDue = checkpoint.finishing === true || clock.now() - committedMs >= UNCOMMITTED_MS;
     if (taken.outcome === 'classified' || isDue) {
       const reachedNow = { checkpoint: summary === null ? checkpoint : null, summary, cursors: visited.takeFollowed() };
-      expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
+      expectCommitted(list, await store.commit(list, { token, writes: [], ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
     if (taken.outcome === 'classified') shortcuts.found(checkpoint.pages, eventsOf(taken.changes));
@@ -158,10 +164,6 @@ async function walkPages(
   }
   const summary = await finishSweep(deps, options, { checkpoint, token, lastSweep, tracked: memory.tracked });
   return { outcome: 'complete', summary };
-}
-
-function eventsOf({ writes }: Pick<PageCommit, 'writes'>): ChangeEvent[] {
-  return writes.flatMap(({ event }) => (event === null ? [] : [event]));
 }
 
 /** Logs each record that cannot be read, once; the status shows them for as long as they last. */

@@ -269,8 +269,8 @@ describe('schema drift: a crash while records are in quarantine', () => {
     let writes = 0;
     const dying: SweepStore = {
       ...store,
-      commitPage: async (list, commit) => {
-        const result = await store.commitPage(list, commit);
+      commit: async (list, commit) => {
+        const result = await store.commit(list, commit);
         if ((writes += 1) === fatal) throw new Error('killed');
         return result;
       },
