@@ -27,7 +27,7 @@ import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js'
 import { movesOnPage } from './page-moves.js';
 import { inParts, pageOfPart } from './page-parts.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
+import type { Checkpoint, RecordWrite, Step, SweepStore } from './store.js';
 
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions extends DecideRules {
@@ -46,7 +46,7 @@ export interface ClassifyOptions extends DecideRules {
 
 /** What a page, or a part of it, changes, and where the sweep stands after it. */
 export interface PageChanges {
-  changes: Required<Pick<PageCommit, 'writes' | 'schema' | 'members' | 'dropParts'>>;
+  changes: Required<Pick<Step, 'writes' | 'schema' | 'members' | 'dropParts'>>;
   reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'parts' | 'unreadable'>;
 }
 
@@ -255,7 +255,7 @@ class PageTally {
   }
 
   /** @param parts parts of the page that are committed including this one; 0 when the page is complete */
-  result({ members, parts }: { members: PageCommit['members'] & (object | null); parts: number }): PageChanges {
+  result({ members, parts }: { members: Step['members'] & (object | null); parts: number }): PageChanges {
     const { changedPages = 0, parts: before = 0 } = this.#options.checkpoint;
     const isComplete = parts === 0;
     const dropParts = isComplete ? Array.from({ length: before }, (_, index) => pageOfPart(index + 1)) : [];

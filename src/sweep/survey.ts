@@ -18,7 +18,7 @@ import { guardOf } from './guard-creations.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
 import type { ReadAhead } from './read-ahead.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, PageCommit, SweepSummary } from './store.js';
+import type { Checkpoint, Step, SweepSummary } from './store.js';
 
 export interface SurveyPosition {
   checkpoint: Checkpoint;
@@ -116,14 +116,13 @@ export async function commitOfVerdict(
   deps: SweepDeps,
   options: SweepOptions,
   { changes, checkpoint, lastSweep }: Pick<Surveyed, 'changes' | 'checkpoint'> & { lastSweep: SweepSummary | null },
-): Promise<Omit<PageCommit, 'token'>> {
+): Promise<Omit<Step, 'token'>> {
   const { list, rules } = options;
   const fields = changes.map(({ field }) => field);
   const sequences = (await deps.store.schemaSequences(list, fields)).map((sequence) => sequence + 1);
   const observation = observationOf(deps, options, { checkpoint, lastSweep });
   return {
     checkpoint,
-    summary: null,
     writes: [],
     events: changes.map((change, index) =>
       schemaEvent(change, { rules, observation, sequence: sequences[index] ?? 1 }),

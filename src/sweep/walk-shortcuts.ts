@@ -145,11 +145,11 @@ class ShortcutsBesideWalk implements WalkShortcuts {
 
   watching(deps: SweepDeps): SweepDeps {
     const { store } = deps;
-    const commitPage: typeof store.commitPage = async (list, commit) => {
-      this.#committed(commit.writes.map(({ key }) => key));
-      return await store.commitPage(list, commit);
+    const commit: typeof store.commit = async (list, step) => {
+      this.#committed(step.writes.map(({ key }) => key));
+      return await store.commit(list, step);
     };
-    return { ...deps, store: { ...store, commitPage } };
+    return { ...deps, store: { ...store, commit } };
   }
 
   found(page: number, events: readonly ChangeEvent[]): void {

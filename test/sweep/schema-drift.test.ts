@@ -235,8 +235,8 @@ describe('schema drift: a crash before, in or after a survey', () => {
     let writes = 0;
     const dying: SweepStore = {
       ...store,
-      commitPage: async (list, commit) => {
-        const result = await store.commitPage(list, commit);
+      commit: async (list, commit) => {
+        const result = await store.commit(list, commit);
         if ((writes += 1) === fatal) throw new Error('killed');
         return result;
       },
