@@ -81,7 +81,8 @@ export async function* classifyPage(
     store.members(rules.list.name, page),
   ]);
   const storedDigests = new Map(keysSeen.map((key, index) => [key, digests[index] ?? null]));
-  if (hasTooManyNew(options, storedDigests)) return { outcome: 'survey', question: { about: 'creations' } };
+  const fresh = suspiciousCreations(options, storedDigests);
+  if (fresh > 0) return { outcome: 'survey', question: { about: 'creations', fresh } };
   const parts = inParts(seen, options.recordsPerPart);
   // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
   const lagging = parts.length > 1 && (await isLagging(store, parts, { storedDigests, rules }));
@@ -122,18 +123,19 @@ export async function* classifyPage(
   };
 }
 
-function hasTooManyNew(
+/** The new records so far, when they are suspiciously many; otherwise 0. */
+function suspiciousCreations(
   { guard, checkpoint, memory }: Pick<ClassifyOptions, 'guard' | 'checkpoint' | 'memory'>,
   storedDigests: StoredDigests,
-): boolean {
+): number {
   const { allowed, heldSince } = checkpoint.verdict ?? NO_VERDICT;
-  if (guard === null || heldSince !== null) return false;
+  if (guard === null || heldSince !== null) return 0;
   const first = [...storedDigests].filter(([key]) => !memory.seen.has(key));
   const freshOnPage = first.filter(([, digest]) => !isPresent(digest)).length;
-  if (freshOnPage === 0) return false;
-  const { counts, fresh = 0 } = checkpoint;
-  const seen = counts.seen + first.length;
-  return isSuspicious({ seen, fresh: guard.reported + fresh + freshOnPage, allowed }, guard);
+  if (freshOnPage === 0) return 0;
+  const seen = checkpoint.counts.seen + first.length;
+  const fresh = guard.reported + (checkpoint.fresh ?? 0) + freshOnPage;
+  return isSuspicious({ seen, fresh, allowed }, guard) ? fresh : 0;
 }
 
 /** A server whose records are all unreadable would make the checkpoint as large as the list. */

@@ -24,10 +24,7 @@ export interface ShortcutPage {
 }
 
 export interface ShortcutDeps extends Omit<SweepDeps, 'api' | 'store'> {
-  store: Pick<
-    SweepStore,
-    'commit' | 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema'
-  > &
+  store: Pick<SweepStore, 'commit' | 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema'> &
     Pick<ShortcutStore, 'createdByShortcuts'>;
 }
 
