@@ -104,7 +104,10 @@ async function count(
   const stored = new Map(differing.map((key, index) => [key, states[index] ?? null]));
   rows.forEach(({ key, record }, index) => {
     keys.add(key);
-    if (!isPresent(digests[index])) return void survey.isNew();
+    if (!isPresent(digests[index])) {
+      survey.isNew();
+      return;
+    }
     const known = parseStored(stored.get(key) ?? null);
     const types = valueTypesOf(record, rules);
     survey.isKnown(types, known === null ? types : storedValueTypes(known, rules));

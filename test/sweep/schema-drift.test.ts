@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ChangefeedError } from '../../src/errors.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
 import { people, person } from '../support/people-rows.js';

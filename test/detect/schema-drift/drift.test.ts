@@ -83,7 +83,7 @@ describe('schema drift: one page', () => {
   const moving = (
     rows: number,
     moved: number,
-    { field = '출처', others = {} as Record<string, string>, isChange = true } = {},
+    { field = '출처', others = {}, isChange = true } = {},
   ): string[] => {
     const move = { ...appears, field };
     const shown = Array.from(
