@@ -2,10 +2,8 @@
 import type { FetchOptions, ReadApi } from '../api/read-api.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent } from '../events/types.js';
-import { untraced, type Span, type SpanOptions, type Tracing } from '../runtime/tracing.js';
+import { untraced, type SpanOptions, type Tracing } from '../runtime/tracing.js';
 import type { DerivedCall } from '../state/event-log.js';
-import type { ShortcutStore } from '../sweep/shortcuts/store.js';
-import type { RecordWrite, SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 
 interface Traced {
@@ -40,31 +38,6 @@ export function tracedApi(api: ReadApi, { tracing, workspace }: Traced): ReadApi
   };
 }
 
-export function tracedStore<Store extends SweepStore & ShortcutStore>(
-  store: Store,
-  { tracing, workspace }: Traced,
-): Store {
-  if (tracing === untraced) return store;
-  const publishing = <Commit extends Committed, Result>(
-    list: ListName,
-    commit: Commit,
-    run: (commit: Commit) => Promise<Result>,
-  ): Promise<Result> => {
-    const events = eventsOf(commit);
-    if (events.length === 0) return run(commit);
-    return tracing.span(
-      () => publishSpan(events, { workspace, list }),
-      ({ traceparent }: Span) => run(traceparent === undefined ? commit : { ...commit, traceparent }),
-    );
-  };
-  return {
-    ...store,
-    commitPage: (list, commit) => publishing(list, commit, (one) => store.commitPage(list, one)),
-    commitRemovals: (list, commit) => publishing(list, commit, (one) => store.commitRemovals(list, one)),
-    commitShortcut: (list, commit) => publishing(list, commit, (one) => store.commitShortcut(list, one)),
-  };
-}
-
 export function tracedTodos(store: TodoStore, { tracing, workspace }: Traced): TodoStore {
   if (tracing === untraced) return store;
   return {
@@ -91,7 +64,7 @@ export function tracedAppend(append: Append, tracing: Tracing): Append {
 }
 
 /** By the conventions of OpenTelemetry for messages; a single event is named. */
-function publishSpan(
+export function publishSpan(
   events: readonly ChangeEvent[],
   { workspace, list }: { workspace: string; list?: ListName },
 ): SpanOptions {
@@ -111,13 +84,4 @@ function publishSpan(
       'changefeed.list': list,
     },
   };
-}
-
-interface Committed {
-  writes: readonly RecordWrite[];
-  events?: readonly ChangeEvent[] | undefined;
-}
-
-function eventsOf({ writes, events = [] }: Committed): ChangeEvent[] {
-  return [...events, ...writes.flatMap(({ event, derived = [] }) => (event === null ? [] : [event, ...derived]))];
 }

@@ -15,7 +15,6 @@ import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
 import { Episode } from '../runtime/episode.js';
-import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createShortcutStore } from '../state/commit-shortcut.js';
@@ -26,13 +25,13 @@ import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
-import { withAiming } from '../sweep/shortcuts/aim-commits.js';
 import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
-import type { CommitResult, RecordWrite, SweepStore } from '../sweep/store.js';
+import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
+import { observedCommit } from './commits.js';
 import type { AppContext } from './context.js';
-import { tracedApi, tracedStore, tracedTodos } from './traced.js';
+import { tracedApi, tracedTodos } from './traced.js';
 
 type ListWithRules = ListConfig & { rules: Rules };
 type Store = SweepStore & ShortcutStore;
@@ -220,10 +219,12 @@ function openStore(
   aims: AimQueue,
 ): Store {
   const scope = { redis, keys, workspace };
-  const stored = { ...createSweepStore(redis, keys, workspace), ...createShortcutStore(scope) };
-  const aiming = { workspace, queue: aims, lists: polledLists(lists), clock, log };
-  const measured = measuringCommits(withAiming(stored, aiming), (events) => measure.logged(workspace, events));
-  return tracedStore(namingCommits(measured, unfinished), { tracing, workspace });
+  const sweeps = createSweepStore(redis, keys, workspace);
+  const commit = observedCommit((list, step) => sweeps.commit(list, step), {
+    ...{ workspace, queue: aims, lists: polledLists(lists), clock, log, unfinished, tracing },
+    logged: (events) => measure.logged(workspace, events),
+  });
+  return { ...sweeps, ...createShortcutStore(scope), commit };
 }
 
 /** The next try may succeed. */
@@ -246,36 +247,6 @@ function apiOutages(
       ends: 'the API accepts the token again',
       ...shared,
     }),
-  };
-}
-
-/** Reports the events that are in the log. */
-function measuringCommits(store: Store, logged: (events: readonly ChangeEvent[]) => void): Store {
-  const reported = async (
-    { writes, events = [] }: { writes: readonly RecordWrite[]; events?: readonly ChangeEvent[] },
-    committing: Promise<CommitResult>,
-  ): Promise<CommitResult> => {
-    const result = await committing;
-    const ofRecords = writes.flatMap(({ event, derived = [] }) => (event === null ? derived : [event, ...derived]));
-    if (result.outcome === 'committed') logged([...events, ...ofRecords]);
-    return result;
-  };
-  return {
-    ...store,
-    commitPage: (list, commit) => reported(commit, store.commitPage(list, commit)),
-    commitRemovals: (list, commit) => reported(commit, store.commitRemovals(list, commit)),
-    commitShortcut: (list, commit) => reported(commit, store.commitShortcut(list, commit)),
-  };
-}
-
-/** Names the commits under way, for a stop that cannot wait for Redis. */
-function namingCommits(store: Store, unfinished: Unfinished): Store {
-  const commitOf = (list: ListName): string => `commit of list "${list}"`;
-  return {
-    ...store,
-    commitPage: (list, commit) => unfinished.during(commitOf(list), () => store.commitPage(list, commit)),
-    commitRemovals: (list, commit) => unfinished.during(commitOf(list), () => store.commitRemovals(list, commit)),
-    commitShortcut: (list, commit) => unfinished.during(commitOf(list), () => store.commitShortcut(list, commit)),
   };
 }
 

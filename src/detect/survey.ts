@@ -33,8 +33,8 @@ export interface Verdict {
 
 export const NO_VERDICT: Verdict = { fields: [], edited: [], allowed: 0, heldSince: null };
 
-/** The question that began a survey: fields that move, or many new records. */
-export type SurveyQuestion = { about: 'creations' } | { about: 'fields'; fields: readonly string[] };
+/** The question that began a survey: so many new records, or fields that move. */
+export type SurveyQuestion = { about: 'creations'; fresh: number } | { about: 'fields'; fields: readonly string[] };
 
 type ValueTypes = ReadonlyMap<string, string>;
 
@@ -115,7 +115,9 @@ export class Survey {
   /** @param reported new records that were reported before */
   isDecided(reported: number): boolean {
     const { question, guard } = this.#options;
-    return question.about === 'creations' && isCleared(this.#counts(reported), guard);
+    const counts = this.#counts(reported);
+    // Known records in front of the new ones prove nothing: the next walk would only ask again.
+    return question.about === 'creations' && counts.fresh >= question.fresh && isCleared(counts, guard);
   }
 
   /** @param at ISO 8601 */

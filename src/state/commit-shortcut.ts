@@ -1,21 +1,17 @@
 /**
- * What shortcuts keep in Redis. Their records and events are committed by the script of a page (lua/commit-page.lua), with neither
- * checkpoint nor summary. A record that a shortcut created is marked in the members of the last complete sweep (`u <key>`) until the
- * next walk begins.
+ * What shortcuts keep in Redis besides the records and events that they commit (commit.ts). A record that a shortcut created is marked in
+ * the members of the last complete sweep (`u <key>`) until the next walk begins.
  */
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import type { CommitResult, FencingToken } from '../sweep/store.js';
-import type { Learned, ShortcutCommit, ShortcutStore } from '../sweep/shortcuts/store.js';
-import { run, schemaChanges, MEMBERS, WALK, type FieldChange } from './commit.js';
+import type { Learned, ShortcutStore } from '../sweep/shortcuts/store.js';
+import { commitChanges, MEMBERS, type FieldChange } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
-import { memberField, readMembers, readMembersOf } from './membership.js';
+import { createdField, memberField, readMembers, readMembersOf } from './membership.js';
 import { readJson } from './stored.js';
-import { pageField } from './stored-pages.js';
 
-const CREATED = 'u ';
 const LEARNED = 'learned';
 /** Changes of fields by one script. More would block Redis for too long. */
 const CHANGES_PER_STEP = 1_000;
@@ -24,7 +20,6 @@ export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
   return {
     membersOf: (list, pages) => readMembersOf(scope, list, pages),
     createdByShortcuts: (list) => readCreated(scope, list),
-    commitShortcut: (list, commit) => commitShortcut(scope, list, commit),
     beginWalk: (list, token) => beginWalk(scope, list, token),
     learned: (list) => readLearned(scope, list),
     async saveLearned(list, learned) {
@@ -33,32 +28,9 @@ export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
   };
 }
 
-async function commitShortcut(
-  scope: WorkspaceRedis,
-  list: ListName,
-  { token, writes, schema, created, forget, traceparent }: ShortcutCommit,
-): Promise<CommitResult> {
-  const changes = [
-    ...created.map((key): FieldChange => [MEMBERS, 'set', CREATED + key, '']),
-    ...(forget === null ? [] : forgetPage(forget)),
-    ...schemaChanges(schema),
-  ];
-  return await run(scope, list, { head: headOf(token), writes, changes, traceparent });
-}
-
-/** The walk under way may have read the page already, and may recognise it in the next sweep. */
-function forgetPage(page: number): FieldChange[] {
-  return [MEMBERS, WALK].map((hash): FieldChange => [hash, 'del', pageField(page), '']);
-}
-
-/** Neither a checkpoint nor a summary. */
-function headOf(token: FencingToken): string[] {
-  return [token, randomUUID(), '', '', ''];
-}
-
 async function readCreated({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[]> {
   const names = await redis.hkeys(keys.members(workspace, list));
-  return names.filter((name) => name.startsWith(CREATED)).map((name) => name.slice(CREATED.length));
+  return names.filter((name) => name.startsWith(createdField(''))).map((name) => name.slice(createdField('').length));
 }
 
 /** The ids come first and their marks go last, so that a crash in between repeats ids and loses none. */
@@ -70,10 +42,10 @@ async function beginWalk(scope: WorkspaceRedis, list: ListName, token: FencingTo
   const [field, packed] = memberField(UNCONFIRMED, [...new Set([...before, ...created])]);
   const changes: FieldChange[] = [
     [MEMBERS, 'set', field, packed],
-    ...created.map((key): FieldChange => [MEMBERS, 'del', CREATED + key, '']),
+    ...created.map((key): FieldChange => [MEMBERS, 'del', createdField(key), '']),
   ];
   for (let at = 0; at < changes.length && result.outcome === 'committed'; at += CHANGES_PER_STEP)
-    result = await run(scope, list, { head: headOf(token), changes: changes.slice(at, at + CHANGES_PER_STEP) });
+    result = await commitChanges(scope, list, { token, changes: changes.slice(at, at + CHANGES_PER_STEP) });
   return result;
 }
 

@@ -1,12 +1,11 @@
-/** What a sweep writes, as the arguments of one script: all of it or nothing (lua/commit-page.lua). */
+/** What a step of a walk or a shortcut writes, as the arguments of one script: all of it or nothing (lua/commit-page.lua). */
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
-import type { SchemaDelta } from '../detect/schema-drift/schema.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { CommitResult, PageCommit, RecordWrite, RemovalCommit } from '../sweep/store.js';
+import type { CommitResult, FencingToken, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
-import { memberField, membersField } from './membership.js';
+import { createdField, memberField, membersField } from './membership.js';
 import { packRecord } from './packing.js';
 import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
@@ -18,68 +17,62 @@ const script = loadScript('commit-page');
 
 /** Numbers of the script's KEYS. */
 const SWEEP = 3;
-export const WALK = 4;
+const WALK = 4;
 export const MEMBERS = 7;
 
 type Argument = string | number | Buffer;
 export type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
 
-export async function commitPage(scope: WorkspaceRedis, list: ListName, commit: PageCommit): Promise<CommitResult> {
-  const {
-    token,
-    checkpoint,
-    summary,
-    writes,
-    events = [],
-    cursors = [],
-    members = null,
-    page,
-    dropParts = [],
-  } = commit;
-  const changes: FieldChange[] = [
-    ...cursors.map((cursor): FieldChange => [WALK, 'set', `c ${cursor}`, '']),
-    ...(members === null ? [] : [setMembers(members)]),
-    ...(page === undefined ? [] : pageChanges(page, members !== null)),
-    ...dropParts.map((part): FieldChange => [WALK, 'del', membersField(part), '']),
-    ...schemaChanges(commit.schema),
-    ...(commit.schemaSequences ?? []).map(([field, sequence]): FieldChange => [
-      SWEEP,
-      'set',
-      `schemaEvents ${field}`,
-      sequence,
-    ]),
-  ];
+export async function commit(scope: WorkspaceRedis, list: ListName, step: Step): Promise<CommitResult> {
+  const { token, checkpoint = null, summary = null, writes, events, traceparent } = step;
   return await run(scope, list, {
     head: [token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     writes,
     events,
-    changes,
-    traceparent: commit.traceparent,
+    changes: fieldChanges(step),
+    traceparent,
   });
 }
 
-export async function commitRemovals(
+/** Changes of fields alone: of no record, and without events. */
+export async function commitChanges(
   scope: WorkspaceRedis,
   list: ListName,
-  commit: RemovalCommit,
+  { token, changes }: { token: FencingToken; changes: readonly FieldChange[] },
 ): Promise<CommitResult> {
-  const changes = commit.missing.map(([key, entry]): FieldChange =>
-    entry === null ? [MEMBERS, 'del', `m ${key}`, ''] : [MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
-  );
-  return await run(scope, list, {
-    head: [commit.token, randomUUID(), packVersioned(commit.checkpoint), '', ''],
-    writes: commit.writes,
-    changes: [...changes, ...schemaChanges(commit.schema)],
-    traceparent: commit.traceparent,
-  });
+  return await run(scope, list, { head: [token, randomUUID(), '', '', ''], writes: [], changes });
 }
 
-export interface Step {
+function fieldChanges({
+  cursors = [],
+  members = null,
+  page,
+  dropParts = [],
+  missing = [],
+  createdByShortcut = [],
+  schema = new Map<string, number>(),
+  schemaSequences = [],
+}: Step): FieldChange[] {
+  return [
+    ...cursors.map((cursor): FieldChange => [WALK, 'set', `c ${cursor}`, '']),
+    ...(members === null ? [] : [setMembers(members)]),
+    ...(page === undefined ? [] : pageChanges(page, members !== null)),
+    ...dropParts.map((part): FieldChange => [WALK, 'del', membersField(part), '']),
+    ...missing.map(([key, entry]): FieldChange =>
+      entry === null ? [MEMBERS, 'del', `m ${key}`, ''] : [MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
+    ),
+    ...createdByShortcut.map((key): FieldChange => [MEMBERS, 'set', createdField(key), '']),
+    ...[...schema].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]),
+    ...schemaSequences.map(([field, sequence]): FieldChange => [SWEEP, 'set', `schemaEvents ${field}`, sequence]),
+  ];
+}
+
+interface Call {
   /** The script's first five arguments. */
   head: readonly Argument[];
-  writes?: readonly RecordWrite[];
+  writes: readonly RecordWrite[];
   /** Events about the list. */
-  events?: readonly ChangeEvent[];
+  events?: readonly ChangeEvent[] | undefined;
   changes: readonly FieldChange[];
   traceparent?: string | undefined;
 }
@@ -87,10 +80,10 @@ export interface Step {
 /** Another process may add a shape, or store the list again, between any two attempts. More than a few times is a fault. */
 const ATTEMPTS = 5;
 
-export async function run(
+async function run(
   scope: WorkspaceRedis,
   list: ListName,
-  { head, writes = [], events = [], changes, traceparent = '' }: Step,
+  { head, writes, events = [], changes, traceparent = '' }: Call,
 ): Promise<CommitResult> {
   const { redis, keys, workspace } = scope;
   const touched = [
@@ -160,7 +153,7 @@ function timerArguments(writes: readonly RecordWrite[]): Argument[] {
   return [timers.length, ...timers.flat()];
 }
 
-function setMembers({ page, keys }: NonNullable<PageCommit['members']>): FieldChange {
+function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
   const [field, packed] = memberField(page, keys);
   return [WALK, 'set', field, packed];
 }
@@ -169,16 +162,13 @@ function setMembers({ page, keys }: NonNullable<PageCommit['members']>): FieldCh
  * A page with the same members replaces its stored one at once. With other members it waits in the walk until the sweep is
  * complete: if the sweep is abandoned, the stored members stay, and a page that is skipped must have them.
  */
-function pageChanges({ number, stored }: NonNullable<PageCommit['page']>, hasOtherMembers: boolean): FieldChange[] {
+function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
   const field = pageField(number);
   const forget: FieldChange = [MEMBERS, 'del', field, ''];
-  if (stored === null) return [forget];
+  // The walk under way may have read the page already, and may recognise it in the next sweep.
+  if (stored === null) return [forget, [WALK, 'del', field, '']];
   if (!hasOtherMembers) return [[MEMBERS, 'set', field, packPage(stored)]];
   return [forget, [WALK, 'set', field, packPage(stored)]];
-}
-
-export function schemaChanges(delta: SchemaDelta | undefined): FieldChange[] {
-  return [...(delta ?? [])].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]);
 }
 
 function changeArguments(changes: readonly FieldChange[]): Argument[] {

@@ -147,6 +147,11 @@ export function membersField(page: number): string {
   return `p ${page}`;
 }
 
+/** Of a record that a shortcut created. */
+export function createdField(key: string): string {
+  return `u ${key}`;
+}
+
 /** Ids that only abandoned sweeps have seen. */
 export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
   const seen = new Set([...(before.get(UNCONFIRMED) ?? []), ...[...changed.values()].flat()]);

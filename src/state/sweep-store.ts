@@ -6,7 +6,7 @@ import { UNCONFIRMED } from '../detect/removal.js';
 import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { commitPage, commitRemovals, committed } from './commit.js';
+import { commit, committed } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import {
@@ -47,8 +47,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     pagesHolding: (list, wanted, except) => readPagesHolding(scope, list, { keys: wanted, except }),
     pages: (list, from, count) => readPages(scope, list, { from, count }),
     recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
-    commitPage: (list, commit) => commitPage(scope, list, commit),
-    commitRemovals: (list, commit) => commitRemovals(scope, list, commit),
+    commit: (list, step) => commit(scope, list, step),
     async promotePages(list, { token, promote, drop, forget }) {
       const touched = [keys.walk(workspace, list), keys.members(workspace, list), keys.lease(workspace, list)];
       const moved = promote.flatMap((page) => [membersField(page), pageField(page)]);

@@ -28,7 +28,7 @@ import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js'
 import { movesOnPage } from './page-moves.js';
 import { inParts, pageOfPart } from './page-parts.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, PageCommit, RecordWrite, SweepStore } from './store.js';
+import type { Checkpoint, RecordWrite, Step, SweepStore } from './store.js';
 
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions extends DecideRules {
@@ -47,7 +47,7 @@ export interface ClassifyOptions extends DecideRules {
 
 /** What a page, or a part of it, changes, and where the sweep stands after it. */
 export interface PageChanges {
-  changes: Required<Pick<PageCommit, 'writes' | 'schema' | 'members' | 'dropParts'>>;
+  changes: Required<Pick<Step, 'writes' | 'schema' | 'members' | 'dropParts'>>;
   reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'parts' | 'unreadable'>;
 }
 
@@ -82,7 +82,8 @@ export async function* classifyPage(
     store.members(rules.list.name, page),
   ]);
   const storedDigests = new Map(keysSeen.map((key, index) => [key, digests[index] ?? null]));
-  if (hasTooManyNew(options, storedDigests)) return { outcome: 'survey', question: { about: 'creations' } };
+  const fresh = suspiciousCreations(options, storedDigests);
+  if (fresh > 0) return { outcome: 'survey', question: { about: 'creations', fresh } };
   const parts = inParts(seen, options.recordsPerPart);
   // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
   const lagging = parts.length > 1 && (await isLagging(store, parts, { ...options, storedDigests }));
@@ -123,18 +124,19 @@ export async function* classifyPage(
   };
 }
 
-function hasTooManyNew(
+/** The new records so far, when they are suspiciously many; otherwise 0. */
+function suspiciousCreations(
   { guard, checkpoint, memory }: Pick<ClassifyOptions, 'guard' | 'checkpoint' | 'memory'>,
   storedDigests: StoredDigests,
-): boolean {
+): number {
   const { allowed, heldSince } = checkpoint.verdict ?? NO_VERDICT;
-  if (guard === null || heldSince !== null) return false;
+  if (guard === null || heldSince !== null) return 0;
   const first = [...storedDigests].filter(([key]) => !memory.seen.has(key));
   const freshOnPage = first.filter(([, digest]) => !isPresent(digest)).length;
-  if (freshOnPage === 0) return false;
-  const { counts, fresh = 0 } = checkpoint;
-  const seen = counts.seen + first.length;
-  return isSuspicious({ seen, fresh: guard.reported + fresh + freshOnPage, allowed }, guard);
+  if (freshOnPage === 0) return 0;
+  const seen = checkpoint.counts.seen + first.length;
+  const fresh = guard.reported + (checkpoint.fresh ?? 0) + freshOnPage;
+  return isSuspicious({ seen, fresh, allowed }, guard) ? fresh : 0;
 }
 
 /** A server whose records are all unreadable would make the checkpoint as large as the list. */
@@ -256,7 +258,7 @@ class PageTally {
   }
 
   /** @param parts parts of the page that are committed including this one; 0 when the page is complete */
-  result({ members, parts }: { members: PageCommit['members'] & (object | null); parts: number }): PageChanges {
+  result({ members, parts }: { members: Step['members'] & (object | null); parts: number }): PageChanges {
     const { changedPages = 0, parts: before = 0 } = this.#options.checkpoint;
     const isComplete = parts === 0;
     const dropParts = isComplete ? Array.from({ length: before }, (_, index) => pageOfPart(index + 1)) : [];

@@ -40,7 +40,7 @@ export async function dropFormerRecords(
     });
     dropped += writes.length;
     const entriesOut = chunk.map((key) => [key, null] as const);
-    expectCommitted(list, await store.commitRemovals(list, { token, checkpoint, writes, missing: entriesOut, schema }));
+    expectCommitted(list, await store.commit(list, { token, checkpoint, writes, missing: entriesOut, schema }));
   }
   log.info(
     { workspace, list, dropped, sweepId: checkpoint.sweepId },

@@ -162,7 +162,7 @@ async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps)
     const writes = await removalWrites(deps, options, { keys, survivors, schema, tracked, checkpoint });
     const counts = { ...checkpoint.counts, deleted: checkpoint.counts.deleted + writes.length };
     checkpoint = { ...checkpoint, counts };
-    expectCommitted(list, await deps.store.commitRemovals(list, { token, checkpoint, writes, missing: chunk, schema }));
+    expectCommitted(list, await deps.store.commit(list, { token, checkpoint, writes, missing: chunk, schema }));
   }
   return checkpoint;
 }

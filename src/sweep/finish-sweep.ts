@@ -45,7 +45,7 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
   const all = [held, creations].filter((one): one is Held => one !== null);
   const summary = summarise(checkpoint, { completedAt: isoTime(clock.now()), lastSweep, held: all });
-  expectCommitted(list, await store.commitPage(list, { token, checkpoint: null, summary, writes: [] }));
+  expectCommitted(list, await store.commit(list, { token, summary, writes: [] }));
   return summary;
 }
 

@@ -9,7 +9,6 @@
  * not know HTTP or Redis.
  */
 import type { SurveyQuestion } from '../detect/survey.js';
-import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../runtime/clock.js';
 import { countsOfNextWalk, noCounts } from './counts.js';
 import { expectCommitted } from './errors.js';
@@ -20,7 +19,7 @@ import type { SweepDeps, SweepOptions } from './options.js';
 import { createReadAhead, type ReadAhead } from './read-ahead.js';
 import { checkSource } from './source.js';
 import { CURSOR_LIFE_MS, restoreMemory, startWalk, type WalkStart } from './start-sweep.js';
-import type { Checkpoint, FencingToken, PageCommit, StoredSweep, SweepSummary } from './store.js';
+import { eventsOf, type Checkpoint, type FencingToken, type StoredSweep, type SweepSummary } from './store.js';
 import { commitOfVerdict, surveyList, type Surveyed } from './survey.js';
 import { takePage, type Position } from './take-page.js';
 import { mayBeSkipped } from './unchanged-page.js';
@@ -73,7 +72,7 @@ async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): 
     start = { verdict, counts: countsOfNextWalk(checkpoint.counts), fresh: checkpoint.fresh ?? 0 };
     const { checkpoint: next } = await startWalk(deps, options, { token, stored: await store.load(list), start });
     const commit = await commitOfVerdict(deps, options, { changes, checkpoint: next, lastSweep });
-    expectCommitted(list, await store.commitPage(list, { token, ...commit }));
+    expectCommitted(list, await store.commit(list, { token, ...commit }));
     stored = await store.load(list);
   }
 }
@@ -159,7 +158,7 @@ async function walkPages(
     const isDue = checkpoint.finishing === true || clock.now() - committedMs >= UNCOMMITTED_MS;
     if (taken.outcome === 'classified' || isDue) {
       const reachedNow = { checkpoint: summary === null ? checkpoint : null, summary, cursors: visited.takeFollowed() };
-      expectCommitted(list, await store.commitPage(list, { token, writes: [], ...reachedNow, ...changes }));
+      expectCommitted(list, await store.commit(list, { token, writes: [], ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
     if (taken.outcome === 'classified')
@@ -184,10 +183,6 @@ async function survey(
     shortcuts.during(reading, { ...walk, ahead, checkpoint: reached });
   const surveyed = await surveyList(deps, options, { question, checkpoint, lastSweep, memory, ahead, during });
   return { outcome: 'surveyed', ...surveyed };
-}
-
-function eventsOf({ writes }: Pick<PageCommit, 'writes'>): ChangeEvent[] {
-  return writes.flatMap(({ event }) => (event === null ? [] : [event]));
 }
 
 /** Logs each record that cannot be read, once; the status shows them for as long as they last. */

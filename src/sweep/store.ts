@@ -156,11 +156,13 @@ export type CommitResult =
   /** The records of the list are gone from Redis. Nothing was written. The next sweep is a baseline without events. */
   | { outcome: 'lost' };
 
-export interface PageCommit {
+/** What one step of a walk or a shortcut writes: all of it, or nothing. */
+export interface Step {
   token: FencingToken;
-  /** Null when this commit closes the sweep with `summary`. */
-  checkpoint: Checkpoint | null;
-  summary: SweepSummary | null;
+  /** Where the walk stands after it. Null or absent: the walk stays where it is, or `summary` closes it. */
+  checkpoint?: Checkpoint | null;
+  /** Closes the walk. */
+  summary?: SweepSummary | null;
   writes: readonly RecordWrite[];
   /** Events about the list itself. */
   events?: readonly ChangeEvent[];
@@ -168,10 +170,17 @@ export interface PageCommit {
   cursors?: readonly string[];
   /** The members of the page, when they differ from the last complete sweep. */
   members?: { page: number; keys: readonly string[] } | null;
-  /** The page that was read, or that it can no longer be recognised. @defaultValue the commit is about no page */
+  /**
+   * The page that was read. With `stored: null` it can no longer be recognised: its bytes may be as they were while its stored records
+   * are not. @defaultValue the step is about no page, or creates records only
+   */
   page?: { number: number; stored: StoredPage | null };
   /** Members kept for parts of this page (`pageOfPart`). They are dropped, because the page is complete now. */
   dropParts?: readonly number[];
+  /** Records that become missing, or are missing no longer (null). */
+  missing?: readonly (readonly [key: string, entry: Missing | null])[];
+  /** Keys of records that a shortcut creates: the walk under way need not show them. */
+  createdByShortcut?: readonly string[];
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
@@ -179,15 +188,9 @@ export interface PageCommit {
   traceparent?: string;
 }
 
-/** A step after the last page that commits removals. */
-export interface RemovalCommit {
-  token: FencingToken;
-  checkpoint: Checkpoint;
-  writes: readonly RecordWrite[];
-  missing: readonly (readonly [key: string, entry: Missing | null])[];
-  schema: SchemaDelta;
-  /** W3C trace context of the commit, logged with its events. @defaultValue none */
-  traceparent?: string;
+/** The events of a step, as the log gets them. */
+export function eventsOf({ events = [], writes }: Pick<Step, 'events' | 'writes'>): ChangeEvent[] {
+  return [...writes.flatMap(({ event, derived = [] }) => (event === null ? [] : [event, ...derived])), ...events];
 }
 
 export interface StoredSweep {
@@ -238,9 +241,8 @@ export interface SweepStore {
   schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;
   /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
   recentEvents(sinceMs: number, limit: number): Promise<ChangeEvent[]>;
-  /** Commits stored records, events and the checkpoint together, or nothing. */
-  commitPage(list: ListName, commit: PageCommit): Promise<CommitResult>;
-  commitRemovals(list: ListName, commit: RemovalCommit): Promise<CommitResult>;
+  /** Every write of a walk and of a shortcut. */
+  commit(list: ListName, step: Step): Promise<CommitResult>;
   /**
    * Makes some pages those of the last complete sweep, and drops other pages. Pages to `forget` keep their members and are no longer
    * recognised.

@@ -18,7 +18,7 @@ import { guardOf } from './guard-creations.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
 import type { ReadAhead } from './read-ahead.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, PageCommit, SweepSummary } from './store.js';
+import type { Checkpoint, Step, SweepSummary } from './store.js';
 
 export interface SurveyPosition {
   checkpoint: Checkpoint;
@@ -104,7 +104,10 @@ async function count(
   const stored = new Map(differing.map((key, index) => [key, states[index] ?? null]));
   rows.forEach(({ key, record }, index) => {
     keys.add(key);
-    if (!isPresent(digests[index])) return void survey.isNew();
+    if (!isPresent(digests[index])) {
+      survey.isNew();
+      return;
+    }
     const known = parseStored(stored.get(key) ?? null);
     const types = valueTypesOf(record, rules);
     survey.isKnown(types, known === null ? types : storedValueTypes(known, rules));
@@ -116,14 +119,13 @@ export async function commitOfVerdict(
   deps: SweepDeps,
   options: SweepOptions,
   { changes, checkpoint, lastSweep }: Pick<Surveyed, 'changes' | 'checkpoint'> & { lastSweep: SweepSummary | null },
-): Promise<Omit<PageCommit, 'token'>> {
+): Promise<Omit<Step, 'token'>> {
   const { list, rules } = options;
   const fields = changes.map(({ field }) => field);
   const sequences = (await deps.store.schemaSequences(list, fields)).map((sequence) => sequence + 1);
   const observation = observationOf(deps, options, { checkpoint, lastSweep });
   return {
     checkpoint,
-    summary: null,
     writes: [],
     events: changes.map((change, index) =>
       schemaEvent(change, { rules, observation, sequence: sequences[index] ?? 1 }),

@@ -13,7 +13,7 @@ import { guardOf } from './guard-creations.js';
 import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, FencingToken, PageCommit, SweepSummary } from './store.js';
+import type { Checkpoint, FencingToken, Step, SweepSummary } from './store.js';
 import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
 import type { WalkShortcuts } from './walk-shortcuts.js';
 
@@ -31,7 +31,7 @@ export interface Position {
 export type TakenPage =
   | {
       outcome: 'classified';
-      changes: PageChanges['changes'] & Pick<PageCommit, 'page'>;
+      changes: PageChanges['changes'] & Pick<Step, 'page'>;
       reached: PageChanges['reached'];
       nextCursor: string | null;
       /** It was asked for by the cursor that the last complete sweep had used. */
@@ -89,7 +89,7 @@ async function commitSkipped(
   const cursors = followed.slice(0, followed.indexOf(checkpoint.cursor ?? '') + 1);
   if (cursors.length === 0) return;
   // If Redis is the reason that the page failed, this fails too, and the first reason is reported.
-  await store.commitPage(list, { token, checkpoint, summary: null, writes: [], cursors }).catch(() => undefined);
+  await store.commit(list, { token, checkpoint, writes: [], cursors }).catch(() => undefined);
 }
 
 async function takeDifferent(
@@ -154,8 +154,8 @@ async function classify(
     checkpoint = { ...checkpoint, ...value.reached };
     // Some of its records are stored as it shows them, others are not.
     const unsettled = { number: checkpoint.pages + 1, stored: null };
-    const commit = { token, checkpoint, summary: null, page: unsettled, ...value.changes };
-    expectCommitted(list, await store.commitPage(list, commit));
+    const commit = { token, checkpoint, page: unsettled, ...value.changes };
+    expectCommitted(list, await store.commit(list, commit));
     signal?.throwIfAborted();
   }
 }

@@ -24,15 +24,15 @@ interface Walk {
 /** The page at which the walk becomes a survey, the page at which that is decided, and whether new records are held. */
 function outcome({ before, pages, list = 'people', rules = DEFAULT_CREATIONS, allowed = 0 }: Walk) {
   const guard = { list, rules, before };
-  const counts = (page: number, reported = 0) => {
+  const counts = (page: number) => {
     const shown = pages.slice(0, page);
     const fresh = shown.reduce((sum, [, one]) => sum + one, 0);
-    return { seen: shown.reduce((sum, [known]) => sum + known, 0) + fresh, fresh: fresh + reported, allowed };
+    return { seen: shown.reduce((sum, [known]) => sum + known, 0) + fresh, fresh, allowed };
   };
   const numbers = pages.map((_, index) => index + 1);
   const surveyedAt = numbers.find((page) => isSuspicious(counts(page), guard)) ?? null;
   if (surveyedAt === null) return { surveyedAt, read: 0, held: false };
-  const read = numbers.find((page) => isCleared(counts(page), guard)) ?? pages.length;
+  const read = numbers.find((page) => page >= surveyedAt && isCleared(counts(page), guard)) ?? pages.length;
   return { surveyedAt, read, held: isHeld(counts(read), guard) };
 }
 
@@ -61,7 +61,12 @@ describe('creations: an import', () => {
 
   it.each<[string, Walk, surveyedAt: number, read: number]>([
     ['of 60 at the front of a list of 500', { before: 500, pages: [[0, 50], [40, 10], ...times(9, [50, 0])] }, 1, 3],
-    ['of 3,000 at the end of 5,000', { before: 5_000, pages: [...times(100, [50, 0]), ...times(60, [0, 50])] }, 151, 1],
+    [
+      'of 3,000 at the end of 5,000',
+      { before: 5_000, pages: [...times(100, [50, 0]), ...times(60, [0, 50])] },
+      151,
+      151,
+    ],
   ])('%s is surveyed as far as needed, and passes', (_what, walk, surveyedAt, read) => {
     expect(outcome(walk)).toEqual({ surveyedAt, read, held: false });
   });

@@ -67,14 +67,14 @@ describe('survey: the verdict', () => {
 
   it('leaves out fields that are not compared, and all of them with `collapse: false`', () => {
     for (const rules of [{ ignore: ['출처'] }, { collapse: false }]) {
-      const ours = survey({ question: { about: 'creations' }, rules });
+      const ours = survey({ question: { about: 'creations', fresh: 50 }, rules });
       times(100, () => ours.isKnown(filled, without));
       expect(ours.decide({ reported: 0, at: AT })).toMatchObject({ verdict: { fields: [], edited: [] }, changes: [] });
     }
   });
 
   it('holds new records that are too many, since then', () => {
-    const ours = survey({ question: { about: 'creations' } });
+    const ours = survey({ question: { about: 'creations', fresh: 50 } });
     times(150, () => ours.isNew());
     times(100, () => ours.isKnown(without));
     expect(ours.isDecided(0)).toBe(false);
@@ -92,11 +92,17 @@ describe('survey: the verdict', () => {
   });
 
   it('about new records comes as soon as half of the records are known', () => {
-    const ours = survey({ question: { about: 'creations' } });
+    const ours = survey({ question: { about: 'creations', fresh: 50 } });
     times(50, () => ours.isNew());
     times(49, () => ours.isKnown(without));
     expect(ours.isDecided(0)).toBe(false);
     ours.isKnown(without);
     expect(ours.isDecided(0)).toBe(true);
+  });
+
+  it('does not come before as many new records were seen as when the question arose', () => {
+    const ours = survey({ question: { about: 'creations', fresh: 50 } });
+    times(100, () => ours.isKnown(without));
+    expect([ours.isDecided(0), ours.isDecided(50)]).toEqual([false, true]);
   });
 });

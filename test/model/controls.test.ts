@@ -9,12 +9,12 @@ import type { Sabotage } from './run.js';
 const eventsInASecondStep: Sabotage = {
   store: (store) => ({
     ...store,
-    async commitPage(list, commit) {
+    async commit(list, commit) {
       const events = commit.writes.flatMap(({ event }) => event ?? []);
       const writes = commit.writes.map((write) => ({ ...write, event: null }));
-      const result = await store.commitPage(list, { ...commit, writes });
-      const { token, checkpoint, summary } = commit;
-      if (events.length > 0) await store.commitPage(list, { token, checkpoint, summary, writes: [], events });
+      const result = await store.commit(list, { ...commit, writes });
+      const { token, checkpoint = null, summary = null } = commit;
+      if (events.length > 0) await store.commit(list, { token, checkpoint, summary, writes: [], events });
       return result;
     },
   }),
@@ -24,9 +24,9 @@ const eventsInASecondStep: Sabotage = {
 const pagesCommittedTwice: Sabotage = {
   store: (store) => ({
     ...store,
-    async commitPage(list, commit) {
-      await store.commitPage(list, commit);
-      return await store.commitPage(list, commit);
+    async commit(list, commit) {
+      await store.commit(list, commit);
+      return await store.commit(list, commit);
     },
   }),
 };
@@ -39,15 +39,7 @@ const noFencing: Sabotage = {
     };
     return {
       ...store,
-      commitPage: async (list, commit) => (await takeLease(list, commit.token), await store.commitPage(list, commit)),
-      commitRemovals: async (list, commit) => (
-        await takeLease(list, commit.token),
-        await store.commitRemovals(list, commit)
-      ),
-      commitShortcut: async (list, commit) => (
-        await takeLease(list, commit.token),
-        await store.commitShortcut(list, commit)
-      ),
+      commit: async (list, commit) => (await takeLease(list, commit.token), await store.commit(list, commit)),
       promotePages: async (list, pages) => (await takeLease(list, pages.token), await store.promotePages(list, pages)),
       renew: () => Promise.resolve(true),
     };
@@ -63,9 +55,9 @@ const partsWithoutMembers: Sabotage = {
   options: (options) => ({ ...options, recordsPerPart: 2 }),
   store: (store) => ({
     ...store,
-    async commitPage(list, commit) {
+    async commit(list, commit) {
       const isPart = (commit.members?.page ?? 1) < 0;
-      return await store.commitPage(list, isPart ? { ...commit, members: null } : commit);
+      return await store.commit(list, isPart ? { ...commit, members: null } : commit);
     },
   }),
 };

@@ -346,18 +346,10 @@ class Run {
     };
     return {
       ...store,
-      commitPage: (list, commit) => {
+      commit: (list, commit) => {
         intendAll(commit.writes);
         for (const event of commit.events ?? []) intend(event);
-        return store.commitPage(list, commit);
-      },
-      commitRemovals: (list, commit) => {
-        intendAll(commit.writes);
-        return store.commitRemovals(list, commit);
-      },
-      commitShortcut: (list, commit) => {
-        intendAll(commit.writes);
-        return store.commitShortcut(list, commit);
+        return store.commit(list, commit);
       },
     };
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
-import type { Checkpoint, PageCommit, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import type { Checkpoint, Step, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
 
 const checkpoint: Checkpoint = {
@@ -28,7 +28,7 @@ const write = { key: 't1', state: { digest: 'd1', sequence: 1, image: '{"id":"t1
 describe('the memory of a sweep', () => {
   const redis = useRedis();
   const open = (): SweepStore => createSweepStore(redis.redis, redis.keys, 'acme');
-  const page = (token: string): PageCommit => ({
+  const page = (token: string): Step => ({
     ...{ token, checkpoint, summary: null, writes: [write] },
     cursors: ['c2'],
   });
@@ -52,7 +52,7 @@ describe('the memory of a sweep', () => {
 
   it('commit: records, events and checkpoint of a page are stored together', async () => {
     const store = open();
-    expect(await store.commitPage('todo', page(await acquire(store)))).toEqual({ outcome: 'committed', events: 1 });
+    expect(await store.commit('todo', page(await acquire(store)))).toEqual({ outcome: 'committed', events: 1 });
     expect(await store.digests('todo', ['t1', 'unknown'])).toEqual(['d1', null]);
     expect(await store.records('todo', ['t1', 'unknown'])).toEqual([write.state, null]);
     expect(await store.load('todo')).toEqual({
@@ -68,21 +68,21 @@ describe('the memory of a sweep', () => {
     const store = createSweepStore(twice(), redis.keys, 'acme');
     const token = await acquire(open());
     const schema = new Map([['rows', 1]]);
-    expect(await store.commitPage('todo', { ...page(token), schema })).toMatchObject({ outcome: 'committed' });
+    expect(await store.commit('todo', { ...page(token), schema })).toMatchObject({ outcome: 'committed' });
     expect([await logged(), (await store.schema('todo')).rows]).toEqual([1, 1]);
 
     // The next page is another step, even with the same contents.
-    await open().commitPage('todo', { ...page(token), schema });
+    await open().commit('todo', { ...page(token), schema });
     expect([await logged(), (await store.schema('todo')).rows]).toEqual([2, 2]);
   });
 
   it('commit: the last page completes the sweep; the time of the first baseline stays', async () => {
     const store = open();
     const token = await acquire(store);
-    await store.commitPage('todo', page(token));
-    await store.commitPage('todo', { token, checkpoint: null, summary, writes: [] });
+    await store.commit('todo', page(token));
+    await store.commit('todo', { token, checkpoint: null, summary, writes: [] });
     const later = { ...summary, sweepId: 'todo-2', completedAt: '2026-03-02T00:00:00.000Z' };
-    await store.commitPage('todo', { token, checkpoint: null, summary: later, writes: [] });
+    await store.commit('todo', { token, checkpoint: null, summary: later, writes: [] });
     expect(await store.load('todo')).toEqual({
       checkpoint: null,
       cursors: [],
@@ -116,7 +116,7 @@ describe('the memory of a sweep', () => {
     expect(new Set([...tokens, young]).size).toBe(6);
     for (const old of tokens) {
       expect(await open().renew('todo', old, 60_000)).toBe(false);
-      expect(await open().commitPage('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
+      expect(await open().commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
     }
   });
 
@@ -131,9 +131,9 @@ describe('the memory of a sweep', () => {
     const store = open();
     const old = await acquire(store);
     await redis.redis.del(redis.keys.lease('acme', 'todo'));
-    expect(await store.commitPage('todo', page(old))).toEqual({ outcome: 'fenced', holder: null });
+    expect(await store.commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: null });
     const young = await acquire(store);
-    expect(await store.commitPage('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
+    expect(await store.commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
     expect(await store.renew('todo', old, 60_000)).toBe(false);
     await store.release('todo', old);
     expect(await store.abandon('todo', old)).toEqual({ outcome: 'fenced', holder: young });

@@ -7,7 +7,9 @@ import { createAimQueue } from '../../src/state/aim-queue.js';
 import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/run-sweep.js';
-import { withAiming } from '../../src/sweep/shortcuts/aim-commits.js';
+import { observedCommit } from '../../src/app/commits.js';
+import { untraced } from '../../src/runtime/tracing.js';
+import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue, ShortcutStore } from '../../src/sweep/shortcuts/store.js';
 import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
@@ -41,23 +43,13 @@ export async function shortcutLoop(
   const clock: Clock = { now: () => nowMs, sleep: () => Promise.resolve() };
   const scope = { redis: redis.redis, keys: redis.keys, workspace: 'acme' };
   const queue = createAimQueue(scope);
-  const stored = {
-    ...createSweepStore(redis.redis, redis.keys, 'acme'),
-    ...createShortcutStore(scope),
-  };
-  const aiming = { workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog };
-  const store = withAiming(stored, aiming);
-  const deps = {
-    workspace: 'acme',
-    api,
-    store,
-    clock,
-    log: silentLog,
-    list,
-    queue,
-    requestsPerSecond: 4,
-    intervalMs: null,
-  };
+  const sweeps = createSweepStore(redis.redis, redis.keys, 'acme');
+  const commit = observedCommit((name, step) => sweeps.commit(name, step), {
+    ...{ workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog },
+    ...{ unfinished: createUnfinished(), tracing: untraced, logged: () => undefined },
+  });
+  const store = { ...sweeps, ...createShortcutStore(scope), commit };
+  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue, requestsPerSecond: 4, intervalMs: null };
   const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
   let shortcuts = createShortcuts(deps);
 
@@ -84,8 +76,8 @@ export async function shortcutLoop(
       });
       const telling: typeof store = {
         ...store,
-        async commitPage(name, commit) {
-          const result = await store.commitPage(name, commit);
+        async commit(name, commit) {
+          const result = await store.commit(name, commit);
           const events = commit.writes.flatMap(({ event }) => (event === null ? [] : [event]));
           if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events }, nowMs);
           return result;

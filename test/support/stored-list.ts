@@ -31,7 +31,7 @@ export class StoredList {
   async complete(): Promise<void> {
     const times = { startedAt: AT, completedAt: AT };
     const summary = { sweepId: 'people-1', ...times, mode: 'baseline', pages: 1, counts: noCounts() } as const;
-    await this.#store.commitPage(this.#list, { token: await this.#lease(), checkpoint: null, summary, writes: [] });
+    await this.#store.commit(this.#list, { token: await this.#lease(), checkpoint: null, summary, writes: [] });
   }
 
   /** Each record changes once; one that is not stored is created. */
@@ -63,7 +63,7 @@ export class StoredList {
   async #commit(writes: readonly RecordWrite[]): Promise<void> {
     const where = { sweepId: 'people-1', startedAt: AT, cursor: 'c', pages: 1, firstPage: null };
     const checkpoint = { ...where, mode: 'changes', counts: noCounts() } as const;
-    await this.#store.commitPage(this.#list, { token: await this.#lease(), checkpoint, summary: null, writes });
+    await this.#store.commit(this.#list, { token: await this.#lease(), checkpoint, summary: null, writes });
   }
 
   async #lease(): Promise<string> {

@@ -129,6 +129,17 @@ describe('creations: held ones', () => {
     expect(await eventLines()).toHaveLength(100);
   });
 
+  it('are held when all of them follow the known records on one page', async () => {
+    const api = listedApi(people(20), 20);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(20), ...people(150, 'new')];
+    api.before = (cursor) =>
+      cursor === '20' ? { list: 'people', records: people(150, 'new'), nextCursor: null, bytes: 0 } : undefined;
+    expect(creations(await sweep())).toMatchObject({ count: 150, of: 170, reported: 0 });
+    expect(await eventLines()).toEqual([]);
+  });
+
   it('hold every removal of the list meanwhile', async () => {
     const api = listedApi(people(20), 7);
     const { sweep, eventLines, store } = sweptList(redis, api);

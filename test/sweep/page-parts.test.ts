@@ -25,10 +25,10 @@ describe('page parts', () => {
     let left = commits;
     return {
       ...store,
-      async commitPage(list, commit) {
+      async commit(list, commit) {
         if (left === 0) throw new Error('died');
         left -= 1;
-        return await store.commitPage(list, commit);
+        return await store.commit(list, commit);
       },
     };
   }

@@ -149,9 +149,9 @@ describe('removal: pages', () => {
     const written: unknown[] = [];
     const watched: SweepStore = {
       ...store,
-      commitPage: (list, commit) => {
+      commit: (list, commit) => {
         written.push(...(commit.members ? [commit.members] : []), ...commit.writes);
-        return store.commitPage(list, commit);
+        return store.commit(list, commit);
       },
       promotePages: () => Promise.reject(new Error('nothing to promote')),
     };
@@ -294,8 +294,7 @@ function dyingStore(store: SweepStore, dies: () => boolean): SweepStore {
     };
   return {
     ...store,
-    commitPage: dying((list, step) => store.commitPage(list, step)),
-    commitRemovals: dying((list, step) => store.commitRemovals(list, step)),
+    commit: dying((list, step) => store.commit(list, step)),
     promotePages: dying((list, step) => store.promotePages(list, step)),
   };
 }

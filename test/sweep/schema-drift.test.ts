@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ChangefeedError } from '../../src/errors.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
 import { people, person } from '../support/people-rows.js';
@@ -235,8 +234,8 @@ describe('schema drift: a crash before, in or after a survey', () => {
     let writes = 0;
     const dying: SweepStore = {
       ...store,
-      commitPage: async (list, commit) => {
-        const result = await store.commitPage(list, commit);
+      commit: async (list, commit) => {
+        const result = await store.commit(list, commit);
         if ((writes += 1) === fatal) throw new Error('killed');
         return result;
       },

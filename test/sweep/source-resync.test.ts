@@ -126,8 +126,7 @@ describe('resync: at another address', () => {
     };
     const mortal: SweepStore = {
       ...store,
-      commitPage: (list, commit) => mortally(store.commitPage(list, commit)),
-      commitRemovals: (list, commit) => mortally(store.commitRemovals(list, commit)),
+      commit: (list, commit) => mortally(store.commit(list, commit)),
       promotePages: (list, pages) => mortally(store.promotePages(list, pages)),
     };
     await sweep({ ...NEW, store: mortal }).catch(() => undefined);

@@ -32,7 +32,7 @@ describe('unchanged page:', () => {
     const watched: SweepStore = {
       ...store,
       digests: (list, keys) => (calls.push('digests'), store.digests(list, keys)),
-      commitPage: (list, commit) => (calls.push('commit'), store.commitPage(list, commit)),
+      commit: (list, commit) => (calls.push('commit'), store.commit(list, commit)),
     };
     expect(await sweep({ store: watched })).toMatchObject({ pages: 3, counts: { seen: 5, unchanged: 5 } });
     expect(calls).toEqual(['commit']);

@@ -13,9 +13,9 @@ export const held = defineFeedCommand({
       .flatMap(({ name, lists }) =>
         lists.flatMap((list) => list.held.map((one) => ({ workspace: name, list: list.list, ...one }))),
       );
-    if (json) return void io.out(JSON.stringify(all));
-    if (all.length === 0) return void io.out('Nothing is held.');
-    for (const one of all) {
+    if (json) io.out(JSON.stringify(all));
+    else if (all.length === 0) io.out('Nothing is held.');
+    for (const one of json ? [] : all) {
       const accept = `changefeed accept ${one.list} --workspace ${one.workspace}`;
       io.out(fitted(`${one.workspace} ${one.list}: ${heldText(one)} Since ${one.since}. ${accept}`, io.columns));
     }

@@ -1,5 +1,4 @@
---[[ commit-page: commits everything that one page changed, or nothing of it. After the last page, it commits one step of
-  finishing the sweep.
+--[[ commit-page: commits everything that one step of a walk or a shortcut changes, or nothing of it.
 
   A process can be killed (kill -9) before or after this script, never within it:
   - Before: nothing of the page is written. The checkpoint still names its cursor, or that of an unchanged page shortly before it; the

@@ -284,10 +284,10 @@ async function commitAll(
       token,
       writes: part.map(({ write }) => write),
       schema: sum(part.map(({ schema }) => schema)),
-      created: part.filter(({ isNew }) => isNew).map(({ key }) => key),
-      forget: part.every(({ isNew }) => isNew) ? null : page,
+      createdByShortcut: part.filter(({ isNew }) => isNew).map(({ key }) => key),
+      ...(part.some(({ isNew }) => !isNew) && { page: { number: page, stored: null } }),
     };
-    expectCommitted(list, await store.commitShortcut(list, commit));
+    expectCommitted(list, await store.commit(list, commit));
   }
 }
 

@@ -17,8 +17,8 @@ export interface ShortcutPage {
 }
 
 export interface ShortcutDeps extends Omit<SweepDeps, 'api' | 'store'> {
-  store: Pick<SweepStore, 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema'> &
-    Pick<ShortcutStore, 'commitShortcut' | 'createdByShortcuts'>;
+  store: Pick<SweepStore, 'commit' | 'digests' | 'records' | 'members' | 'walkedMembers' | 'schema'> &
+    Pick<ShortcutStore, 'createdByShortcuts'>;
 }
 
 export type ShortcutOptions = Pick<

@@ -1,23 +1,7 @@
 /** The port for what shortcuts read and write besides a sweep's own state. `state` implements it on Redis. */
 import type { ListName } from '../../crm/lists/lists.js';
-import type { SchemaDelta } from '../../detect/schema-drift/schema.js';
-import type { CommitResult, FencingToken, RecordWrite } from '../store.js';
+import type { CommitResult, FencingToken } from '../store.js';
 import type { StoredRate } from './rates.js';
-
-export interface ShortcutCommit {
-  token: FencingToken;
-  writes: readonly RecordWrite[];
-  schema: SchemaDelta;
-  /** Records that had no stored record, or a deleted one. */
-  created: readonly string[];
-  /**
-   * The page of the last complete sweep whose records are rewritten. It can no longer be recognised by its bytes: they may be as they
-   * were while its stored records are not. Null: only created records are written.
-   */
-  forget: number | null;
-  /** W3C trace context of the commit, logged with its events. @defaultValue none */
-  traceparent?: string;
-}
 
 /** The two ends at which a list may grow, and the pages that hold a named record. */
 export type Kind = 'last' | 'first' | 'aimed';
@@ -42,7 +26,6 @@ export interface ShortcutStore {
   membersOf(list: ListName, pages: readonly number[]): Promise<(string[] | null)[]>;
   /** Ids that shortcuts created since the last walk began. */
   createdByShortcuts(list: ListName): Promise<string[]>;
-  commitShortcut(list: ListName, commit: ShortcutCommit): Promise<CommitResult>;
   /**
    * To be called when a walk begins at the first page, before its first request. Ids that shortcuts created become UNCONFIRMED
    * (detect/removal.ts): this walk is the first that must show them.

@@ -83,7 +83,11 @@ describe('schema drift: one page', () => {
   const moving = (
     rows: number,
     moved: number,
-    { field = '출처', others = {} as Record<string, string>, isChange = true } = {},
+    {
+      field = '출처',
+      others = {},
+      isChange = true,
+    }: { field?: string; others?: Record<string, string>; isChange?: boolean } = {},
   ): string[] => {
     const move = { ...appears, field };
     const shown = Array.from(

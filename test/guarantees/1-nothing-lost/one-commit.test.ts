@@ -25,13 +25,13 @@ describe('nothing lost: a crash at a commit', () => {
   }
 
   it.each<[string, (store: SweepStore) => SweepStore]>([
-    ['before', (store) => ({ ...store, commitPage: () => Promise.reject(dies) })],
+    ['before', (store) => ({ ...store, commit: () => Promise.reject(dies) })],
     [
       'after',
       (store) => ({
         ...store,
-        async commitPage(list, commit) {
-          await store.commitPage(list, commit);
+        async commit(list, commit) {
+          await store.commit(list, commit);
           throw dies;
         },
       }),
@@ -43,9 +43,9 @@ describe('nothing lost: a crash at a commit', () => {
   it('nothing lost: with the event in a second step, the same crash loses it (control)', async () => {
     const events = await eventsAfter((store) => ({
       ...store,
-      async commitPage(list, commit) {
+      async commit(list, commit) {
         const writes = commit.writes.map((write) => ({ ...write, event: null }));
-        await store.commitPage(list, { ...commit, writes });
+        await store.commit(list, { ...commit, writes });
         throw dies;
       },
     }));

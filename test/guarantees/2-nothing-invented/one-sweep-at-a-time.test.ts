@@ -22,10 +22,10 @@ describe('nothing invented: one process sweeps a list at a time', () => {
     const [woken, wake] = moment();
     const standing: SweepStore = {
       ...store,
-      commitPage: async (list, commit) => {
+      commit: async (list, commit) => {
         arrive();
         await woken;
-        return await store.commitPage(list, commit);
+        return await store.commit(list, commit);
       },
     };
     const first = sweep({ store: standing }).catch((error: unknown) => (error as { code?: string }).code);
@@ -50,9 +50,9 @@ describe('nothing invented: one process sweeps a list at a time', () => {
   it('lease: without a fencing token the history is reported twice and backwards (control)', async () => {
     const { eventLines, names } = await overtaken((store) => ({
       ...store,
-      commitPage: async (list, commit) => {
+      commit: async (list, commit) => {
         await redis.redis.set(redis.keys.lease('acme', list), commit.token);
-        return await store.commitPage(list, commit);
+        return await store.commit(list, commit);
       },
     }));
     expect(eventLines.slice(0, 2)).toEqual(['updated p1 1', 'updated p1 1']);
@@ -74,11 +74,11 @@ describe('nothing invented: one process sweeps a list at a time', () => {
     const leaseless: SweepStore = {
       ...store,
       acquire: () => Promise.resolve({ outcome: 'acquired', token: '7' }),
-      commitPage: async (list, commit) => {
+      commit: async (list, commit) => {
         arrive();
         await both;
         await redis.redis.set(redis.keys.lease('acme', list), commit.token);
-        return await store.commitPage(list, commit);
+        return await store.commit(list, commit);
       },
     };
     await Promise.allSettled([sweep({ store: leaseless }), sweep({ store: leaseless })]);

@@ -20,7 +20,7 @@ describe('stable event ids', () => {
     const lost: ChangeEvent[] = [];
     const dying: SweepStore = {
       ...store,
-      commitPage(_list, { writes }) {
+      commit(_list, { writes }) {
         lost.push(...writes.flatMap(({ event }) => event ?? []));
         return Promise.reject(new Error('the process dies here'));
       },

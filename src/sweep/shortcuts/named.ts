@@ -8,10 +8,9 @@ import { messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
-import type { CommitResult, RecordWrite, SweepStore } from '../store.js';
-import type { AimQueue, ShortcutStore } from './store.js';
+import type { AimQueue } from './store.js';
 
-export interface AimOptions {
+export interface NamedOptions {
   workspace: string;
   queue: Pick<AimQueue, 'add'>;
   /** The lists that are polled. */
@@ -61,29 +60,10 @@ function referencesOf({ type, subject, data }: ChangeEvent, lists: Lists): Refer
   return records.flatMap((record) => referencesIn(record, lists)).filter(({ id }) => id !== subject);
 }
 
-/** The store, with the named records queued after every commit. */
-export function withAiming<Store extends SweepStore & Pick<ShortcutStore, 'commitShortcut'>>(
-  store: Store,
-  options: AimOptions,
-): Store {
-  const committed = async (commit: { writes: readonly RecordWrite[] }, committing: Promise<CommitResult>) => {
-    const result = await committing;
-    if (result.outcome === 'committed' && result.events > 0) void queueNamed(commit.writes, options);
-    return result;
-  };
-  return {
-    ...store,
-    commitPage: (list, commit) => committed(commit, store.commitPage(list, commit)),
-    commitRemovals: (list, commit) => committed(commit, store.commitRemovals(list, commit)),
-    commitShortcut: (list, commit) => committed(commit, store.commitShortcut(list, commit)),
-  };
-}
-
-async function queueNamed(
-  writes: readonly RecordWrite[],
-  { workspace, queue, lists, clock, log }: AimOptions,
+export async function queueNamed(
+  events: readonly ChangeEvent[],
+  { workspace, queue, lists, clock, log }: NamedOptions,
 ): Promise<void> {
-  const events = writes.flatMap(({ event }) => (event === null ? [] : [event]));
   try {
     for (const { list, by, ids, atMs } of namedIn(events, lists))
       await queue.add(list, ids, { by, atMs: Math.min(atMs, clock.now()) });
