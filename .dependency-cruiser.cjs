@@ -3,6 +3,7 @@ const leaves = ['errors', 'runtime', 'crm', 'events'];
 const mayImport = {
   errors: [],
   runtime: ['errors'],
+  redis: ['runtime', 'errors'],
   events: ['crm', 'errors'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
   'schema-kit': leaves,
@@ -12,18 +13,18 @@ const mayImport = {
   handlers: ['schema-kit', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
-  sweep: ['api', 'detect', ...leaves],
+  sweep: ['api', 'detect', 'redis', ...leaves],
   probe: ['api', ...leaves],
   // Judges what `doctor` finds. Pure.
-  doctor: ['handlers', 'schema-kit', ...leaves],
+  doctor: ['probe', 'handlers', 'schema-kit', 'redis', ...leaves],
   todos: ['detect', ...leaves],
-  dispatch: ['handlers', ...leaves],
+  dispatch: ['handlers', 'redis', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
   server: ['observability', 'dispatch', 'todos', 'detect', ...leaves],
   sandbox: ['server', ...leaves],
   observability: ['api', 'dispatch', 'sweep', ...leaves],
   // state implements the ports of the folders that need Redis; it imports their types only (a rule below).
-  state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', ...leaves],
+  state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', 'redis', ...leaves],
   // The wiring knows every folder but the command line and the sandbox.
   app: [
     'config',
@@ -39,19 +40,20 @@ const mayImport = {
     'handlers',
     'server',
     'observability',
+    'redis',
+    'workers',
     ...leaves,
   ],
   cli: ['schema-kit', 'app', 'sandbox', 'server', 'config', 'observability', ...leaves],
 };
-// Inside the wiring, imports go one way: entry (process, changefeed) → reload → roles → workspaces → context. A role imports no other role.
+// Inside the wiring, imports go one way: entry (process, changefeed) → reload → workers → workspaces → context.
 const appMayImport = {
-  context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'runtime', 'errors'],
+  context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
   traced: ['api', 'sweep', 'todos', 'state', ...leaves],
   tracing: ['config', 'observability', 'runtime'],
   commits: ['app/traced', 'sweep', 'events', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
-  monitoring: ['app/context', 'app/runner', 'observability', 'server', 'runtime'],
-  runner: ['runtime'],
+  monitoring: ['app/context', 'workers/all', 'observability', 'server', 'runtime'],
   workspaces: [
     'app/context',
     'app/commits',
@@ -68,7 +70,7 @@ const appMayImport = {
   status: [
     'app/context',
     'app/workspaces',
-    'app/roles',
+    'workers/dispatch',
     'config',
     'api',
     'sweep',
@@ -77,10 +79,6 @@ const appMayImport = {
     'runtime',
     'errors',
   ],
-  'roles/poll': ['app/context', 'app/sweeps', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'runtime'],
-  'roles/dispatch': ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/handle': ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
-  'roles/serve': ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   http: [
     'app/context',
     'app/workspaces',
@@ -94,16 +92,24 @@ const appMayImport = {
   ],
   inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
   'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
-  reload: ['app/context', 'app/workspaces', 'app/roles', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
+  reload: ['app/context', 'app/workspaces', 'workers/all', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
-  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'runtime', 'errors'],
+  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'redis', 'runtime', 'errors'],
   'screen-log': ['app/changefeed', 'dispatch', 'observability', 'runtime'],
   process: [
     ...['app/changefeed', 'app/screen-log', 'app/state-dir', 'app/watch-config'],
     ...['config', 'observability', 'runtime', 'errors'],
   ],
 };
-const folder = (name) => `^src/${name}(/|\\.ts$)`;
+// The roles are in workers/. No role imports another one; `all` runs them together.
+const workersMayImport = {
+  poll: ['app/context', 'app/sweeps', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'runtime'],
+  dispatch: ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  handle: ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  serve: ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
+  all: ['workers', 'app/context', 'app/workspaces', 'runtime'],
+};
+const folder = (name) => `^${name.startsWith('workers') ? '' : 'src/'}${name}(/|\\.ts$)`;
 
 module.exports = {
   forbidden: [
@@ -121,6 +127,24 @@ module.exports = {
       to: { path: '^(src|workers)/', pathNot: allowed.map(folder) },
     })),
     {
+      name: 'runtime-knows-no-redis',
+      severity: 'error',
+      from: { path: folder('runtime') },
+      to: { path: 'node_modules/(ioredis|bullmq)/' },
+    },
+    ...Object.entries(workersMayImport).map(([name, allowed]) => ({
+      name: `workers-${name}-imports-what-it-wires`,
+      severity: 'error',
+      from: { path: folder(`workers/${name}`) },
+      to: { path: '^(src|workers)/', pathNot: allowed.map(folder) },
+    })),
+    {
+      name: 'only-the-wiring-imports-the-workers',
+      severity: 'error',
+      from: { path: '^src/', pathNot: folder('app') },
+      to: { path: '^workers/' },
+    },
+    {
       name: 'only-cli-and-index-import-the-sandbox',
       severity: 'error',
       from: { path: '^(src|workers)/', pathNot: ['sandbox', 'cli', 'index'].map(folder) },
@@ -132,6 +156,8 @@ module.exports = {
       from: { path: folder('state') },
       to: {
         path: ['api', 'sweep', 'todos', 'dispatch', 'observability', 'server'].map(folder),
+        // Schemas of stored values, from which the types on both sides are inferred.
+        pathNot: ['dispatch/backfill-task'].map(folder),
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -150,6 +176,19 @@ module.exports = {
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },
+    {
+      // The bundle of the page carries no code of the server: of src it may only know what answers look like.
+      name: 'page-imports-types-only',
+      severity: 'error',
+      from: { path: '^page/' },
+      to: { path: '^(src|workers)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'views-of-the-page-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^page/views/' },
+      to: { path: '^page/(views/|app\\.tsx$|main\\.tsx$)' },
+    },
     // What a user installs must find what it imports.
     {
       // Optional peers are development packages too: the tests use them.
@@ -157,12 +196,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|workers)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only', 'npm-peer'] },
-    },
-    {
-      name: 'workers-are-entry-points',
-      severity: 'error',
-      from: { path: '^workers/' },
-      to: { path: '^src/', pathNot: [folder('cli')] },
     },
   ],
   options: {

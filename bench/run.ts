@@ -7,6 +7,7 @@ import { baseline } from './baseline.js';
 import { budget } from './budget.js';
 import { changed } from './changed.js';
 import { delayPerRequest } from './delay-per-request.js';
+import { filesOfAnEdit } from './files-of-an-edit.js';
 import { freshness } from './freshness.js';
 import { growth } from './growth.js';
 import { latency } from './latency.js';
@@ -17,7 +18,7 @@ import { workspaces } from './workspaces.js';
 
 const BENCHES: readonly Bench[] = [
   ...[unchanged, changed, baseline, growth, memory],
-  ...[latency, budget, freshness, delayPerRequest, workspaces],
+  ...[latency, budget, freshness, delayPerRequest, workspaces, filesOfAnEdit],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */
 const SCRIPTS: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -1,24 +1,32 @@
 /** What the page asks of its server. */
 import type { z } from 'zod';
 import type * as answers from '../src/server/page/answers.js';
-import type { EventView, ValueView } from '../src/server/page/event-view.js';
 import type { Status as FeedStatus, SubscriptionStatus } from '../src/observability/status.js';
 import type { ListSchema } from '../src/detect/schema-drift/schema.js';
 import type { TodosReport } from '../src/todos/report.js';
 
-export type { EventView, ListSchema, TodosReport, ValueView };
+type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
+
+export type { ListSchema, TodosReport };
 export type { ListStatus, Problem, WorkspaceStatus } from '../src/observability/status.js';
+export type { EventView, ValueView } from '../src/server/page/answers.js';
 export type Subscription = SubscriptionStatus & { handledLastMinute: number };
 export type Status = Omit<FeedStatus, 'subscriptions'> & { subscriptions: Subscription[] };
-export type About = z.output<typeof answers.about>;
-export type Caller = NonNullable<z.output<typeof answers.session>['caller']>;
-export type History = z.output<typeof answers.history>;
-export type EventsPage = Omit<z.output<typeof answers.eventsPage>, 'events'> & { events: EventView[] };
-export type OneEvent = { view: EventView; event: { data: { before: object | null; after: object | null } } };
-export type DeadLetter = Omit<z.output<typeof answers.deadLetter>, 'event' | 'attempts'> & {
-  event: EventView;
-  attempts: { at?: string; message?: string; [more: string]: unknown }[];
-};
+export type About = Answered<'about'>;
+export type Caller = NonNullable<Answered<'session'>['caller']>;
+export type History = Answered<'history'>;
+export type EventsPage = Answered<'eventsPage'>;
+export type OneEvent = Answered<'oneEvent'>;
+export type DeadLetter = Answered<'deadLetter'>;
+
+/** What a section of the page is shown from. */
+export interface SectionProps {
+  about: About;
+  status: Status | null;
+  /** Reads the status again at once, after an action. */
+  again: () => void;
+  canAct: boolean;
+}
 
 export class ApiError extends Error {
   constructor(

@@ -1,6 +1,6 @@
 /** The frame of the page: who is signed in, the sections, language and appearance. */
 import { useEffect, useState } from 'preact/hooks';
-import { act, ask, whenSignedOut, type About, type Caller, type Status } from './api.js';
+import { act, ask, whenSignedOut, type About, type Caller, type SectionProps, type Status } from './api.js';
 import { useFocusOn, usePlace, usePolled, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
 import { usePreferences, type Theme } from './preferences.js';
@@ -100,14 +100,6 @@ function Frame({ caller }: { caller: Caller }) {
       </main>
     </div>
   );
-}
-
-export interface SectionProps {
-  about: About;
-  status: Status | null;
-  /** Reads the status again at once, after an action. */
-  again: () => void;
-  canAct: boolean;
 }
 
 function Section({ shown, ...props }: SectionProps & { shown: (typeof SECTIONS)[number] }) {

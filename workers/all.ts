@@ -1,4 +1,67 @@
-/** Everything in one process: `changefeed start`. */
-import { runProcess } from '../src/cli/run-process.js';
+/**
+ * The roles of a process, all or some of them: what `changefeed start` runs. They start in the reverse of the order in which events pass
+ * them, so that an event that is found can be handled, and stop in that order.
+ */
+import type { AppContext } from '../src/app/context.js';
+import type { Workspaces } from '../src/app/workspaces.js';
+import { createLifecycle, type Lifecycle, type Part } from '../src/runtime/lifecycle.js';
+import { dispatchRole, type DispatchRole } from './dispatch.js';
+import { handleRole, type HandleRole } from './handle.js';
+import { pollRole, type PollRole } from './poll.js';
+import { serveRole } from './serve.js';
 
-await runProcess(['start', ...process.argv.slice(2)]);
+/** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
+export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** How far the roles of a process are. */
+export interface Progress {
+  phase: 'starting' | 'running' | 'stopping';
+  /** Empty before the start. */
+  roles: readonly Role[];
+}
+
+export interface Workers {
+  readonly poll: PollRole;
+  readonly dispatch: DispatchRole;
+  readonly handle: HandleRole;
+  readonly progress: Progress;
+  /** A second call waits for the first. */
+  start(wanted: readonly Role[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param before what starts before these roles and stops after them */
+export function createWorkers(
+  context: AppContext,
+  workspaces: Workspaces,
+  before: (wanted: readonly Role[]) => readonly Part[],
+): Workers {
+  const poll = pollRole(context, workspaces);
+  const dispatch = dispatchRole(context, workspaces);
+  const handle = handleRole(context, workspaces);
+  const parts = { poll, dispatch, handle, serve: serveRole(context) };
+  let progress: Progress = { phase: 'starting', roles: [] };
+  let running: Lifecycle | undefined;
+  let starting: Promise<void> | undefined;
+  const start = async (roles: readonly Role[]): Promise<void> => {
+    progress = { phase: 'starting', roles };
+    const wanted = ROLES.toReversed().filter((role) => roles.includes(role));
+    running = createLifecycle([...before(wanted), ...wanted.map((role) => parts[role])]);
+    await running.start();
+    if (progress.phase === 'starting') progress = { phase: 'running', roles };
+  };
+  return {
+    poll,
+    dispatch,
+    handle,
+    get progress() {
+      return progress;
+    },
+    start: (wanted) => (starting ??= start(wanted)),
+    async stop() {
+      progress = { ...progress, phase: 'stopping' };
+      await running?.stop();
+    },
+  };
+}

@@ -1,4 +1,121 @@
-/** Moves the log of events to the subscriptions' queues. One role of `changefeed start` as a process of its own. */
-import { runProcess } from '../src/cli/run-process.js';
+/**
+ * The role `dispatch`: moves events from the log to the queues and trims the log. The questions and operations on the log and the
+ * queues are here too; they need no role.
+ */
+import {
+  createDispatcher,
+  type Dispatcher,
+  type SubscriptionStatistics,
+  type WaitOptions,
+  type WaitResult,
+} from '../src/dispatch/dispatcher.js';
+import { readsWorkspace } from '../src/dispatch/match.js';
+import type { SnapshotSource } from '../src/dispatch/ports.js';
+import { followLog, type TailedEvent, type TailOptions } from '../src/dispatch/tail.js';
+import type { Subscription } from '../src/handlers/handler.js';
+import type { Part } from '../src/runtime/lifecycle.js';
+import { runLoop } from '../src/runtime/loop.js';
+import { createBackfillStore } from '../src/state/backfills.js';
+import { RedisRecordGate } from '../src/state/gate.js';
+import { RedisHealthStore } from '../src/state/health.js';
+import { RedisOffsetStore } from '../src/state/offsets.js';
+import { trimLog } from '../src/state/retention.js';
+import { createSnapshotSource } from '../src/state/snapshot-source.js';
+import type { AppContext } from '../src/app/context.js';
+import type { Workspaces } from '../src/app/workspaces.js';
 
-await runProcess(['start', '--only', 'dispatch', ...process.argv.slice(2)]);
+/** How often the log is trimmed to its retention. */
+const TRIM_INTERVAL_MS = 60_000;
+
+export interface DispatchRole extends Part {
+  readonly operations: Pick<Dispatcher, 'deadLetters' | 'replay' | 'enable' | 'disable'>;
+  tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
+  statistics(): Promise<SubscriptionStatistics[]>;
+  /** BullMQ's export of each queue, in the text format of Prometheus. */
+  exportQueues(): Promise<string[]>;
+  /** From now on these are the subscriptions. */
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
+  /** Closes what was opened without the role having been started. */
+  close(): Promise<void>;
+}
+
+export function dispatchRole(context: AppContext, workspaces: Workspaces): DispatchRole {
+  const { keys, redis, connect, events: log, log: logger, clock, watch, loops } = context;
+  let { subscriptions } = context;
+  const options = {
+    subscriptions,
+    workspaces: workspaces.names,
+    log,
+    offsets: new RedisOffsetStore(redis, keys),
+    gate: new RedisRecordGate(redis, keys),
+    backfills: createBackfillStore(redis, keys),
+    source: snapshotSourceOf(context, workspaces),
+    health: new RedisHealthStore(redis, keys),
+    keys,
+    connect,
+    logger,
+    clock,
+    watch,
+    loops,
+  };
+  const dispatcher = createDispatcher(options);
+  const stopping = new AbortController();
+  let trimming: Promise<void> | undefined;
+  return {
+    name: 'dispatcher',
+    async start() {
+      await dispatcher.start();
+      trimming = runLoop({
+        name: 'log retention',
+        run: () => trimLogs(context, { dispatcher, subscriptions }),
+        ready: (signal) => watch.untilUsable(signal),
+        signal: stopping.signal,
+        log: logger,
+        clock,
+        loops,
+      });
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([trimming, dispatcher.stop()]);
+    },
+    operations: dispatcher,
+    tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
+    waitUntilHandled: (wait) => dispatcher.waitUntilAllHandled(wait),
+    statistics: () => dispatcher.statistics(),
+    exportQueues: () => dispatcher.exportQueues(),
+    async apply(next) {
+      subscriptions = next;
+      await dispatcher.apply(next);
+    },
+    async close() {
+      await Promise.all([dispatcher.close(), log.close()]);
+    },
+  };
+}
+
+function snapshotSourceOf({ redis, keys, clock }: AppContext, workspaces: Workspaces): SnapshotSource {
+  return createSnapshotSource({
+    redis,
+    keys,
+    clock,
+    list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
+  });
+}
+
+async function trimLogs(
+  { config, redis, keys, clock, log }: AppContext,
+  { dispatcher, subscriptions }: { dispatcher: Dispatcher; subscriptions: readonly Subscription[] },
+): Promise<number> {
+  const disabled = await dispatcher.enforceDisabled();
+  for (const { name: workspace } of config.workspaces) {
+    const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
+    const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
+    const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
+    await dispatcher.noteMissing(missedBy);
+    for (const subscription of droppedOffsets)
+      log.warn({ workspace, subscription }, 'subscription is no longer configured: its log position was dropped');
+  }
+  return TRIM_INTERVAL_MS;
+}

@@ -1,4 +1,41 @@
-/** Runs the handlers. One role of `changefeed start` as a process of its own. */
-import { runProcess } from '../src/cli/run-process.js';
+/** The role `handle`: runs the handlers, one worker per subscription. */
+import { createHandlerPool } from '../src/dispatch/handler-pool.js';
+import type { Subscription } from '../src/handlers/handler.js';
+import type { Part } from '../src/runtime/lifecycle.js';
+import { RedisRecordGate } from '../src/state/gate.js';
+import { RedisHealthStore } from '../src/state/health.js';
+import { RedisOnceStore } from '../src/state/once.js';
+import type { AppContext } from '../src/app/context.js';
+import { createMeasured } from '../src/app/measured.js';
+import { rulesFor, type Workspaces } from '../src/app/workspaces.js';
 
-await runProcess(['start', '--only', 'handle', ...process.argv.slice(2)]);
+export interface HandleRole extends Part {
+  /** From now on these are the subscriptions. Resolves when the handlers of removed and replaced ones have finished. */
+  apply(subscriptions: readonly Subscription[]): Promise<void>;
+}
+
+export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
+  const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
+  const { tracing, queueTelemetry, loops } = context;
+  const { ageMs, count } = config.deadLetters.retention;
+  const measured = createMeasured(context);
+  const pool = createHandlerPool({
+    subscriptions: measured(subscriptions),
+    gate: new RedisRecordGate(redis, keys),
+    log: events,
+    once: new RedisOnceStore(redis, keys),
+    health: new RedisHealthStore(redis, keys),
+    deadLetters: { ageMs, ...(count !== null && { events: count }) },
+    comparisonOf: (event) => rulesFor(workspaces, event),
+    keys,
+    connect,
+    logger,
+    clock,
+    watch,
+    loops,
+    unfinished,
+    tracing,
+    queueTelemetry,
+  });
+  return { name: 'handlers', ...pool, apply: (next) => pool.apply(measured(next)) };
+}

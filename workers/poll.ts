@@ -1,4 +1,125 @@
-/** Sweeps the lists on schedule. One role of `changefeed start` as a process of its own. */
-import { runProcess } from '../src/cli/run-process.js';
+/** The role `poll`: sweeps each list when it is due, and uses its shortcuts while it waits. */
+import type { WorkspaceConfig } from '../src/config/schema.js';
+import type { ListName } from '../src/crm/lists/lists.js';
+import type { Part } from '../src/runtime/lifecycle.js';
+import { createPoller, type PolledList } from '../src/sweep/poller.js';
+import type { SweepProgress } from '../src/sweep/options.js';
+import { useShortcutsUntil } from '../src/sweep/shortcuts/between-sweeps.js';
+import { firstLoad, nextSweepMs, walkLoadOf } from '../src/sweep/schedule.js';
+import { nextTodoSweepMs } from '../src/todos/monitor.js';
+import type { AppContext } from '../src/app/context.js';
+import { refuseToReport, sweepOnce } from '../src/app/sweeps.js';
+import { enabledLists, listIn, type Workspace, type Workspaces } from '../src/app/workspaces.js';
 
-await runProcess(['start', '--only', 'poll', ...process.argv.slice(2)]);
+export interface PollRole extends Part {
+  /** Polls the workspace of this name by these options from now on. Its sweeps under way are aborted; their checkpoints are kept. */
+  apply(config: WorkspaceConfig): Promise<void>;
+}
+
+export function pollRole(context: AppContext, workspaces: Workspaces): PollRole {
+  const { watch, log, clock, loops } = context;
+  const polledLists = (workspace: Pick<WorkspaceConfig, 'name' | 'lists'>): PolledList[] =>
+    enabledLists(workspace).map((list) => ({ workspace: workspace.name, list }));
+  const poller = createPoller({
+    lists: workspaces.all().flatMap(({ config }) => polledLists(config)),
+    dueMs: ({ workspace, list }) => dueMs(context, workspaces.get(workspace), list),
+    sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
+    watch: ({ workspace, list }, turn) => watchList(context, workspaces.get(workspace), { list, ...turn }),
+    ready: (signal) => watch.untilUsable(signal),
+    log,
+    clock,
+    loops,
+  });
+  return {
+    name: 'poller',
+    start() {
+      poller.start();
+      return Promise.resolve();
+    },
+    stop: () => poller.stop(),
+    apply: (config) => poller.apply(config.name, polledLists(config), () => workspaces.replace(config)),
+  };
+}
+
+/**
+ * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due. What the last
+ * sweep cost and found, in whichever process, sets the list's part of this process's requests.
+ */
+async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
+  const { schedule, todos, budget, openedMs } = workspace;
+  const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
+  const { intervalMs, idleMs } = listIn(workspace, list);
+  const load = walkLoadOf(times, { intervalMs, idleMs });
+  if (load !== null) budget.weigh(list, load);
+  // A failure from before this process used this configuration says nothing about now: the token may be another one.
+  if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
+  return nextSweepMs(times, { intervalMs, idleMs, wakeMs, nowMs: clock.now() });
+}
+
+/**
+ * Sweeps a list that is due. A failure is logged, stored for the status, and decides when the next attempt is made.
+ * @returns how long the lease of another process may last, in ms; 0 when this process swept the list
+ */
+async function sweepDue(
+  context: AppContext,
+  workspace: Workspace,
+  { list, signal, alive }: { list: ListName; signal: AbortSignal; alive: () => void },
+): Promise<number> {
+  const { log, clock } = context;
+  const calledAtMs = clock.now();
+  const where = { workspace: workspace.name, list };
+  workspace.alive.set(list, alive);
+  try {
+    const reader = workspace.shortcuts.get(list);
+    const shortcuts = reader === undefined ? undefined : { reader, store: workspace.store };
+    const onProgress = ({ expected, pages }: SweepProgress): void => {
+      alive();
+      if (expected === null) workspace.budget.weigh(list, firstLoad(pages));
+    };
+    const again = workspace.failures.isFailing(list);
+    const result = await sweepOnce(context, workspace, { list, signal, onProgress, shortcuts, again, parent: null });
+    if (result.outcome === 'held') {
+      log.debug(where, 'list is being swept by another process');
+      return result.expiresInMs;
+    }
+    const { startedAt, completedAt } = result.summary;
+    context.measure.swept({ ...where, outcome: 'complete', ms: Date.parse(completedAt) - Date.parse(startedAt) });
+    workspace.sweepLog.complete(list, result.summary, calledAtMs);
+  } catch (error) {
+    signal.throwIfAborted();
+    refuseToReport(error);
+    context.measure.swept({ ...where, outcome: 'incomplete', ms: null });
+    await workspace.failures.failed(list, { error, pace: listIn(workspace, list) });
+  } finally {
+    workspace.alive.delete(list);
+  }
+  return 0;
+}
+
+/**
+ * Uses the shortcuts of a list that waits for its next sweep. A failure is the next sweep's to report: it reads the same list and the same
+ * Redis.
+ */
+async function watchList(
+  { watch, guard, log }: AppContext,
+  workspace: Workspace,
+  { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
+): Promise<void> {
+  const { name, sweepDeps, store } = workspace;
+  const shortcuts = workspace.shortcuts.get(list);
+  // An automatic list waits only after a failure, or for a second.
+  if (shortcuts === undefined || listIn(workspace, list).intervalMs === null || watch.refusal() !== null) return;
+  workspace.alive.set(list, alive);
+  try {
+    const { rules, images, creations } = listIn(workspace, list);
+    const { lostAt, id } = await guard.check(name);
+    const state = lostAt === null ? {} : { epoch: id };
+    const until = { signal: AbortSignal.any([watch.evicting, signal]), shortcuts, untilMs };
+    await useShortcutsUntil({ ...sweepDeps, store }, { list, rules, images, creations, ...state, ...until });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.debug({ workspace: name, list, error: String(error) }, 'shortcuts of a waiting list stopped');
+  } finally {
+    workspace.alive.delete(list);
+  }
+}

@@ -1,6 +1,7 @@
 /** What changed just now: the newest events, live, with filters that are part of the address. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, pathWith, type About, type EventsPage, type EventView } from '../api.js';
+import { Choice } from '../choice.js';
 import { EventItem } from '../event-item.js';
 import { placeOf, useNow, usePlace, useSettled } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
@@ -166,31 +167,6 @@ function Filters({ about, filter, events }: { about: About; filter: Filter; even
         )}
       </div>
     </form>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string | undefined;
-  onChoose: (value: string) => void;
-  options: readonly (readonly [value: string, label: string])[];
-}
-
-function Choice({ label, value = '', onChoose, options }: ChoiceProps) {
-  const { t } = usePreferences();
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        <option value="">{t('filter.all')}</option>
-        {value !== '' && !options.some(([one]) => one === value) && <option value={value}>{value}</option>}
-        {options.map(([one, text]) => (
-          <option key={one} value={one}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

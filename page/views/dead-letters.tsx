@@ -1,7 +1,7 @@
 /** Events that could not be handled: why, and what to do with them. */
 import { useState } from 'preact/hooks';
-import { act, pathWith, type DeadLetter } from '../api.js';
-import type { SectionProps } from '../app.js';
+import { act, pathWith, type DeadLetter, type SectionProps } from '../api.js';
+import { Choice } from '../choice.js';
 import { EventItem } from '../event-item.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
@@ -54,13 +54,13 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
           <Choice
             label={t('dead.subscription')}
             value={chosen.subscription}
-            options={status?.subscriptions.map(({ name }) => name) ?? []}
+            options={status?.subscriptions.map(({ name }) => [name, name]) ?? []}
             onChoose={(subscription) => go({ subscription })}
           />
           <Choice
             label={t('dead.reason')}
             value={chosen.reason}
-            options={[...new Set(found.map(({ reason }) => reason))]}
+            options={[...new Set(found.map(({ reason }) => reason))].map((reason) => [reason, reason])}
             onChoose={(reason) => go({ reason })}
           />
           {canAct && found.length > 0 && (
@@ -112,29 +112,6 @@ function groupsOf(letters: readonly DeadLetter[]): DeadLetter[][] {
     groups.set(key, [...(groups.get(key) ?? []), letter]);
   }
   return [...groups.values()];
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string | undefined;
-  options: readonly string[];
-  onChoose: (value: string) => void;
-}
-
-function Choice({ label, value = '', options, onChoose }: ChoiceProps) {
-  const { t } = usePreferences();
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        <option value="">{t('filter.all')}</option>
-        {value !== '' && !options.includes(value) && <option>{value}</option>}
-        {options.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 /** For all that are chosen. */

@@ -1,7 +1,6 @@
 /** What receives the events, how far each is behind, and the switch that pauses it. */
 import { useMemo, useState } from 'preact/hooks';
-import { act, type History, type Subscription } from '../api.js';
-import type { SectionProps } from '../app.js';
+import { act, type History, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePolled } from '../hooks.js';
 import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';

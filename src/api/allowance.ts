@@ -14,7 +14,7 @@ export interface Allowance {
 }
 
 /** The part of the level that is used right after a refusal. A window that is full has no queue to drain, so a small cut is enough. */
-const CUT = 0.85;
+const CUT = 0.9;
 /** Growth per window. Each climb back to the level costs a refusal while the other clients are there: a slower one costs fewer. */
 const CLIMB = 1.03;
 /** This part of the budget is always used: a server that refuses at random must not stop the feed. */

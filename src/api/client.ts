@@ -69,10 +69,10 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
   const fetchPage = createStack(options, { address, token, pool });
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
     list,
-    { cursor, page, kind = 'walk', weight, signal, knownDigest },
+    { cursor, page, kind = 'walk', weight, signal, knownDigest, onAnswer },
   ) => {
     signal?.throwIfAborted();
-    return await fetchPage({ list, cursor, kind, weight, page, attempt: 1, signal, knownDigest });
+    return await fetchPage({ list, cursor, kind, weight, page, attempt: 1, signal, knownDigest, onAnswer });
   };
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),

@@ -8,13 +8,22 @@ import { jsonOf, statementsOf, wordsOf } from './words.js';
 /** One answer, read to its end. */
 export interface Answer {
   readonly status: number;
-  readonly retryAfter: string | undefined;
-  readonly location: string | undefined;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   /** Size of the body in bytes, decoded. */
   readonly bytes: number;
   /** Digest of the body's bytes. */
   readonly digest?: string | undefined;
+  /** When the request was sent; ms. */
+  readonly askedAt: number;
+  /** From the request to the end of the body. */
+  readonly ms: number;
+}
+
+export function headerOf({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /** The request, as far as messages need it. */
@@ -110,7 +119,9 @@ function codeOf(status: number): ErrorCode {
   return status >= 500 ? 'CF_UNAVAILABLE' : 'CF_REQUEST_REFUSED';
 }
 
-function whatOf({ status, location }: Answer, { host }: Asked): string {
+function whatOf(answer: Answer, { host }: Asked): string {
+  const { status } = answer;
+  const location = headerOf(answer, 'location');
   if (status < 300 || status > 399) return `the API at ${host} answered ${status}`;
   return `the API at ${host} answered ${status} and pointed to ${hostOf(location, host)}; redirects are not followed`;
 }
@@ -129,7 +140,7 @@ function failure(code: ErrorCode, asked: Asked, answer: Answer, { what, advice }
     what: said,
     status: answer.status,
     words,
-    retryAfterMs: hintMs(answer.retryAfter, statementsOf(jsonOf(answer.text)), asked.now),
+    retryAfterMs: hintMs(headerOf(answer, 'retry-after'), statementsOf(jsonOf(answer.text)), asked.now),
   };
   return new ChangefeedError(code, { ...facts, message: `${where(asked)}: ${said}. ${advice}` });
 }

@@ -1,6 +1,7 @@
 /** The client is a stack of layers around one try. Each layer adds one behaviour and does not know the others. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { RequestKind } from './budget.js';
+import type { Answer } from './failure.js';
 import type { FetchedPage, KnownPage } from './read-api.js';
 
 export interface PageRequest extends KnownPage {
@@ -13,6 +14,8 @@ export interface PageRequest extends KnownPage {
   /** 1 for the first try of this page. */
   readonly attempt: number;
   readonly signal: AbortSignal | undefined;
+  /** Receives the answer as it came, before its page is read. */
+  readonly onAnswer?: ((answer: Answer) => void) | undefined;
   /** How long this try waited for the budget. */
   readonly waitedMs?: number | undefined;
 }

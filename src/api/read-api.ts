@@ -1,5 +1,6 @@
 import { ChangefeedError } from '../errors.js';
 import type { RequestKind } from './budget.js';
+import type { Answer } from './failure.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { UnreadableRecord } from './unreadable.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -55,6 +56,8 @@ export interface FetchOptions {
   /** See `BudgetRequest.weight`. @defaultValue 1 */
   weight?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Receives each answer as it came, before its page is read. @defaultValue none */
+  onAnswer?: ((answer: Answer) => void) | undefined;
 }
 
 /** The read API of one workspace, without any detail of HTTP. */

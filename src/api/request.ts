@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { ApiAddress } from './address.js';
 import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './body.js';
 import { DeadlinePassed, withDeadline } from './deadline.js';
-import { noAnswer, unreadable, type Answer, type Asked } from './failure.js';
+import { headerOf, noAnswer, unreadable, type Answer, type Asked } from './failure.js';
 import type { FetchPage, PageRequest } from './layers.js';
 import { pageDigest } from './page-digest.js';
 import { readPage } from './page.js';
@@ -50,7 +50,9 @@ export function requestPage(options: RequestOptions): FetchPage {
     const answer = await withDeadline({ timeoutMs, outer: request.signal }, (signal) =>
       ask(options, { ...request, asked }, signal),
     );
-    return 'text' in answer ? readPage(answer, asked) : answer;
+    if (!('text' in answer)) return answer;
+    request.onAnswer?.(answer);
+    return readPage(answer, asked);
   };
 }
 
@@ -60,6 +62,7 @@ interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {
 
 async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): Promise<Answer | UnchangedPage> {
   const { asked, knownDigest } = wanted;
+  const [askedAt, started] = [asked.now, performance.now()];
   let response: Dispatcher.ResponseData;
   try {
     response = await send(options, wanted, signal);
@@ -70,17 +73,19 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
   const { statusCode: status, headers, body } = response;
   // Destroying a body that was not read to its end emits an error event; without a listener it would end the process.
   body.on('error', () => undefined);
-  const encoding = first(headers['content-encoding']);
-  const facts = { status, retryAfter: first(headers['retry-after']), location: first(headers['location']) };
+  const facts = (content: Buffer) => {
+    const ms = performance.now() - started;
+    return { status, headers, askedAt, ms, text: textOf(content), bytes: content.length };
+  };
+  const encoding = headerOf(response, 'content-encoding');
   if (status < 200 || status > 299)
-    return { ...facts, ...(await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding }))) };
-  const length = first(headers['content-length']);
+    return facts(await errorBody(readBody(body, { maxBytes: MAX_ERROR_BYTES, encoding })));
+  const length = headerOf(response, 'content-length');
   return await usableBody({ asked, status }, async () => {
     const content = await readBody(body, { maxBytes: options.maxBytes, encoding, length });
     const digest = await pageDigest(content);
-    const bytes = content.length;
-    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes };
-    return { ...facts, bytes, digest, text: textOf(content) };
+    if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes: content.length };
+    return { ...facts(content), digest };
   });
 }
 
@@ -126,20 +131,11 @@ function noSuchList(workspace: string, list: ListName, { all }: Lists): Changefe
 }
 
 /** The body of a failed answer is optional: the status is enough, and the body may be missing, endless or incomplete. */
-async function errorBody(reading: Promise<Buffer>): Promise<Pick<Answer, 'text' | 'bytes'>> {
-  try {
-    const content = await reading;
-    return { text: textOf(content), bytes: content.length };
-  } catch {
-    return { text: '', bytes: 0 };
-  }
+async function errorBody(reading: Promise<Buffer>): Promise<Buffer> {
+  return await reading.catch(() => Buffer.alloc(0));
 }
 
 /** The error's short name where it has one: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
 function named(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
-}
-
-function first(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -9,7 +9,7 @@ import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Outage } from '../runtime/outage.js';
+import type { Episode } from '../runtime/episode.js';
 import type { Layer, PageRequest } from './layers.js';
 import { failedTry, waitMs } from './wait.js';
 
@@ -26,8 +26,8 @@ export interface RetryOptions {
 
 /** What concerns all lists of a workspace. */
 export interface ApiOutages {
-  away: Outage;
-  refused: Outage;
+  away: Episode;
+  refused: Episode;
 }
 
 /** A body that is wrong four times is not a slip of the network. */
@@ -57,10 +57,10 @@ export function withRetry({ attempts, backoff, clock, log, random, outages }: Re
 }
 
 function note(outages: ApiOutages | undefined, error: ChangefeedError | null): void {
-  if (error?.code === 'CF_UNAVAILABLE') return outages?.away.failed(reasonOf(error));
-  outages?.away.answered();
+  if (error?.code === 'CF_UNAVAILABLE') return void outages?.away.failed(reasonOf(error));
+  outages?.away.over();
   if (error?.code === 'CF_UNAUTHORISED') outages?.refused.failed(reasonOf(error));
-  else if (error === null) outages?.refused.answered();
+  else if (error === null) outages?.refused.over();
 }
 
 function attemptsFor({ code, facts }: ChangefeedError): number {

@@ -1,9 +1,11 @@
 /**
  * The public object: a configuration in, a Changefeed out. `openChangefeed` makes the parts of a process, in this order: the app context
- * (Redis, log, clock), the workspaces (API client, stores, rules), the four roles (`poll`, `dispatch`, `handle`, `serve`), and the HTTP
+ * (Redis, log, clock), the workspaces (API client, stores, rules), the four roles (`workers/`), and the HTTP
  * server. `start` runs the watch of Redis, the HTTP server, the report of problems and then the wanted roles; `stop` stops them in reverse.
  */
 import { join } from 'node:path';
+import { createWorkers, ROLES, type Role } from '../../workers/all.js';
+import type { DispatchRole } from '../../workers/dispatch.js';
 import { checkedConfig } from '../config/parse.js';
 import type { Config, ConfigInput } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -18,11 +20,11 @@ import { createPresence } from '../observability/presence.js';
 import { createPrometheus, type Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
-import type { OpenedRedis } from '../runtime/private-redis.js';
+import type { OpenedRedis } from '../redis/private/open.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
-import { stopWithRedis } from '../runtime/stop-with-redis.js';
+import { stopWithRedis } from '../redis/stop-with-redis.js';
 import type { Routes } from '../server/http/server.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
 import { createNoticeStore } from '../state/notices.js';
@@ -33,22 +35,17 @@ import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
 import { queueHint, type HintOptions } from './hints.js';
-import { httpPart, type AskedOfFeed } from './http.js';
+import { httpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { monitored, type MonitoredProcess } from './monitoring.js';
 import { createReloader, type Reloaded } from './reload.js';
-import { dispatchRole, type DispatchRole } from './roles/dispatch.js';
-import { handleRole } from './roles/handle.js';
-import { pollRole } from './roles/poll.js';
-import { serveRole } from './roles/serve.js';
-import { createRunner } from './runner.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
 import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
-export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget-subscription.js';
+export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget.js';
 export type { Disabled } from '../dispatch/ports.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
@@ -62,9 +59,7 @@ export type { Reloaded } from './reload.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';
 
-/** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
-export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
-export type Role = (typeof ROLES)[number];
+export { ROLES, type Role };
 
 export interface ChangefeedOptions {
   /** What `defineConfig`, `loadConfig` or `parseConfig` returns. It is checked if it has not been. */
@@ -179,30 +174,22 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
   const context = await openContext({ ...options, stateDir, measure: prometheus ?? unmeasured, log, clock });
   const workspaces = createWorkspaces(context, { attempts });
-  const poll = pollRole(context, workspaces);
-  const dispatch = dispatchRole(context, workspaces);
-  const handle = handleRole(context, workspaces);
-  const serve = serveRole(context);
-  const reloader = createReloader(context, { workspaces, poll, dispatch, handle });
+  const workers = createWorkers(context, workspaces, (wanted) => {
+    logConfigWarnings(context.log, config, warningsFor(wanted));
+    const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
+    return [redisWatchPart(context), ...(server === null ? [] : [server]), ...presence];
+  });
+  const { dispatch } = workers;
+  const reloader = createReloader(context, workspaces, workers);
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   const lists = createInspector(workspaces);
-  const feed = askedOfFeed(context, { workspaces, dispatch, lists, status });
-  const facts = { progress: () => runner.progress, status, queues: () => dispatch.exportQueues() };
-  const routes = monitorsOf(context, prometheus, facts);
-  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
-  const runner = createRunner(ROLES, (wanted) => {
-    logConfigWarnings(context.log, config, warningsFor(wanted));
-    const first = [redisWatchPart(context), ...(server === null ? [] : [server])];
-    const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
-    return [...first, ...presence, ...wanted.map((role) => ({ poll, dispatch, handle, serve })[role])];
-  });
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
-    await runner.stop();
+    await workers.stop();
     await reloader.idle();
     await Promise.all([workspaces.close(), dispatch.close()]);
   };
-  return {
+  const feed: Changefeed = {
     redisOrigin: context.redisOrigin,
     redisGone: context.redisGone,
     get pageUrl() {
@@ -210,7 +197,7 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     },
     start(wanted = ROLES) {
       if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
-      return runner.start(wanted);
+      return workers.start(wanted);
     },
     stop: () => (stopping ??= stopWithRedis(stopParts, context).finally(() => context.tracing.flush())),
     async sweep(call) {
@@ -232,32 +219,15 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     lists,
     ...forgetting(context),
   };
+  const facts = { progress: () => workers.progress, status, queues: () => dispatch.exportQueues() };
+  const routes = monitorsOf(context, prometheus, facts);
+  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
+  return feed;
 }
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {
   // In JavaScript anything can be given: what has no `config` is checked as one.
   return !Object.hasOwn(Object(given) as object, 'config');
-}
-
-interface Asked {
-  workspaces: Workspaces;
-  dispatch: DispatchRole;
-  lists: Inspector;
-  status: () => Promise<Status>;
-}
-
-/** What the status page asks, and what it can have done. */
-function askedOfFeed({ clock }: AppContext, { workspaces, dispatch, lists, status }: Asked): AskedOfFeed {
-  return {
-    status,
-    tail: (call) => dispatch.tail(call),
-    deadLetters: () => dispatch.operations.deadLetters,
-    pause: (subscription, reason) => dispatch.operations.disable(subscription, reason),
-    resume: async (subscription) => (await dispatch.operations.enable(subscription)) !== null,
-    todos: (call) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    schema: (list, workspace) => lists.schema(list, workspace),
-    record: (list, id, workspace) => lists.record(list, id, workspace),
-  };
 }
 
 function monitorsOf(

@@ -7,16 +7,16 @@ import type { Measure } from '../observability/measure.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
-import { openRedis, type OpenedRedis } from '../runtime/private-redis.js';
-import { openConnections } from '../runtime/redis-connections.js';
-import { parseRedisUrl } from '../runtime/redis-probe.js';
-import { RedisWatch } from '../runtime/redis-watch.js';
-import type { UsedRedis } from '../runtime/stop-with-redis.js';
+import { openRedis, type OpenedRedis } from '../redis/private/open.js';
+import { openConnections } from '../redis/connections.js';
+import { parseRedisUrl } from '../redis/probe.js';
+import { RedisWatch } from '../redis/watch.js';
+import type { UsedRedis } from '../redis/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import { RedisLogReader, appendOnce } from '../state/event-log.js';
-import { wrongType } from '../state/key-types.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
+import { wrongType } from '../state/wrong-type.js';
 import { tracedAppend } from './traced.js';
 import { openTelemetry, type OpenedTelemetry } from './tracing.js';
 
@@ -69,7 +69,7 @@ export async function openContext(options: {
   const connections = openConnections({
     url: opened.url,
     onChange: (state) => watch.connectionsChanged(state),
-    onWrongType: (found) => wrongType(keys, found),
+    onWrongType: wrongType,
   });
   const watch: RedisWatch = new RedisWatch({
     place,

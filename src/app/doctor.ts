@@ -6,20 +6,20 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
-import { createRawApi, type RawAnswer, type RawApi } from '../api/raw-answers.js';
+import { createReadApi } from '../api/client.js';
 import { polledLists } from '../config/lists.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { nameOf } from '../crm/lists/lists.js';
-import { judgeAddress, judgeApi, type ListAnswer } from '../doctor/api.js';
+import { judgeAddress, judgeApi } from '../doctor/api.js';
 import { error, ok, skipped, type Finding } from '../doctor/finding.js';
 import { judgeRedis } from '../doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
 import { probeLists } from '../probe/probe.js';
+import { askOnce } from '../probe/raw-answer.js';
 import { systemClock } from '../runtime/clock.js';
-import { readRedisFacts } from '../runtime/redis-facts.js';
-import { checkRedis } from '../runtime/redis-probe.js';
+import { readRedisFacts } from '../redis/facts.js';
+import { checkRedis } from '../redis/probe.js';
 import { openService, type ServiceWorld } from './process.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -36,8 +36,8 @@ const PAUSE_MS = 250;
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
-  const { cwd, env, path, signal, errorColumns } = options;
-  const { config, files } = await loadConfig({ cwd, env, path, columns: errorColumns });
+  const { cwd, env, path, signal } = options;
+  const { config, files } = await loadConfig({ cwd, env, path });
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const stateDir = stateDirOf({ cwd, env, home: homedir(), baseUrl });
   const redis = await redisFindings(config, stateDir);
@@ -75,45 +75,14 @@ async function apiFindings(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const paced = { take: () => systemClock.sleep(PAUSE_MS, signal), pause: () => Promise.resolve() };
-  const api = createRawApi({ workspace: name, baseUrl, token, budget: paced, clock: systemClock });
-  const first = new Map<string, RawAnswer>();
-  const ask: RawApi['ask'] = async (request) => {
-    const answer = await api.ask(request);
-    first.set(nameOf(request.list), answer);
-    return answer;
-  };
+  const asked = polledLists(lists).all;
+  const api = createReadApi({ workspace: name, baseUrl, token, budget: paced, lists: asked, attempts: 1 });
   try {
-    const asked = polledLists(lists).all;
-    const {
-      lists: read,
-      failed,
-      limits,
-    } = await probeLists({ api: { ask }, lists: asked, requests: asked.length, signal });
-    const pages = new Map(
-      read.map((one) => [one.list, { records: one.records, present: 0, missing: [], ...one.written }]),
-    );
-    const answers = asked.map((list): ListAnswer => {
-      const { status = null, words = '' } = failed.find((one) => one.list === list.name) ?? first.get(list.name) ?? {};
-      return { list: list.name, path: list.path, status, words, page: pages.get(list.name) ?? null };
-    });
-    const clocks = [...first.values()].map(clockApart).filter((ms) => ms !== null);
-    const findings = judgeApi({
-      workspace: name,
-      answers,
-      clockApartMs: clocks.at(-1) ?? null,
-      limitHeaders: limits.headers,
-      budget,
-    });
-    return [...judgeAddress(name, baseUrl), ...findings];
+    const report = await probeLists({ ask: askOnce(api, signal), lists: asked, requests: asked.length });
+    return [...judgeAddress(name, baseUrl), ...judgeApi(name, report, budget)];
   } finally {
     await api.close();
   }
-}
-
-/** A date has whole seconds: half a second is added. */
-function clockApart({ headers, askedAt, ms }: RawAnswer): number | null {
-  const date = Date.parse(headers['date'] ?? '');
-  return Number.isNaN(date) ? null : date + 500 - (askedAt + ms / 2);
 }
 
 async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {

@@ -1,11 +1,13 @@
 /** Removes what is stored: of a workspace, or of a subscription that is no longer configured. */
-import { forgetWorkspace, isWorkspaceStored, type Forgotten } from '../dispatch/forget.js';
 import {
   forgetSubscription,
+  forgetWorkspace,
+  isWorkspaceStored,
   storedSubscriptions,
+  type Forgotten,
   type ForgottenSubscription,
   type StoredSubscription,
-} from '../dispatch/forget-subscription.js';
+} from '../dispatch/forget.js';
 import { ChangefeedError } from '../errors.js';
 import { NAME } from '../schema-kit/fields.js';
 import { createProcessRegistry } from '../state/process-registry.js';

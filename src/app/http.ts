@@ -7,7 +7,7 @@ import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Part } from '../runtime/lifecycle.js';
 import type { HttpServer, Routes } from '../server/http/server.js';
-import type { PageSource } from '../server/page/source.js';
+import type { FeedOfPage, PageSource } from '../server/page/source.js';
 import { handledSince } from '../state/handled.js';
 import type { AppContext } from './context.js';
 import type { Workspaces } from './workspaces.js';
@@ -20,12 +20,10 @@ export interface HttpPart extends Part {
   url(): string | null;
 }
 
-/** What the page asks of the Changefeed that it belongs to. */
-export type AskedOfFeed = Omit<PageSource, 'workspaces' | 'log' | 'handledLastMinute' | 'redisIsAway'>;
-
 export interface HttpDeps {
   workspaces: Workspaces;
-  feed: AskedOfFeed;
+  /** The Changefeed that this process is. */
+  feed: FeedOfPage;
   version: string;
   /** Besides the page: what monitors read. */
   routes: readonly Routes[];
@@ -68,7 +66,7 @@ async function serverOf(
   const { config, redis, keys, events, watch, clock, log } = context;
   const { host, port, tokens, trustedProxy } = config.http;
   const source: PageSource = {
-    ...feed,
+    feed,
     log: events,
     redisIsAway: () => watch.trouble() === 'away',
     workspaces: () =>

@@ -6,9 +6,9 @@ import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
-import { createRawApi } from '../api/raw-answers.js';
+import { createReadApi } from '../api/client.js';
 import { probeLists, type ProbeReport } from '../probe/probe.js';
-import { systemClock } from '../runtime/clock.js';
+import { askOnce } from '../probe/raw-answer.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
 import type { SweepStore } from '../sweep/store.js';
 import { enabledLists, listIn, type Workspaces } from './workspaces.js';
@@ -93,9 +93,9 @@ export function createInspector(workspaces: Workspaces): Inspector {
       const names = lists.length > 0 ? lists : enabledLists(workspace.config);
       const asked = names.map((list) => listIn(workspace, list).descriptor);
       const { budget } = workspace;
-      const api = createRawApi({ workspace: workspace.name, baseUrl, token, budget, clock: systemClock });
+      const api = createReadApi({ workspace: workspace.name, baseUrl, token, budget, lists: asked, attempts: 1 });
       try {
-        return await probeLists({ api, lists: asked, requests, signal });
+        return await probeLists({ ask: askOnce(api, signal), lists: asked, requests });
       } finally {
         await api.close();
       }

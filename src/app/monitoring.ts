@@ -1,11 +1,11 @@
 /** What monitors read of this process: its health, its readiness, and its metrics. */
+import type { Progress } from '../../workers/all.js';
 import type { Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
 import { withinTime, type Clock } from '../runtime/clock.js';
 import type { HealthAnswer, Monitored, Naming } from '../server/monitoring/routes.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { AppContext } from './context.js';
-import type { Progress } from './runner.js';
 
 export interface MonitoredProcess {
   progress: () => Progress;

@@ -22,8 +22,6 @@ export interface Terminal {
 
 export interface ServiceWorld extends Terminal {
   cwd: string;
-  /** Width of standard error; undefined when it is not a terminal. */
-  errorColumns?: number | undefined;
 }
 
 export interface OpenedService {
@@ -72,9 +70,9 @@ export async function openService(
     check = () => undefined,
   }: OpenOptions = {},
 ): Promise<OpenedService> {
-  const { cwd, env, errorColumns: columns } = world;
+  const { cwd, env } = world;
   const read = async (file: string | undefined): Promise<LoadedConfig> => {
-    const loaded = await loadConfig({ cwd, env, path: file, columns });
+    const loaded = await loadConfig({ cwd, env, path: file });
     return { ...loaded, config: adapt(loaded.config) };
   };
   const { config, files } = await read(path);

@@ -3,14 +3,12 @@
  * All other sections take effect only at the next start.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Workers } from '../../workers/all.js';
 import type { Config } from '../config/schema.js';
 import { compareSubscriptions } from '../dispatch/compare-subscriptions.js';
 import { Turns } from '../runtime/turns.js';
 import { logConfigWarnings } from './config-warnings.js';
 import { subscriptionsOf, type AppContext } from './context.js';
-import type { DispatchRole } from './roles/dispatch.js';
-import type { HandleRole } from './roles/handle.js';
-import type { PollRole } from './roles/poll.js';
 import type { Workspaces } from './workspaces.js';
 
 const SECTIONS = [
@@ -41,14 +39,11 @@ export interface Reloader {
   idle(): Promise<void>;
 }
 
-export interface ReloadedParts {
-  workspaces: Workspaces;
-  poll: PollRole;
-  dispatch: DispatchRole;
-  handle: HandleRole;
-}
-
-export function createReloader(context: AppContext, { workspaces, poll, dispatch, handle }: ReloadedParts): Reloader {
+export function createReloader(
+  context: AppContext,
+  workspaces: Workspaces,
+  { poll, dispatch, handle }: Workers,
+): Reloader {
   const { config, log } = context;
   let { subscriptions } = context;
   const turns = new Turns();

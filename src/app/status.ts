@@ -1,4 +1,5 @@
 /** What `status` shows: read from Redis, so it is the same in every process. */
+import type { DispatchRole } from '../../workers/dispatch.js';
 import { allowanceAfter } from '../api/allowance.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { ChangefeedError } from '../errors.js';
@@ -10,7 +11,6 @@ import { createProcessRegistry } from '../state/process-registry.js';
 import { readRedisStatus, readWorkspaceStatus, schedulingOf } from '../state/status.js';
 import { nextSweepMs } from '../sweep/schedule.js';
 import type { AppContext } from './context.js';
-import type { DispatchRole } from './roles/dispatch.js';
 import type { Workspaces } from './workspaces.js';
 
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {

@@ -14,7 +14,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
-import { Outage } from '../runtime/outage.js';
+import { Episode } from '../runtime/episode.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createShortcutStore } from '../state/commit-shortcut.js';
@@ -223,21 +223,24 @@ function openStore(
   return { ...sweeps, ...createShortcutStore(scope), commit };
 }
 
+/** The next try may succeed. */
+const OUTAGE = { failures: 3, lastsMs: 2_000 };
+
 function apiOutages(
   { name, baseUrl }: WorkspaceConfig,
   process: Pick<AppContext, 'log' | 'clock'> & { ended: () => void },
 ): ApiOutages {
-  const shared = { facts: { workspace: name, api: new URL(baseUrl).host }, ...process };
+  const shared = { facts: { workspace: name, api: new URL(baseUrl).host }, threshold: OUTAGE, ...process };
   return {
-    away: new Outage({
+    away: new Episode({
       begins: 'the API went away: it does not answer, or only with errors',
       ends: 'the API is back',
+      level: 'warn',
       ...shared,
     }),
-    refused: new Outage({
+    refused: new Episode({
       begins: 'the API refuses the token: put the newest token into the configuration',
       ends: 'the API accepts the token again',
-      level: 'error',
       ...shared,
     }),
   };

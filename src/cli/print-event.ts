@@ -1,11 +1,9 @@
 /** An event as a line a person can read: what changed, from what to what. */
 import type { CrmRecord } from '../crm/record.js';
+import { differingParts, nameIn, textOfValue, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
-import { differingParts } from './differing-parts.js';
 import { type Colours, cut, noColours, printable, widthOf } from './text.js';
 
-/** The fields that tell a person which record this is, in this order. */
-const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type', 'id'] as const;
 /** Steps from the longest to the shortest form of a line: number of changes, and columns for each value. */
 const FITS = [
   { changes: 4, places: 36 },
@@ -55,8 +53,7 @@ interface Piece {
 /** `12:03:11  todo updated  전화하기  완료: false → true`, in the local time of this machine. */
 export function eventLine(event: ChangeEvent, { colours, columns = Infinity, about }: LineStyle): string {
   const { dim } = colours;
-  const [, object = '', ...rest] = event.type.split('.');
-  const verb = rest.join('.');
+  const { object, verb } = wordsOfType(event.type);
   const name = `${printable(object)} `;
   const head = [
     [{ text: clockTime(event.data.observedAt), paint: dim }],
@@ -96,12 +93,12 @@ function painted(pieces: readonly Piece[], columns: number): string {
 /** The same in words, without time and colours, for what is about an event: a dead letter, a decision. */
 export function eventWords(event: ChangeEvent, places: number): { what: string; title: string; changes: string[] } {
   const { data } = event;
-  const [, object = '', ...verb] = event.type.split('.');
+  const { object, verb } = wordsOfType(event.type);
   const text = (pieces: readonly Piece[]): string => pieces.map((piece) => piece.text).join('');
   const fit = { changes: 1, places };
   const about = text([...duePieces(data, noColours), ...detailPieces(data, noColours)]);
   return {
-    what: printable(`${object} ${verb.join('.')}`),
+    what: printable(`${object} ${verb}`),
     title: text(titlePieces(event, { fit, about: undefined, colours: noColours })) || printable(event.subject),
     changes: [
       ...(about === '' ? [] : [about]),
@@ -112,33 +109,25 @@ export function eventWords(event: ChangeEvent, places: number): { what: string; 
 
 /** What a person calls a record; undefined where it has no name. */
 export function recordTitle(record: CrmRecord, places: number): string | undefined {
-  const field = TITLE_FIELDS.find((name) => name !== 'id' && typeof record[name] === 'string' && record[name] !== '');
-  return field === undefined ? undefined : formatValue(record[field], places);
+  const title = titleOfRecord(record);
+  return title === null ? undefined : shown(title, places);
 }
 
 function titlePieces(
-  { data }: ChangeEvent,
+  event: ChangeEvent,
   { fit, about, colours: { bold } }: { fit: Fit; about: string | undefined; colours: Colours },
 ): Piece[] {
-  const record = data.after ?? data.before;
+  const record = event.data.after ?? event.data.before;
   if (record === null) return [];
-  const field = TITLE_FIELDS.find((name) => typeof record[name] === 'string' && record[name] !== '') ?? 'id';
   const person = about ?? nameIn(record['people']) ?? nameIn(record['organization']);
   const places = Math.max(fit.places, person === undefined ? TITLE_PLACES : 0);
-  const title = formatValue(record[field], places);
-  // A row of a history: the name of a field, and what it became.
-  const value = field === 'fieldName' && 'fieldValue' in record ? `: ${formatValue(record['fieldValue'], places)}` : '';
+  const title = shown(titleOfEvent(event) ?? event.subject, places);
   const by = nameIn(record['source']);
   return [
     ...(person === undefined ? [] : [{ text: cut(printable(person), places), paint: bold }, { text: '  ' }]),
-    { text: `${title}${value}`, paint: person === undefined ? bold : undefined },
+    { text: title, paint: person === undefined ? bold : undefined },
     ...(by === undefined ? [] : [{ text: `  by ${cut(printable(by), places)}` }]),
   ];
-}
-
-function nameIn(reference: unknown): string | undefined {
-  if (typeof reference !== 'object' || reference === null || !('name' in reference)) return undefined;
-  return typeof reference.name === 'string' && reference.name !== '' ? reference.name : undefined;
 }
 
 function duePieces({ due, late }: ChangeData, { dim }: Colours): Piece[] {
@@ -191,14 +180,12 @@ function times(before: string, after: string, places: number): string {
 }
 
 function formatValue(value: unknown, places: number): string {
-  return cut(printable(valueText(value).slice(0, MOST_READ)), places);
+  if (value === '') return '""';
+  return shown(isTime(value) ? localTime(value) : (textOfValue(value) ?? '—'), places);
 }
 
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '—';
-  if (typeof value === 'string') return value === '' ? '""' : isTime(value) ? localTime(value) : value;
-  if (Array.isArray(value)) return value.length === 0 ? '—' : value.map(valueText).join(', ');
-  return nameIn(value) ?? JSON.stringify(value);
+function shown(text: string, places: number): string {
+  return cut(printable(text.slice(0, MOST_READ)), places);
 }
 
 function isTime(value: unknown): value is string {

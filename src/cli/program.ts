@@ -4,6 +4,7 @@ import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { packageVersion } from '../runtime/package-version.js';
 import { COMMANDS } from './commands.js';
+import { configReport } from './config-report.js';
 import type { Io } from './io.js';
 
 /** On wider terminals too: long lines are hard to read. docs/cli.md quotes the help at this width. */
@@ -87,12 +88,12 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
 }
 
 /** One sentence and the code; the stack only with LOG_LEVEL=debug. */
-function errorText(error: unknown, { env }: Pick<Io, 'env'>): string {
+function errorText(error: unknown, { env, errorColumns }: Pick<Io, 'env' | 'errorColumns'>): string {
   const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
   const stack = env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
   // A configuration's problems are shown with its lines.
-  const report = error instanceof ChangefeedError ? error.facts['report'] : undefined;
-  if (typeof report !== 'string' || !report.includes('\n')) return `changefeed: ${messageOf(error)}${code}${stack}`;
+  const report = configReport(error, errorColumns);
+  if (report === undefined || !report.includes('\n')) return `changefeed: ${messageOf(error)}${code}${stack}`;
   return `changefeed: ${report}\n${code.trimStart()}${stack}`;
 }
 

@@ -16,19 +16,10 @@ const REPAINT_MS = 50;
 const FIRST_RATE_MS = 2_000;
 const NARROW_COLUMNS = 110;
 
-/** The request budget of a workspace, from which the time that is left is estimated. */
-export interface ProgressBudget {
-  name: string;
-  budget: { requests: number; perSeconds: number };
-}
-
-export function progressView(
-  io: Pick<Io, 'interactive' | 'live' | 'columns'>,
-  workspaces: readonly ProgressBudget[],
-): ProgressView {
+export function progressView(io: Pick<Io, 'interactive' | 'live' | 'columns'>): ProgressView {
   if (!io.interactive) return { show: () => undefined, stop: () => undefined };
   const screen = io.live();
-  const bars = new Map<string, { line: string; progress: SweepProgress; startedAt: number; firstRecords: number }>();
+  const bars = new Map<string, { line: string; startedAt: number; firstRecords: number }>();
   let paintedAt = 0;
   return {
     show(progress) {
@@ -37,12 +28,10 @@ export function progressView(
       // A sweep that continues an interrupted one begins with records that were not read now.
       const { startedAt, firstRecords } = bars.get(key) ?? { startedAt: now, firstRecords: progress.records };
       const timing = { elapsedMs: now - startedAt, read: progress.records - firstRecords };
-      bars.set(key, { line: progressLine(progress, timing, io.columns), progress, startedAt, firstRecords });
+      bars.set(key, { line: progressLine(progress, timing, io.columns), startedAt, firstRecords });
       if (now - paintedAt < REPAINT_MS && !progress.done) return;
       paintedAt = now;
-      const lists = [...bars.values()].map((bar) => bar.progress);
-      const left = workspaces.flatMap((one) => timeLeftLine(one, lists, { isNamed: workspaces.length > 1 }));
-      screen.show([...[...bars.values()].map(({ line }) => line), ...left]);
+      screen.show([...bars.values()].map(({ line }) => line));
     },
     stop: () => screen.end(),
   };
@@ -78,32 +67,6 @@ export function progressLine(
   ];
   const label = `${mode === 'baseline' ? 'baseline' : 'sweep'.padEnd(8)} ${list.padEnd(12)}`;
   return `${label} ${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${parts.join(', ')}`;
-}
-
-/**
- * The time left as the request budget allows it, for all lists of a workspace together, because they share the budget. The pages of a list
- * are known only from its last complete sweep; nothing is guessed for a first one.
- */
-export function timeLeftLine(
-  { name, budget: { requests, perSeconds } }: ProgressBudget,
-  lists: readonly SweepProgress[],
-  { isNamed }: { isNamed: boolean },
-): string[] {
-  const unfinished = lists.filter(({ workspace, done }) => workspace === name && !done);
-  if (unfinished.length === 0) return [];
-  const label = isNamed ? `time left of ${name}` : 'time left';
-  const budget = `budget: ${requests} requests per ${perSeconds} s`;
-  const pages = unfinished.map(pagesLeft);
-  const known = pages.reduce<number>((sum, one) => sum + (one ?? 0), 0);
-  if (pages.includes(null)) return [`${label}: unknown in a first sweep (${budget})`];
-  const leftMs = (known * perSeconds * 1_000) / requests;
-  return [`${label}: at least ${whole(leftMs)} for ${count(known, 'page')} (${budget})`];
-}
-
-/** Null when the size of the list is not known. A list that has grown beyond its last size has at least one more page. */
-function pagesLeft({ pages, records, expected }: SweepProgress): number | null {
-  if (expected === null || pages === 0 || records === 0) return null;
-  return Math.max(1, Math.ceil((expected - records) / (records / pages)));
 }
 
 /** Without fractions of a second. */

@@ -90,7 +90,7 @@ async function showBaseline(feed: Changefeed, { io, signal }: { io: Io; signal: 
         }
         if (first.size === 0) io.err('Baseline: every list is read once and stored; no events yet.');
         for (const { key } of missing) first.add(key);
-        progress ??= progressView(io, status.workspaces);
+        progress ??= progressView(io);
         for (const list of lists) if (first.has(list.key)) progress.show(progressOf(list));
       }
       await pause(STATUS_INTERVAL_MS, signal);

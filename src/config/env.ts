@@ -1,6 +1,6 @@
 /** Environment variables of the configuration. An empty variable counts as not set. */
 import type { Config } from './schema.js';
-import { pathText } from '../schema-kit/explain.js';
+import { pathText, type ConfigProblem, type Path } from '../schema-kit/problem.js';
 import { unsetText, unsetValue } from '../schema-kit/env-variable.js';
 import { parseConfig } from './parse.js';
 
@@ -32,7 +32,7 @@ export function configFromEnvironment(env: Env): Config {
       'No configuration file was found ("changefeed init" writes one, "changefeed demo" needs none), and the environment variables do not replace one',
     redisUrl: envValue(env, 'REDIS_URL'),
     remedyOf: (path) => {
-      const variable = VARIABLE_OF[path];
+      const variable = VARIABLE_OF[pathText(path)];
       return variable && `Set ${variable}, or run changefeed init.`;
     },
   });
@@ -40,11 +40,11 @@ export function configFromEnvironment(env: Env): Config {
 
 export interface Replaced {
   value: unknown;
-  problems: string[];
+  problems: ConfigProblem[];
 }
 
 /** Replaces every `${NAME}` in the strings of a JSON value; one that is not set, by what the schema reports as such. */
-export function replaceVariables(value: unknown, env: Env, path: readonly PropertyKey[] = []): Replaced {
+export function replaceVariables(value: unknown, env: Env, path: Path = []): Replaced {
   if (typeof value === 'string') return replaceInText(value, env, path);
   if (typeof value !== 'object' || value === null) return { value, problems: [] };
   const entries = Object.entries(value).map(([key, inner]) => {
@@ -56,7 +56,7 @@ export function replaceVariables(value: unknown, env: Env, path: readonly Proper
   return { value: Object.fromEntries(entries.map((entry) => [entry.key, entry.value])), problems };
 }
 
-function replaceInText(text: string, env: Env, path: readonly PropertyKey[]): Replaced {
+function replaceInText(text: string, env: Env, path: Path): Replaced {
   const missing: string[] = [];
   const value = text.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
     const found = envValue(env, name);
@@ -65,6 +65,6 @@ function replaceInText(text: string, env: Env, path: readonly PropertyKey[]): Re
   });
   return {
     value,
-    problems: missing.map((name) => `${pathText(path)}: ${unsetText(name)}.`),
+    problems: missing.map((variable) => ({ path, problem: unsetText(variable), variable })),
   };
 }

@@ -1,26 +1,21 @@
-/** Where something stands in a configuration in JSON. */
+/** A configuration in JSON as text: where an option stands, and the lines around it for a person to see. */
 import jsonc, { type Node, type ParseError } from 'jsonc-parser';
-
-/** An offset in the text. */
-export interface JsonFault {
-  at: number;
-  /** `comma expected` */
-  reason: string;
-}
+import type { Path } from '../schema-kit/problem.js';
+import type { Place } from './report.js';
 
 /** What makes the text invalid JSON, and where; undefined where nothing is found. */
-export function faultInJson(text: string): JsonFault | undefined {
+export function faultInJson(text: string): { offset: number; reason: string } | undefined {
   const errors: ParseError[] = [];
   jsonc.parseTree(text, errors, { disallowComments: true });
   const [first] = errors;
   if (first === undefined) return undefined;
   // "CommaExpected"
   const words = jsonc.printParseErrorCode(first.error).replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter}`);
-  return { at: first.offset, reason: words.toLowerCase() };
+  return { offset: first.offset, reason: words.toLowerCase() };
 }
 
-/** The option at a path, or the nearest place around it that the text shows. */
-export function optionInJson(text: string, path: readonly PropertyKey[]): number {
+/** The offset of the option at a path, or of the nearest place around it that the text shows. */
+export function optionInJson(text: string, path: Path): number {
   const root = jsonc.parseTree(text);
   let node: Node | undefined = root;
   for (const step of path) {
@@ -31,4 +26,33 @@ export function optionInJson(text: string, path: readonly PropertyKey[]): number
   }
   // With its key.
   return (node?.parent?.type === 'property' ? node.parent : node)?.offset ?? 0;
+}
+
+const LINES = 3;
+
+export function placeInJson(file: string, text: string, offset: number): Place {
+  const before = text.slice(0, offset).split('\n');
+  const line = before.length;
+  const lines = covered(text).split(/\r?\n/);
+  return { file, line, column: (before.at(-1) ?? '').length + 1, lines: lines.slice(Math.max(0, line - LINES), line) };
+}
+
+// A shorter number is no secret.
+const SHOWN = /^(\s+|[{}[\],:]|true|false|null|-?\d{1,3})$/;
+
+/** Each character of a value becomes a dot, because any may be a secret, so that columns stay the same. Only keys are shown. */
+function covered(text: string): string {
+  const scanner = jsonc.createScanner(text);
+  const tokens: string[] = [];
+  while ((scanner.scan(), scanner.getTokenLength() > 0))
+    tokens.push(text.slice(scanner.getTokenOffset(), scanner.getTokenOffset() + scanner.getTokenLength()));
+  const written = [...tokens.keys()].filter((at) => tokens[at]?.trim() !== '');
+  const isKey = (at: number): boolean => {
+    const index = written.indexOf(at);
+    const [before = '', after] = [tokens[written[index - 1] ?? -1], tokens[written[index + 1] ?? -1]];
+    return '{,'.includes(before) && after === ':';
+  };
+  return tokens
+    .map((token, at) => (SHOWN.test(token) || isKey(at) ? token : token.replace(/(?!^")(?!"$)[^\n\r]/g, '•')))
+    .join('');
 }

@@ -7,6 +7,7 @@ import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, createLists, LIST_NAMES, listsFrom, type Lists } from '../crm/lists/lists.js';
 import { listOf, matching, oneOf, text, yesOrNo } from '../schema-kit/fields.js';
 import { A_LIST, meantList } from '../schema-kit/list-name.js';
+import type { ConfigProblem } from '../schema-kit/problem.js';
 
 const A_PATH =
   "what stands behind /v2/: words of letters, digits, '-', '_', '.' and '~', separated by '/', such as 'deal' or 'custom-object/invoice'";
@@ -146,7 +147,7 @@ const WHY_ONE = {
  * A list's name must stand for the same thing in all workspaces: the same object, because a subscription reads several
  * workspaces, and with `serve` the same path, because the mirror serves all workspaces at one address.
  */
-export function listsThatDisagree(workspaces: readonly WithLists[], option: 'object' | 'path'): string[] {
+export function listsThatDisagree(workspaces: readonly WithLists[], option: 'object' | 'path'): ConfigProblem[] {
   const seen: { workspace: string; list: ListDescriptor }[] = [];
   return workspaces.flatMap(({ name: workspace, lists }, index) =>
     Object.values(lists).flatMap(({ descriptor: list }) => {
@@ -154,9 +155,8 @@ export function listsThatDisagree(workspaces: readonly WithLists[], option: 'obj
       seen.push({ workspace, list });
       if (other === undefined) return [];
       const [found, theirs] = [list, other.list].map((one) => one[option].replace(/^v2\//, ''));
-      return [
-        `workspaces[${index}].lists.${list.name}.${option}: found "${found}", but workspace "${other.workspace}" has "${theirs}" as the ${option} of the list "${other.list.name}"; allowed: ${WHY_ONE[option]}.`,
-      ];
+      const problem = `found "${found}", but workspace "${other.workspace}" has "${theirs}" as the ${option} of the list "${other.list.name}"; allowed: ${WHY_ONE[option]}`;
+      return [{ path: ['workspaces', index, 'lists', list.name, option], problem }];
     }),
   );
 }

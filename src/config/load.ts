@@ -4,13 +4,13 @@ import { extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { userFrame } from '../runtime/user-frame.js';
 import { whileCollecting, type CollectedProblem } from '../schema-kit/collected-problems.js';
-import { pathIn } from '../schema-kit/explain.js';
-import { codeFrame, type Position } from './code-frame.js';
+import type { Path } from '../schema-kit/problem.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
-import { parseConfig, type Place, type Problem } from './parse.js';
+import { faultInJson, optionInJson, placeInJson } from './json-text.js';
+import { parseConfig } from './parse.js';
+import { configError, type LocatedProblem, type Place } from './report.js';
 import type { Config } from './schema.js';
-import { faultInJson, optionInJson } from './json-text.js';
 
 export interface LoadOptions {
   /** @defaultValue the working directory of the process */
@@ -21,8 +21,6 @@ export interface LoadOptions {
   path?: string | undefined;
   /** What the import of `crm-changefeed` gives in a configuration in code. @defaultValue this package */
   library?: () => Promise<object>;
-  /** The width of the terminal that shows an error; the lines of the configuration in it are cut to it. @defaultValue 100 columns of each line */
-  columns?: number | undefined;
 }
 
 export interface LoadedConfig {
@@ -48,39 +46,23 @@ export async function loadConfig({
   env = process.env,
   path,
   library = ownLibrary,
-  columns,
 }: LoadOptions = {}): Promise<LoadedConfig> {
   const file = findFile({ cwd, named: path ?? envValue(env, 'CHANGEFEED_CONFIG') });
   if (file === undefined) return { config: configFromEnvironment(env), source: 'the environment', files: [] };
   const source = nameOf(file, cwd);
-  const view = { cwd, columns };
-  const inFile = { file, source, view };
-  const read = extname(file) === '.json' ? readJson(inFile, env) : await runCode(inFile, library);
+  const read = extname(file) === '.json' ? readJson(file, source, env) : await runCode(file, { source, cwd }, library);
   const { raw, files, ...found } = read;
   const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), ...found });
   return { config, source, files };
-}
-
-/** How a place in a file is shown: from which directory, and how wide. */
-interface View {
-  cwd: string;
-  columns: number | undefined;
 }
 
 interface Read {
   raw: unknown;
   files: readonly string[];
   /** Problems that were found while it was read. */
-  collected: readonly Problem[];
+  collected: readonly LocatedProblem[];
   /** Where an option stands. Only JSON shows it: code is evaluated, and its values have no places. */
-  locate?: (path: readonly PropertyKey[]) => Place;
-}
-
-interface InFile {
-  file: string;
-  /** Its name, for messages. */
-  source: string;
-  view: View;
+  locate?: (path: Path) => Place;
 }
 
 function findFile({ cwd, named }: { cwd: string; named: string | undefined }): string | undefined {
@@ -102,7 +84,7 @@ function nameOf(file: string, cwd: string): string {
   return name.startsWith('..') ? file : name;
 }
 
-function readJson({ file, source, view }: InFile, env: Env): Read {
+function readJson(file: string, source: string, env: Env): Read {
   const text = readText(file, source);
   let json: unknown;
   try {
@@ -111,16 +93,16 @@ function readJson({ file, source, view }: InFile, env: Env): Read {
     // The parser of the platform quotes the text around the error, which may be a token.
     const fault = faultInJson(text);
     if (fault === undefined) throw unloadable(source, 'it cannot be read as JSON. Correct the file');
-    throw broken(
-      `it cannot be read as JSON: ${fault.reason}`,
-      placeAt(text, positionOf(text, fault.at), { source, view }),
-    );
+    throw syntaxError(`it cannot be read as JSON: ${fault.reason}`, placeInJson(source, text, fault.offset));
   }
   const { value, problems } = replaceVariables(json, env);
-  const locate = (path: readonly PropertyKey[]): Place =>
-    placeAt(text, positionOf(text, optionInJson(text, path)), { source, view });
-  const collected = problems.map((sentence) => ({ sentence, place: locate(pathIn(sentence)) }));
-  return { raw: value, files: [file], collected, locate };
+  const locate = (path: Path): Place => placeInJson(source, text, optionInJson(text, path));
+  return {
+    raw: value,
+    files: [file],
+    collected: problems.map((problem) => ({ ...problem, place: locate(problem.path) })),
+    locate,
+  };
 }
 
 function readText(file: string, source: string): string {
@@ -131,61 +113,49 @@ function readText(file: string, source: string): string {
   }
 }
 
-function positionOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+function syntaxError(problem: string, place: Place, cause?: unknown): ChangefeedError {
+  const found = { path: [], problem, suggestion: 'Correct the syntax there.', place };
+  return configError(place.file, [found], { code: 'CF_CONFIG_UNLOADABLE', cause });
 }
 
-function placeAt(
-  text: string,
-  at: Position,
-  { source, view: { columns } }: Pick<InFile, 'source' | 'view'>,
-): Required<Place> {
-  return { ...at, file: source, frame: codeFrame(text, at, columns) };
+/** `source`: the name of the file, for messages. */
+interface Named {
+  source: string;
+  cwd: string;
 }
 
-/** The error of a file that is not valid code or JSON. */
-function broken(problem: string, { file, line, column, frame }: Required<Place>, cause?: unknown): ChangefeedError {
-  const message = `${file}:${line}:${column}: ${problem}. Correct the syntax there.`;
-  const report = [message, frame].join('\n');
-  return new ChangefeedError('CF_CONFIG_UNLOADABLE', { message, source: file, report, cause });
-}
-
-async function runCode({ file, source, view }: InFile, library: () => Promise<object>): Promise<Read> {
+async function runCode(file: string, named: Named, library: () => Promise<object>): Promise<Read> {
   let evaluated: { value: Evaluated; problems: readonly CollectedProblem[] };
   try {
     const own = await library();
     evaluated = await whileCollecting(() => evaluate(file, own));
   } catch (error) {
-    throw syntaxError(error, view) ?? failedRun(error, { source, view });
+    throw failedRun(error, named);
   }
   const { module, files } = evaluated.value;
   if (typeof module === 'object' && module !== null && 'default' in module && module.default !== undefined) {
-    return { raw: module.default, files, collected: evaluated.problems.map((one) => placed(one, view)) };
+    return { raw: module.default, files, collected: evaluated.problems.map((one) => placed(one, named)) };
   }
-  throw unloadable(source, 'it has no default export. Write: export default defineConfig({ … })');
+  throw unloadable(named.source, 'it has no default export. Write: export default defineConfig({ … })');
 }
 
-/** The loader (jiti) names the reason and the place in its message. The file may be one that the configuration imports. */
-function syntaxError(error: unknown, view: View): ChangefeedError | undefined {
+function failedRun(error: unknown, { source, cwd }: Named): ChangefeedError {
+  // The loader (jiti) names the reason and the place in its message. The file may be one that the configuration imports.
   const [, reason, file, line, column] = /^ParseError: (.*?)\.?\s*\n\s*(.+):(\d+):(\d+)$/.exec(messageOf(error)) ?? [];
-  if (reason === undefined || file === undefined) return undefined;
-  const source = nameOf(file, view.cwd);
-  const at = { line: Number(line), column: Number(column) + 1 };
-  return broken(`it has a syntax error: ${reason}`, placeAt(readText(file, source), at, { source, view }), error);
-}
-
-function failedRun(error: unknown, { source, view }: Pick<InFile, 'source' | 'view'>): ChangefeedError {
+  if (reason !== undefined && file !== undefined) {
+    const place = { file: nameOf(file, cwd), line: Number(line), column: Number(column) + 1 };
+    return syntaxError(`it has a syntax error: ${reason}`, place, error);
+  }
   const frame = userFrame(error instanceof Error ? (error.stack ?? '') : '');
-  const where = frame === undefined ? source : `${nameOf(frame.file, view.cwd)}:${frame.line}`;
+  const where = frame === undefined ? source : `${nameOf(frame.file, cwd)}:${frame.line}`;
   return unloadable(where, `running it failed: ${firstLine(error)}. Correct the file`, error);
 }
 
 /** At the call that has the problem. */
-function placed({ sentence, stack }: CollectedProblem, { cwd }: View): Problem {
+function placed({ stack, ...problem }: CollectedProblem, { cwd }: Named): LocatedProblem {
   const frame = userFrame(stack);
   // Its column is that of the compiled code.
-  return { sentence, place: frame && { line: frame.line, file: nameOf(frame.file, cwd) } };
+  return { ...problem, place: frame && { line: frame.line, file: nameOf(frame.file, cwd) } };
 }
 
 function firstLine(error: unknown): string {

@@ -7,10 +7,10 @@
 import { systemClock } from '../runtime/clock.js';
 import { Interrupt } from './attempt.js';
 import { attemptBatch, type BatchOptions, type GroupOutcome, type Member } from './batch-attempt.js';
-import type { Delivery, Entry } from './ports.js';
+import type { Delivery, GroupEntry } from './ports.js';
 
 /** The head of an ordering group, with access to its followers. */
-export interface Head extends Member {
+export interface BatchHead extends Member {
   /** It is handled at once in a batch of its own. */
   alone: boolean;
   /** Until when the job is locked for this process, in real time; ms. */
@@ -18,8 +18,8 @@ export interface Head extends Member {
   /** Extends the lock. Returns until when it lasts. @throws when another process has the job */
   extendLock(): Promise<number>;
   /** The entries directly behind it. */
-  followers(most: number): Promise<readonly Entry[]>;
-  load(entries: readonly Entry[]): Promise<readonly Delivery[]>;
+  followers(most: number): Promise<readonly GroupEntry[]>;
+  load(entries: readonly GroupEntry[]): Promise<readonly Delivery[]>;
 }
 
 export interface BatchResult {
@@ -31,7 +31,7 @@ export interface BatchResult {
 
 export interface Batcher {
   /** @throws the errors of Redis; an error when the process stops before the batch is flushed */
-  join(head: Head): Promise<BatchResult>;
+  join(head: BatchHead): Promise<BatchResult>;
   /** From now on batches do not wait to fill. */
   flush(): void;
   /** Aborts the running batches and rejects the waiting events. */
@@ -39,7 +39,7 @@ export interface Batcher {
 }
 
 interface Waiting {
-  head: Head;
+  head: BatchHead;
   resolve: (result: BatchResult) => void;
   reject: (error: unknown) => void;
 }
@@ -152,13 +152,13 @@ async function keepLocked(given: readonly WaitingGroup[]): Promise<readonly Wait
   return groups;
 }
 
-async function followersOf(heads: readonly Head[], room: number): Promise<readonly (readonly Delivery[])[]> {
+async function followersOf(heads: readonly BatchHead[], room: number): Promise<readonly (readonly Delivery[])[]> {
   if (room <= 0) return [];
   const behind = await Promise.all(heads.map((head) => head.followers(room)));
-  let left = room;
+  let free = room;
   const taken = behind.map((all) => {
-    const mine = all.slice(0, left);
-    left -= mine.length;
+    const mine = all.slice(0, free);
+    free -= mine.length;
     return mine;
   });
   return await Promise.all(heads.map((head, index) => head.load(taken[index] ?? [])));

@@ -3,8 +3,8 @@
  * attempt disables it at once when the handler reports that delivery has become impossible, or when no attempt in any process
  * has succeeded for `disableAfter`. It can also be disabled and enabled by command.
  *
- * Both commands have two steps: the mark with the reason is set or removed, then the BullMQ queue is paused or resumed. The mark is
- * authoritative and comes first. If the process is killed in between, or a person deletes the mark, `enforceDisabled` and the
+ * Both commands have two steps: the reason is stored or removed, then the BullMQ queue is paused or resumed. The stored reason is
+ * authoritative and comes first. If the process is killed in between, or a person deletes it, `enforceDisabled` and the
  * next start of a worker let the queue follow it.
  */
 import { messageOf } from '../errors.js';
@@ -39,7 +39,7 @@ export async function noteFailure(
   const reason = isDisabling(error) ? message : reasonOf(message, subscription);
   const outcome = await disableIfDue(error, { reason, last: { workspace, message } }, context);
   if (outcome === 'failing') return 'failing';
-  await followMark(subscription.name, context);
+  await followReason(subscription.name, context);
   if (outcome === 'disabling') {
     logger.error({ subscription: subscription.name, reason }, SUBSCRIPTION_DISABLED);
   }
@@ -73,7 +73,7 @@ export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
 }
 
 /** Pauses the queue of a disabled subscription and resumes that of an enabled one. Returns how the subscription is disabled. */
-async function followMark(
+async function followReason(
   name: string,
   { health, queue }: Pick<BreakerContext, 'health' | 'queue'>,
 ): Promise<Disabled | null> {
@@ -89,7 +89,7 @@ async function followMark(
 /** Called when a worker starts: a disabled subscription stays disabled, and the log says so again. */
 export async function keepDisabled({ subscription: { name }, health, queue, logger }: BreakerContext): Promise<void> {
   if ((await health.read(name)).disabled === null) return;
-  const disabled = await followMark(name, { health, queue });
+  const disabled = await followReason(name, { health, queue });
   if (disabled === null) return;
   const { at, reason } = disabled;
   logger.warn({ subscription: name, since: at, reason }, 'subscription is disabled, its events wait');
@@ -105,7 +105,7 @@ export interface CommandContext {
 export async function enable(subscription: string, { queues, health }: CommandContext): Promise<Disabled | null> {
   const queue = queues.of(subscription);
   const was = await health.enable(subscription);
-  await followMark(subscription, { health, queue });
+  await followReason(subscription, { health, queue });
   return was;
 }
 
@@ -117,12 +117,12 @@ export async function disable(
 ): Promise<boolean> {
   const queue = queues.of(subscription);
   const outcome = await health.disable(subscription, { atMs: clock.now(), reason });
-  await followMark(subscription, { health, queue });
+  await followReason(subscription, { health, queue });
   return outcome === 'disabling';
 }
 
 /**
- * Lets the queues follow the marks where a process was killed between the two steps, or a person removed a mark or paused a queue by hand.
+ * Lets the queues follow the stored reasons where a process was killed between the two steps, or a person removed one or paused a queue by hand.
  * Returns the names of all disabled subscriptions.
  */
 export async function enforceDisabled({
@@ -134,7 +134,7 @@ export async function enforceDisabled({
     const isPaused = await queue.isPaused();
     const { disabled } = await health.read(name);
     if (isPaused === (disabled !== null)) return isPaused ? [name] : [];
-    const now = await followMark(name, { health, queue });
+    const now = await followReason(name, { health, queue });
     if (isPaused && now === null) logger.warn({ subscription: name }, RESUMED);
     return now === null ? [] : [name];
   });

@@ -90,8 +90,8 @@ export class DeadLetters {
         type: death.event.type,
         group,
         // It may have died, and been retried, before: an event can be logged twice.
-        mark: `${diedAtMs(job)}-0`,
-        stored: { event: death.event, traceparent: death.traceparent, former: attemptsOf(job) },
+        serial: `${diedAtMs(job)}-0`,
+        stored: { event: death.event, traceparent: death.traceparent, earlierAttempts: attemptsOf(job) },
         replaces: job.id,
       };
       const batch = { workspace, source: `retry:${job.id}`, readAt: null, entries: [entry] };
@@ -105,8 +105,9 @@ export class DeadLetters {
     return this.#each(filter, async (job, queue) => {
       const { workspace, group } = job.data;
       // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
-      const left = await this.#gate.advance(queue.name, { workspace, group, id: job.id, token: '' });
-      if (left.outcome === 'left' && left.next !== null) await addJobs(queue, [{ workspace, group, entry: left.next }]);
+      const advanced = await this.#gate.advance(queue.name, { workspace, group, id: job.id, token: '' });
+      if (advanced.outcome === 'left' && advanced.next !== null)
+        await addJobs(queue, [{ workspace, group, entry: advanced.next }]);
       await job.remove();
     });
   }
@@ -139,15 +140,15 @@ const CHUNK = 200;
 
 /** Acts on the dead letters that exist when it starts. One that becomes a dead letter again meanwhile is not taken twice. */
 async function eachFailed(queue: Queue<JobData>, act: Act): Promise<number> {
-  let left = await queue.getFailedCount();
+  let remaining = await queue.getFailedCount();
   let done = 0;
-  while (left > 0) {
-    const jobs = completeMoments(await failedJobs(queue, 0, Math.min(CHUNK, left) - 1, { oldestFirst: true }));
+  while (remaining > 0) {
+    const jobs = completeMoments(await failedJobs(queue, 0, Math.min(CHUNK, remaining) - 1, { oldestFirst: true }));
     const acted = await eachOf(jobs, act);
     // Another process took the rest.
     if (acted === 0) return done;
     done += acted;
-    left -= jobs.length;
+    remaining -= jobs.length;
   }
   return done;
 }
@@ -219,7 +220,7 @@ async function jobsById(queue: Queue<JobData>, ids: readonly string[]): Promise<
 
 function attemptsOf({ data, stacktrace }: DeadJob): FailedAttempt[] {
   const own = (stacktrace ?? []).flatMap((text) => parseFailedAttempt(text) ?? []);
-  return [...(data.death.former ?? []), ...own].slice(-KEPT_ATTEMPTS);
+  return [...(data.death.earlierAttempts ?? []), ...own].slice(-KEPT_ATTEMPTS);
 }
 
 function toDeadLetter(subscription: string, job: DeadJob): DeadLetter {

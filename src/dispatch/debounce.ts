@@ -11,7 +11,7 @@ import type { Clock } from '../runtime/clock.js';
 import { replayOf } from './delivery-id.js';
 import { compileSelection } from './match.js';
 import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
-import type { Advance, Claim, Delivery, Entry, RecordGate } from './ports.js';
+import type { AdvanceOutcome, Claim, Delivery, GroupEntry, RecordGate } from './ports.js';
 
 /** Bounds the size of a merged event for a record that changes all the time. Further events start the next merge. */
 const MOST_MERGED = 500;
@@ -23,7 +23,7 @@ export interface DebounceOptions {
   gate: RecordGate;
   clock: Clock;
   /** The events of entries, up to the first that is missing. */
-  load: (entries: readonly Entry[]) => Promise<Delivery[]>;
+  load: (entries: readonly GroupEntry[]) => Promise<Delivery[]>;
   comparisonOf?: ComparisonOf | undefined;
 }
 
@@ -33,7 +33,7 @@ export type DebounceResult =
   /** The record has not been quiet for long enough. */
   | { outcome: 'wait'; untilMs: number }
   /** It has left, with what was behind it: the changes cancel each other out, or the merged event is not selected. */
-  | Advance;
+  | AdvanceOutcome;
 
 /** Called when the delivery is the head of its group and no merge was decided yet. */
 export async function debounce(
@@ -41,9 +41,9 @@ export async function debounce(
   options: DebounceOptions,
 ): Promise<DebounceResult> {
   const { claim, delivery, subscription, gate, clock, load } = options;
-  const look = await gate.look(subscription.name, claim, MOST_MERGED);
-  if (look.outcome === 'left') return look;
-  const [head, ...behind] = look.entries;
+  const standing = await gate.standing(subscription.name, claim, MOST_MERGED);
+  if (standing.outcome === 'left') return standing;
+  const [head, ...behind] = standing.entries;
   // Without an order, nothing is merged.
   if (head === undefined) return { outcome: 'go', delivery };
   if (!isOpen(delivery.event)) return merge(head, [], options);
@@ -54,13 +54,13 @@ export async function debounce(
   return merge(head, await load(other === -1 ? behind : behind.slice(0, other)), options);
 }
 
-async function merge(head: Entry, behind: readonly Delivery[], options: DebounceOptions): Promise<DebounceResult> {
+async function merge(head: GroupEntry, behind: readonly Delivery[], options: DebounceOptions): Promise<DebounceResult> {
   const { claim, delivery, subscription, gate, comparisonOf } = options;
   const events: [ChangeEvent, ...ChangeEvent[]] = [delivery.event, ...behind.map(({ event }) => event)];
   const { taken, event } = mergeChanges(events, { comparisonOf });
   if (event === null || (taken > 1 && !compileSelection(subscription)(event)))
     return gate.advance(subscription.name, claim, taken);
-  const decided: Entry = { ...head, kind: 'decided', type: event.type };
+  const decided: GroupEntry = { ...head, kind: 'decided', type: event.type };
   const stored = { event, traceparent: delivery.traceparent };
   const merged = await gate.merge(subscription.name, claim, { count: taken - 1, head: decided, stored });
   return merged.outcome === 'head' ? { outcome: 'go', delivery: { ...delivery, event } } : merged;

@@ -6,14 +6,12 @@
  *   evt_1.s0123456789.7-0               from a snapshot
  *   evt_1.r0123456789.1700000000000-0   from a replay
  *   evt_1.1700000000000-0.t1700000060000
- *
- * Earlier releases had ids without a number. Entries and jobs with such ids may still be pending.
  */
-const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?(?:\.(\d+-\d+))?(\.t\d+)?$/;
+const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?\.(\d+-\d+)(\.t\d+)?$/;
 
 /** @param origin the snapshot or replay; undefined for the log */
-export function deliveryIdOf(eventId: string, mark: string, origin?: string): string {
-  return [eventId, ...(origin === undefined ? [] : [origin]), mark].join('.');
+export function deliveryIdOf(eventId: string, serial: string, origin?: string): string {
+  return [eventId, ...(origin === undefined ? [] : [origin]), serial].join('.');
 }
 
 /** The replay that sent it; undefined for any other delivery. */
@@ -22,10 +20,10 @@ export function replayOf(id: string): string | undefined {
   return origin?.startsWith('r') === true ? origin : undefined;
 }
 
-/** Where its event is in the log; undefined where the id does not say: it is from a snapshot or an earlier release. */
+/** Where its event is in the log; undefined of a snapshot, whose id does not say. */
 export function loggedAt(id: string): string | undefined {
-  const [, origin = '', mark] = SUFFIXES.exec(id) ?? [];
-  return origin.startsWith('s') ? undefined : mark;
+  const [, origin = '', serial] = SUFFIXES.exec(id) ?? [];
+  return origin.startsWith('s') ? undefined : serial;
 }
 
 /** As log lines name a delivery: the event, and the delivery where it is another one than that of the event in the log. */

@@ -3,26 +3,27 @@
  * them. The questions and commands need no `start`: the queues are opened on first use.
  */
 import type { Queue } from 'bullmq';
+import { ChangefeedError } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
-import type { Connect, Disabled, JobData, LastError } from './ports.js';
-import { LostJobs } from './lost-jobs.js';
-import { findUnhandled, measureLag, type ProgressOptions, type Unhandled } from './progress.js';
+import type { Connect, Disabled, DispatchStores, JobData, LastError } from './ports.js';
+import { createLostJobs } from './lost-jobs.js';
+import { findUnhandled, measureLag, type Unhandled } from './progress.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './readers.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
 import { findStalled, type Stalled } from './stalled.js';
-import { unreadableKey, type TypeOf } from './unreadable.js';
 
-export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
+export interface DispatcherOptions extends DispatchStores {
+  subscriptions: readonly Subscription[];
+  workspaces: readonly string[];
   connect: Connect;
   keys: QueueKeys;
-  typeOf: TypeOf;
   logger: Log;
   clock?: Clock;
   /** Reading waits while Redis cannot be used. @defaultValue Redis counts as always usable */
@@ -31,7 +32,7 @@ export interface DispatcherOptions extends Omit<ProgressOptions, 'clock'> {
   loops?: LoopBoard | undefined;
   /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
-  /** How often jobs are searched for that are gone from a queue; ms. Not shorter than the lock of a job. @defaultValue 30000 */
+  /** How often jobs are searched for that are gone from a queue; ms. Not shorter than the lock of a job. @defaultValue 60000 */
   lostJobsMs?: number;
 }
 
@@ -113,7 +114,7 @@ export interface Dispatcher {
 const CHECK_INTERVAL_MS = 50;
 const HIGH_WATER = 5_000;
 /** Longer than a lock: a run whose job is gone notices it within that time; until then its record must not get another job. */
-const LOST_JOBS_MS = 30_000;
+const LOST_JOBS_MS = 60_000;
 
 export function createDispatcher(given: DispatcherOptions): Dispatcher {
   const options = { ...given, clock: given.clock ?? systemClock };
@@ -177,11 +178,11 @@ function searchLostJobs(
   signal: AbortSignal,
 ): Promise<void> {
   const { watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
-  const lost = new LostJobs(options);
+  const findLostJobs = createLostJobs(options);
   return runLoop({
     name: 'lost jobs',
     async run(_turn, alive) {
-      await lost.check(subscriptions(), alive);
+      await findLostJobs(subscriptions(), alive);
       return lostJobsMs;
     },
     ...(watch && { ready: (within) => watch.untilUsable(within) }),
@@ -227,7 +228,8 @@ async function describeSubscription(
   try {
     return await readStatistics(subscription, queue, options);
   } catch (error) {
-    return unreadableSubscription(subscription, await unreadableKey(queue, error, options.typeOf));
+    if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
+    return unreadableSubscription(subscription, error.message);
   }
 }
 

@@ -9,7 +9,7 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { deliveryIdOf } from './delivery-id.js';
-import type { Batch, JobData, NewEntry, RecordGate } from './ports.js';
+import type { SourceBatch, JobData, NewEntry, RecordGate } from './ports.js';
 import { addJobs, groupOf } from './queues.js';
 
 export interface Target {
@@ -21,14 +21,14 @@ export interface Target {
 export interface Sent extends Pick<NewEntry, 'logId' | 'stored'> {
   event: ChangeEvent;
   /** Its number within its source. @defaultValue its log id */
-  mark?: string;
+  serial?: string;
 }
 
 export interface Source {
   workspace: string;
   /** The replay or snapshot. @defaultValue the workspace's log */
   origin?: string;
-  readAt: Batch['readAt'];
+  readAt: SourceBatch['readAt'];
   subscription: Subscription;
   clock: Clock;
 }
@@ -38,11 +38,11 @@ export function enqueueEvents(events: readonly Sent[], from: Source, target: Tar
   const { workspace, origin, readAt, subscription, clock } = from;
   const source = origin === undefined ? workspace : `${origin}:${workspace}`;
   const atMs = clock.now();
-  const entries = events.map(({ event, logId, mark = logId, stored }): NewEntry => {
+  const entries = events.map(({ event, logId, serial = logId, stored }): NewEntry => {
     const group = groupOf(workspace, event, subscription);
     const kind = stored === undefined ? 'logged' : 'stored';
-    const id = deliveryIdOf(event.id, mark, origin);
-    return { id, logId, mark, atMs, kind, type: event.type, group, ...(stored && { stored }) };
+    const id = deliveryIdOf(event.id, serial, origin);
+    return { id, logId, serial, atMs, kind, type: event.type, group, ...(stored && { stored }) };
   });
   return enqueue({ workspace, source, readAt, entries }, target);
 }
@@ -52,7 +52,7 @@ export function enqueueEvents(events: readonly Sent[], from: Source, target: Tar
  * nothing either, and the next turn reads again.
  * @returns the number of pending events of the subscription and workspace; undefined when there was nothing to enter
  */
-export async function enqueue(batch: Batch, { queue, gate }: Target): Promise<number | undefined> {
+export async function enqueue(batch: SourceBatch, { queue, gate }: Target): Promise<number | undefined> {
   const { entries, workspace } = batch;
   if (entries.length === 0) return undefined;
   const { heads, pending } = await gate.enter(queue.name, batch);

@@ -1,11 +1,12 @@
 /**
- * Removes everything stored for a workspace, in passes: first the workspace's own keys (without its log, no process can
- * queue more events), then the jobs of its events in every queue, then their ordering state. A crash can come after each
- * step; the next call continues. The last pass is the one that finds nothing. Events of other workspaces in the same queues
- * are not touched.
+ * Removes everything stored for a workspace, or for a subscription that is no longer configured.
  *
- * A process that works on the workspace would write removed data again. So each pass first checks that no process does, and
- * fails otherwise. Events that are being handled are waited for.
+ * A workspace is removed in passes: first its own keys (without its log, no process can queue more events), then the jobs of its events in every
+ * queue, then their ordering state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing. Events
+ * of other workspaces in the same queues are not touched.
+ *
+ * A process that works on the workspace or subscription would write removed data again, so nothing is removed while one does. Events that are being
+ * handled are waited for.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -26,8 +27,33 @@ export interface Forgotten {
   keys: number;
 }
 
-export interface ForgetDeps extends Pick<QueuesOptions, 'connect' | 'keys' | 'logger'> {
+export interface StoredSubscription {
+  subscription: string;
+  /** Events that wait for a handler or a retry. */
+  waiting: number;
+  dead: number;
+  /** Processes that handle it now. */
+  workers: number;
+}
+
+export interface ForgottenSubscription extends StoredSubscription {
+  /** Keys and offsets that were removed; 0 with a dry run, and when nothing was stored. */
+  keys: number;
+}
+
+export interface ForgetSubscriptionCall {
+  subscription: string;
+  /** The subscriptions of the configuration. */
+  configured: readonly string[];
+  /** Only says what is stored. @defaultValue false */
+  dryRun?: boolean | undefined;
+}
+
+export interface TracesDeps extends Omit<QueuesOptions, 'subscriptions'> {
   traces: TraceStore;
+}
+
+export interface ForgetDeps extends TracesDeps {
   clock: Clock;
   /** The number of processes that sweep the workspace on a schedule. */
   pollers: (workspace: string) => Promise<number>;
@@ -55,19 +81,57 @@ export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Prom
 }
 
 /** Whether anything is stored of the workspace: also what an interrupted `forgetWorkspace` has left. */
-export async function isWorkspaceStored(
-  workspace: string,
-  { traces, ...options }: Pick<ForgetDeps, 'traces' | 'connect' | 'keys' | 'logger'>,
-): Promise<boolean> {
-  if (await traces.hasWorkspace(workspace)) return true;
-  const subscriptions = await traces.subscriptions();
-  const queues = openQueues({ ...options, subscriptions: subscriptions.map((name) => ({ name })) });
+export async function isWorkspaceStored(workspace: string, deps: TracesDeps): Promise<boolean> {
+  const { traces } = deps;
+  if ((await traces.ofWorkspace(workspace)).length > 0) return true;
+  const stored = await inEachQueue(deps, async (queue) => {
+    const found = await traces.ofWorkspaceIn(queue.name, workspace);
+    return found.length > 0 || (await jobsOf(queue, workspace)).length > 0;
+  });
+  return stored.includes(true);
+}
+
+/** Every subscription for which anything is stored, by name. */
+export function storedSubscriptions(deps: TracesDeps): Promise<StoredSubscription[]> {
+  return inEachQueue(deps, async (queue) => {
+    const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized');
+    const { waiting = 0, active = 0, delayed = 0, prioritized = 0, failed = 0 } = counts;
+    const workers = await queue.getWorkersCount();
+    return { subscription: queue.name, waiting: waiting + active + delayed + prioritized, dead: failed, workers };
+  });
+}
+
+/** @throws ChangefeedError CF_USAGE */
+export async function forgetSubscription(
+  { subscription, configured, dryRun = false }: ForgetSubscriptionCall,
+  deps: TracesDeps,
+): Promise<ForgottenSubscription> {
+  if (configured.includes(subscription))
+    throw refused(`the configuration has the subscription "${subscription}". Remove it there first.`);
+  const stored = await storedSubscriptions(deps);
+  const found = stored.find((one) => one.subscription === subscription);
+  if (found === undefined) {
+    const names = stored.map((one) => `"${one.subscription}"`).join(', ');
+    throw refused(`nothing is stored of a subscription "${subscription}". Stored: ${names === '' ? 'none' : names}.`);
+  }
+  if (found.workers > 0)
+    throw refused(
+      `${found.workers} ${found.workers === 1 ? 'process handles' : 'processes handle'} "${subscription}" now. Stop it, or remove the subscription from its configuration.`,
+    );
+  const { traces } = deps;
+  return { ...found, keys: dryRun ? 0 : await traces.remove(await traces.ofSubscription(subscription)) };
+}
+
+async function inEachQueue<Result>(
+  { traces, ...options }: TracesDeps,
+  act: (queue: Queue<JobData>) => Promise<Result>,
+): Promise<Result[]> {
+  const subscriptions = (await traces.subscriptions()).map((name) => ({ name }));
+  const queues = openQueues({ ...options, subscriptions });
   try {
-    for (const subscription of subscriptions) {
-      if (await traces.hasTraces(subscription, workspace)) return true;
-      if ((await jobsOf(queues.of(subscription), workspace)).length > 0) return true;
-    }
-    return false;
+    const results: Result[] = [];
+    for (const queue of queues.all.values()) results.push(await act(queue));
+    return results;
   } finally {
     await queues.close();
   }
@@ -90,55 +154,40 @@ async function refuseWhileSwept(workspace: string, { traces, pollers }: ForgetDe
  * Adds what it removes to the sum.
  * @returns how many things it removed, and the events that are being handled at this moment
  */
-async function removeOnce(
-  sum: Forgotten,
-  { traces, ...deps }: ForgetDeps,
-): Promise<{ found: number; running: number }> {
+async function removeOnce(sum: Forgotten, deps: ForgetDeps): Promise<{ found: number; running: number }> {
   const { workspace, deliveries } = sum;
-  const own = await traces.removeWorkspace(workspace);
-  sum.records += own.records;
-  sum.events += own.events;
-  sum.keys += own.keys;
-  const subscriptions = await traces.subscriptions();
-  let found = own.keys;
+  const { traces } = deps;
+  const { events, records } = await traces.sizes(workspace);
+  const keys = await traces.remove(await traces.ofWorkspace(workspace));
+  sum.records += records;
+  sum.events += events;
+  sum.keys += keys;
   let running = 0;
-  const queues = openQueues({ ...deps, subscriptions: subscriptions.map((name) => ({ name })) });
-  try {
-    for (const subscription of subscriptions) {
-      const queue = queues.of(subscription);
-      for (const state of await removeJobs(queue, await jobsOf(queue, workspace))) {
-        if (state === 'running') running += 1;
-        else deliveries[state] += 1;
-        found += 1;
-      }
-      found += await traces.removeTraces(subscription, workspace);
+  const removed = await inEachQueue(deps, async (queue) => {
+    const states = await inChunks(await jobsOf(queue, workspace), (id) => removeJob(queue, id));
+    for (const state of states) {
+      if (state === 'running') running += 1;
+      else deliveries[state] += 1;
     }
-  } finally {
-    await queues.close();
-  }
-  return { found, running };
+    return states.length + (await traces.remove(await traces.ofWorkspaceIn(queue.name, workspace)));
+  });
+  return { found: removed.reduce((all, count) => all + count, keys), running };
 }
-
-type State = keyof Forgotten['deliveries'] | 'running';
 
 async function jobsOf(queue: Queue<JobData>, workspace: string): Promise<string[]> {
   const ids = await queue.getRanges(['waiting', 'active', 'delayed', 'prioritized', 'completed', 'failed'], 0, -1);
-  const found: string[] = [];
-  for (let at = 0; at < ids.length; at += CHUNK) {
-    const jobs = await Promise.all(ids.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
-    found.push(...jobs.flatMap((job) => (job?.data.workspace === workspace ? (job.id ?? []) : [])));
-  }
-  return found;
+  const jobs = await inChunks(ids, (id) => queue.getJob(id));
+  return jobs.flatMap((job) => (job?.data.workspace === workspace ? (job.id ?? []) : []));
 }
 
-async function removeJobs(queue: Queue<JobData>, jobIds: readonly string[]): Promise<State[]> {
-  const states: State[] = [];
-  for (let at = 0; at < jobIds.length; at += CHUNK)
-    states.push(...(await Promise.all(jobIds.slice(at, at + CHUNK).map((id) => removeJob(queue, id)))));
-  return states;
+async function inChunks<Result>(ids: readonly string[], act: (id: string) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < ids.length; at += CHUNK)
+    results.push(...(await Promise.all(ids.slice(at, at + CHUNK).map((id) => act(id)))));
+  return results;
 }
 
-async function removeJob(queue: Queue<JobData>, jobId: string): Promise<State> {
+async function removeJob(queue: Queue<JobData>, jobId: string): Promise<keyof Forgotten['deliveries'] | 'running'> {
   const state = await queue.getJobState(jobId);
   // BullMQ refuses while a worker holds the job's lock. A job whose worker was lost has no lock and is removed.
   if ((await queue.remove(jobId)) === 0) return 'running';
@@ -152,4 +201,8 @@ function stillRunning(workspace: string, running: number, patienceMs: number): C
     running,
     message: `Workspace "${workspace}" is only partly forgotten: ${what}. Wait for the handlers, or stop them; then repeat the command.`,
   });
+}
+
+function refused(why: string): ChangefeedError {
+  return new ChangefeedError('CF_USAGE', { message: `subscriptions forget: ${why}` });
 }

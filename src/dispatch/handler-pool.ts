@@ -5,12 +5,13 @@ import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { untraced, type Tracing } from '../runtime/tracing.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { Connect, HealthStore, LogReader, OnceStore, RecordGate } from './ports.js';
+import type { Connect, DeliveryStores } from './ports.js';
 import type { DeadLetterRetention, QueueKeys } from './queues.js';
+import { keepParts, type SubscriptionPart } from './subscription-parts.js';
 import {
   DEFAULT_TIMING,
   createSubscriptionWorker,
@@ -19,13 +20,9 @@ import {
   type WorkerTiming,
 } from './worker.js';
 
-export interface HandlerPoolOptions {
+export interface HandlerPoolOptions extends DeliveryStores {
   connect: Connect;
   keys: QueueKeys;
-  gate: RecordGate;
-  log: Pick<LogReader, 'event'>;
-  once: OnceStore;
-  health: HealthStore;
   subscriptions: readonly Subscription[];
   logger: Log;
   clock?: Clock;
@@ -90,72 +87,39 @@ export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
   };
 }
 
-type Workers = Pick<HandlerPool, 'apply'> & { close(): Promise<void> };
+interface Workers {
+  apply: HandlerPool['apply'];
+  close(): Promise<void>;
+}
 
 function createWorkers(options: HandlerPoolOptions): Workers {
   const { connect, timing, clock = systemClock, random = Math.random, deadLetters = {}, ...rest } = options;
   const { unfinished = createUnfinished(), tracing = untraced } = options;
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   const redis = connect();
-  const parts = {
-    ...rest,
-    unfinished,
-    redis,
-    clock,
-    tracing,
-    random,
-    retention: deadLetters,
-    suspects: { isOneRunning: false },
-    timing: { ...DEFAULT_TIMING, ...timing },
-  };
-  const workers = new Map<string, SubscriptionWorker>();
-  const removed = new Set<SubscriptionWorker>();
+  const suspects = { isOneRunning: false };
+  const common = { ...rest, unfinished, redis, clock, tracing, random, retention: deadLetters, suspects };
   let closing = false;
-  // A function, because the compiler assumes that `closing` stays false across an await.
-  const isClosing = (): boolean => closing;
-
-  const add = async (subscription: Subscription): Promise<void> => {
-    const worker = createSubscriptionWorker({ ...parts, subscription });
-    workers.set(subscription.name, worker);
-    await worker.start();
-  };
-  /** Its handlers finish, however long they take. Other subscriptions do not wait for them. */
-  const remove = async (worker: SubscriptionWorker): Promise<void> => {
-    workers.delete(worker.subscription.name);
-    removed.add(worker);
-    await worker.close();
-    if (isClosing()) return;
-    removed.delete(worker);
-    await closeHandler(worker.subscription, options);
-  };
-  const change = async (name: string, next: Subscription | undefined): Promise<void> => {
-    const worker = workers.get(name);
-    if (worker !== undefined && worker.subscription !== next) await remove(worker);
-    if (next !== undefined && !workers.has(name) && !isClosing()) await add(next);
-  };
-  let changing: Promise<unknown> = Promise.resolve();
+  const workers = keepParts((subscription): SubscriptionWorker & SubscriptionPart => {
+    const worker = createSubscriptionWorker({ ...common, subscription, timing: { ...DEFAULT_TIMING, ...timing } });
+    return {
+      ...worker,
+      async stop() {
+        await worker.close();
+        if (!closing) await closeHandler(subscription, options.logger);
+      },
+    };
+  });
   return {
-    async apply(subscriptions) {
-      changing = changing
-        .catch(() => undefined)
-        .then(async () => {
-          const wanted = new Map(subscriptions.map((one) => [one.name, one]));
-          const names = new Set([...wanted.keys(), ...workers.keys()]);
-          await Promise.all([...names].map((name) => change(name, wanted.get(name))));
-        });
-      await changing;
-    },
+    apply: (subscriptions) => workers.apply(subscriptions),
     async close() {
       closing = true;
-      await closeAll([...workers.values(), ...removed], { ...options, disconnect: () => redis.disconnect() });
+      await closeAll(workers.end(), { ...options, disconnect: () => redis.disconnect() });
     },
   };
 }
 
-async function closeHandler(
-  { name, close }: Subscription,
-  { logger }: Pick<HandlerPoolOptions, 'logger'>,
-): Promise<void> {
+async function closeHandler({ name, close }: Subscription, logger: Log): Promise<void> {
   await close?.().catch((error: unknown) => {
     logger.warn({ subscription: name, error: messageOf(error) }, 'handler failed to close');
   });
@@ -184,7 +148,7 @@ async function closeAll(
   // connection that is not there while Redis is away.
   const abandoning = Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
   await withinTime(abandoning, stopGraceMs, { clock });
-  for (const { subscription } of workers) await closeHandler(subscription, options);
+  for (const { subscription } of workers) await closeHandler(subscription, options.logger);
   options.disconnect();
   if (late.length > 0) throw didNotEnd(late, 2 * stopGraceMs);
 }

@@ -13,7 +13,7 @@ import { mergedEventId, objectOf } from '../events/envelope.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 
-export interface Merge {
+export interface MergedChanges {
   /** How many of the events belong to the merge, from the first on. */
   taken: number;
   /** Null when the changes cancel out: every field has its first value again. */
@@ -39,7 +39,7 @@ export function isOpen(event: ChangeEvent): boolean {
 export function mergeChanges(
   events: readonly [ChangeEvent, ...ChangeEvent[]],
   { comparisonOf = () => undefined }: MergeOptions = {},
-): Merge {
+): MergedChanges {
   const [first, ...rest] = events;
   const members: [ChangeEvent, ...ChangeEvent[]] = [first];
   for (const event of rest) {

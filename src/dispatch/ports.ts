@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+import type { BackfillTask } from './backfill-task.js';
 import type { DecidedFailure, FailedAttempt } from './failure.js';
 
 /**
@@ -11,14 +12,17 @@ import type { DecidedFailure, FailedAttempt } from './failure.js';
 export type Connect = () => Redis;
 
 export interface LogReader {
-  /** Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. */
+  /**
+   * Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. Fewer where they are large; none only at the end of
+   * the log.
+   */
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
   /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
   /** The event with this log id; null when the log no longer contains it. */
   event(workspace: string, logId: string): Promise<LoggedEvent | null>;
-  /** Events after `after`, as soon as there are any; none after `timeoutMs` or when aborted. */
-  waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]>;
+  /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
+  waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
   /** Closes the connections that `waitForMore` opened. */
   close(): Promise<void>;
 }
@@ -33,7 +37,7 @@ export interface OffsetStore {
 }
 
 /** A delivery that waits for its turn, as its ordering group contains it. */
-export interface Entry {
+export interface GroupEntry {
   /** The id of the delivery and of its job: see delivery-id.ts. */
   id: string;
   /** Where its event is in the log. */
@@ -55,22 +59,22 @@ export interface StoredEvent {
   /** The W3C trace context of the commit that logged it; of the first one, if events were merged. */
   traceparent?: string | undefined;
   /** The attempts of a dead letter before it was retried. */
-  former?: readonly FailedAttempt[];
+  earlierAttempts?: readonly FailedAttempt[];
 }
 
-export interface NewEntry extends Entry {
+export interface NewEntry extends GroupEntry {
   /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
   group: string | null;
   /** Its number within its source, in the form of a log id. */
-  mark: string;
+  serial: string;
   /** Required for an entry that is not `logged`. */
   stored?: StoredEvent;
   /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
   replaces?: string;
 }
 
-/** Deliveries of one source, with ascending marks. A repeated batch of a source changes nothing. */
-export interface Batch {
+/** Deliveries of one source, with ascending serials. A repeated batch of a source changes nothing. */
+export interface SourceBatch {
   workspace: string;
   /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
   source: string;
@@ -79,7 +83,7 @@ export interface Batch {
    * another is stored now, nothing is entered: another dispatcher has gone on, or Redis has gone back to an earlier state, and what it has
    * forgotten must be read again first. Null: the batch depends on nothing.
    */
-  readAt: { offset: string } | { task: string; text: string } | null;
+  readAt: { offset: string } | StoredTask | null;
   entries: readonly NewEntry[];
 }
 
@@ -100,12 +104,12 @@ export interface Claim {
 }
 
 /** `left`: the delivery has left its group; `next` is the head now. */
-export type Left = { outcome: 'left'; next: Entry | null };
+export type HasLeft = { outcome: 'left'; next: GroupEntry | null };
 /** `head`: it is pending, and its turn has come. Without an order there are no entries. */
-export type Look = { outcome: 'head'; entries: readonly Entry[] } | Left;
-export type Advance = Left | { outcome: 'taken-over' };
-export type Hold = { outcome: 'held' } | Advance;
-export type Merge = { outcome: 'head' } | Advance;
+export type Standing = { outcome: 'head'; entries: readonly GroupEntry[] } | HasLeft;
+export type AdvanceOutcome = HasLeft | { outcome: 'taken-over' };
+export type HoldOutcome = { outcome: 'held' } | AdvanceOutcome;
+export type MergeOutcome = { outcome: 'head' } | AdvanceOutcome;
 
 export interface Pending {
   /** Deliveries entered and neither handled nor dead. */
@@ -123,7 +127,7 @@ export interface MustHaveJob {
   workspace: string;
   group: string | null;
   /** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
-  entry: Entry;
+  entry: GroupEntry;
   /** It is a dead letter, which keeps its failed job. */
   held: boolean;
 }
@@ -134,15 +138,19 @@ export interface MustHaveJob {
  */
 export interface RecordGate {
   /** Appends deliveries to their groups, in the order given. */
-  enter(subscription: string, batch: Batch): Promise<Entered>;
+  enter(subscription: string, batch: SourceBatch): Promise<Entered>;
   /** The first entries of the group, at most `most`, if this delivery is its head. */
-  look(subscription: string, claim: Claim, most?: number): Promise<Look>;
+  standing(subscription: string, claim: Claim, most?: number): Promise<Standing>;
   /** The head and the entries behind it are handled or dead: `count` of them leave in one step. */
-  advance(subscription: string, claim: Claim, count?: number): Promise<Advance>;
+  advance(subscription: string, claim: Claim, count?: number): Promise<AdvanceOutcome>;
   /** The head is dead and stays, and its followers wait until it is retried or dropped. */
-  hold(subscription: string, claim: Claim): Promise<Hold>;
+  hold(subscription: string, claim: Claim): Promise<HoldOutcome>;
   /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
-  merge(subscription: string, claim: Claim, merge: { count: number; head: Entry; stored: StoredEvent }): Promise<Merge>;
+  merge(
+    subscription: string,
+    claim: Claim,
+    merge: { count: number; head: GroupEntry; stored: StoredEvent },
+  ): Promise<MergeOutcome>;
   /** What is stored with a delivery; null when nothing is. */
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
   pending(subscription: string, workspace: string): Promise<Pending>;
@@ -164,38 +172,38 @@ export interface OnceMark {
 /** Stores which side effects have started and which are done. */
 export interface OnceStore {
   /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
-  begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
-  finish(mark: OnceMark): Promise<void>;
-  forget(mark: OnceMark): Promise<void>;
+  begin(serial: OnceMark): Promise<'begun' | 'started' | 'done'>;
+  finish(serial: OnceMark): Promise<void>;
+  forget(serial: OnceMark): Promise<void>;
 }
 
-/**
- * The backfills (replays and snapshots) of a subscription that are not finished. Each task is one text under a name. Tasks
- * change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again.
- */
+/** A task as it was read. Tasks change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again. */
+export interface StoredTask<Task = BackfillTask> {
+  name: string;
+  text: string;
+  task: Task;
+}
+
+/** The backfills (replays and snapshots) of a subscription that are not finished. */
 export interface BackfillStore {
-  /** All tasks of a subscription. */
-  tasks(subscription: string): Promise<ReadonlyMap<string, string>>;
-  /** Stores a task unless there is one of this name. */
-  begin(subscription: string, name: string, text: string): Promise<void>;
-  /** Replaces a task, or deletes it (`to: null`). False when it no longer equals `from`; then nothing was done. */
-  step(subscription: string, step: TaskStep): Promise<boolean>;
-  /** The events of the staged chunk, as JSON. */
-  staged(subscription: string, workspace: string): Promise<string[]>;
-  /** For each record, the end of the log when its image was read; null when it was not read. */
-  seen(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
-  /** Deletes what `seen` returns. */
-  forgetSeen(subscription: string, workspace: string): Promise<void>;
+  tasks(subscription: string): Promise<readonly StoredTask[]>;
+  /** Stores a task unless it is stored already; a workspace has one snapshot. */
+  begin(subscription: string, task: BackfillTask): Promise<void>;
+  /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
+  step(subscription: string, from: StoredTask, step: TaskStep): Promise<boolean>;
+  /** The events of the staged chunk. */
+  staged(subscription: string, workspace: string): Promise<ChangeEvent[]>;
+  /** For each record, the end of the log when a snapshot read its image; null when none did. */
+  imagesReadAt(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
+  /** Deletes what `imagesReadAt` returns. */
+  forgetImagesRead(subscription: string, workspace: string): Promise<void>;
 }
 
 export interface TaskStep {
-  name: string;
-  workspace: string;
-  from: string;
-  to: string | null;
+  to: BackfillTask | null;
   /**
    * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`.
-   * `discarded`: all that an earlier snapshot has staged or seen is deleted.
+   * `discarded`: all that an earlier snapshot has staged or read is deleted.
    */
   staged?: StagedChunk | 'sent' | 'discarded';
 }
@@ -236,28 +244,46 @@ export interface SnapshotSource {
   scan(workspace: string, list: ListName, from: ScanPosition | null): Promise<Scan>;
 }
 
-export interface WorkspaceTraces {
-  keys: number;
-  events: number;
-  records: number;
+/** A key of Redis, or some fields of a hash. */
+export interface Trace {
+  key: string;
+  /** @defaultValue the whole key */
+  fields?: readonly string[];
 }
 
-/** Finds and removes everything that is stored for a workspace. */
+/** Finds everything that is stored for a workspace or a subscription. What is empty has no traces. */
 export interface TraceStore {
   /** Lists that are being swept: a process holds their lease. */
   sweeping(workspace: string): Promise<string[]>;
-  /** Whether the workspace has any key of its own, or a mark of `once`. */
-  hasWorkspace(workspace: string): Promise<boolean>;
-  /** Removes everything under the workspace's own keys, and the marks of `once`. */
-  removeWorkspace(workspace: string): Promise<WorkspaceTraces>;
-  /** Every subscription for which anything is stored. */
+  sizes(workspace: string): Promise<{ events: number; records: number }>;
+  /** Every subscription for which anything is stored, by name. */
   subscriptions(): Promise<string[]>;
-  /** Whether there is any ordering state of a workspace's events in a subscription. */
-  hasTraces(subscription: string, workspace: string): Promise<boolean>;
-  /** Removes the ordering state of a workspace's events in a subscription. */
-  removeTraces(subscription: string, workspace: string): Promise<number>;
-  /** Removes everything of a subscription: its queue, and its offsets in every log. Returns the number of keys and offsets. */
-  removeSubscription(subscription: string): Promise<number>;
+  /** The workspace's own keys, and the marks of `once`. */
+  ofWorkspace(workspace: string): Promise<Trace[]>;
+  /** The ordering state of a workspace's events in a subscription. */
+  ofWorkspaceIn(subscription: string, workspace: string): Promise<Trace[]>;
+  /** A subscription's queue, and its offsets in every log. */
+  ofSubscription(subscription: string): Promise<Trace[]>;
+  /** Returns the number of keys and fields that were there. */
+  remove(traces: readonly Trace[]): Promise<number>;
+}
+
+/** What the dispatcher uses of Redis. */
+export interface DispatchStores {
+  log: LogReader;
+  offsets: OffsetStore;
+  gate: RecordGate;
+  backfills: BackfillStore;
+  source: SnapshotSource;
+  health: HealthStore;
+}
+
+/** What the handlers' processes use of Redis. */
+export interface DeliveryStores {
+  log: LogReader;
+  gate: RecordGate;
+  once: OnceStore;
+  health: HealthStore;
 }
 
 /** Why nothing is delivered to a subscription. */
@@ -319,11 +345,13 @@ export interface JobData {
   logId: string;
   /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
-  kind: Entry['kind'];
+  kind: GroupEntry['kind'];
   /** Its first attempt, which failed in the batch of an event ahead and is not counted by BullMQ yet. */
   batchFailure?: DecidedFailure;
   /** The follower that failed in the batch of this event. Written before the two leave each other: a run after a crash adds its job with it. */
   failedFollower?: { id: string; failure: DecidedFailure };
+  /** Written when an attempt begins as the only suspect: BullMQ's count of lost processes at that time, and how many of them were lost during such attempts. */
+  alone?: { attempt: number; lostBefore: number; crashes: number };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
 }
@@ -335,5 +363,5 @@ export interface Delivery {
   logId: string;
   event: ChangeEvent;
   traceparent?: string | undefined;
-  former?: readonly FailedAttempt[];
+  earlierAttempts?: readonly FailedAttempt[];
 }

@@ -3,18 +3,12 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { BackfillStore, HealthStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from './ports.js';
+import type { DispatchStores } from './ports.js';
 import { isSnapshotRunning } from './snapshot.js';
 
-export interface ProgressOptions {
+export interface ProgressOptions extends DispatchStores {
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
-  log: LogReader;
-  offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
-  source: SnapshotSource;
-  health: HealthStore;
   clock: Clock;
 }
 
@@ -32,8 +26,9 @@ export interface Unhandled {
  */
 export async function findUnhandled(
   upTo: Readonly<Record<string, string>>,
-  { subscriptions, offsets, gate, health, ...snapshots }: ProgressOptions,
+  options: ProgressOptions,
 ): Promise<Unhandled[]> {
+  const { subscriptions, offsets, gate, health } = options;
   const checks = Object.entries(upTo).flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
       if (!readsWorkspace(one, workspace)) return [];
@@ -41,7 +36,7 @@ export async function findUnhandled(
       // The offset first, then the pending events: events read in between are then seen as pending.
       const offset = await offsets.get(workspace, subscription);
       if (offset === null || compareLogIds(offset, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
-      if (await isSnapshotRunning({ subscription, workspace }, snapshots)) {
+      if (await isSnapshotRunning({ subscription, workspace }, options)) {
         return [{ subscription, workspace, stage: 'reading' }];
       }
       const { oldest } = await gate.pending(subscription, workspace);

@@ -6,7 +6,7 @@ import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
-import type { Connect, Entry, JobData } from './ports.js';
+import type { Connect, GroupEntry, JobData } from './ports.js';
 
 export interface QueueKeys {
   subscriptionQueuePrefix(subscription: string): string;
@@ -96,15 +96,15 @@ const JOB_OPTIONS: JobsOptions = {
 };
 
 /** The head of an ordering group, or an event without an order. */
-export interface Head extends Pick<JobData, 'workspace' | 'group' | 'batchFailure'> {
-  entry: Entry;
+export interface HeadJob extends Pick<JobData, 'workspace' | 'group' | 'batchFailure'> {
+  entry: GroupEntry;
 }
 
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */
 export type QueueHandle = Pick<Queue<JobData>, 'getBackend'> & MinimalQueue;
 
 /** Adds the jobs of heads. BullMQ ignores a job that it has already. */
-export async function addJobs(queue: MinimalQueue, heads: readonly Head[]): Promise<void> {
+export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): Promise<void> {
   if (heads.length === 0) return;
   const jobs = heads.map(({ entry: { id, logId, kind, type }, ...rest }) => {
     const data: JobData = { logId, kind, ...rest };

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import { enqueueEvents } from './enqueue.js';
-import type { LogReader, OffsetStore } from './ports.js';
+import type { StoredTask } from './ports.js';
 import { stepReplay } from './replay.js';
 import type { SharedLog } from './shared-log.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
@@ -21,22 +21,17 @@ const TASKS_INTERVAL_MS = 2_000;
 
 export interface ReaderOptions extends SnapshotOptions {
   selects: (event: ChangeEvent) => boolean;
-  log: LogReader;
   shared: SharedLog;
-  offsets: OffsetStore;
   /** Pending events of this subscription and workspace above which no more are read. */
   highWater: number;
 }
 
-const NO_TASKS: ReadonlyMap<string, string> = new Map();
-
-export class Reader {
+export class SubscriptionReader {
   readonly #options: ReaderOptions;
   readonly #snapshot: Snapshot;
   /** Identifies this reader among those that may work on the same replay. */
   readonly #worker = randomBytes(6).toString('hex');
   #hasBegun = false;
-  #ahead: { after: string; batch: Promise<readonly LoggedEvent[]> } | undefined;
   #tasksReadAtMs = Number.NEGATIVE_INFINITY;
   /** As it was when the last batch was entered. */
   #pending: number;
@@ -64,31 +59,30 @@ export class Reader {
     const tasks = await this.#readTasks();
     const after = await this.#readOffset();
     if (await this.#isFull()) return FULL_WAIT_MS;
-    const replayed =
-      tasks.size > 0 && (await stepReplay(tasks, workspace, { ...this.#replaying(), worker: this.#worker }));
-    if (tasks.size > 0 && (await this.#snapshot.step(tasks, after))) return 0;
+    const replaying = { ...this.#options, workspaces: [workspace], worker: this.#worker };
+    const replayed = await stepReplay(tasks, workspace, replaying);
+    if (await this.#snapshot.step(tasks, after)) return 0;
 
-    const batch = await this.#read(after);
+    const batch = await shared.read(after, BATCH);
     const last = batch.at(-1);
     if (last === undefined) {
       if (!replayed) await shared.waitAfter(after, signal);
       return 0;
     }
-    const uncovered = tasks.size === 0 ? batch : await this.#snapshot.uncovered(batch);
+    const uncovered = tasks.length === 0 ? batch : await this.#snapshot.uncovered(batch);
     if (uncovered === null) return 0;
-    if (batch.length === BATCH) this.#readAhead(last.logId);
     await this.#enqueue(uncovered, after);
     await offsets.advance(workspace, subscription.name, { from: after, to: last.logId });
     return 0;
   }
 
   /** A snapshot begins with its subscription, so none comes later; a replay may come at any time, and can wait. */
-  async #readTasks(): Promise<ReadonlyMap<string, string>> {
+  async #readTasks(): Promise<readonly StoredTask[]> {
     const { backfills, subscription, clock } = this.#options;
-    if (clock.now() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return NO_TASKS;
+    if (clock.now() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return [];
     await this.begin();
     const tasks = await backfills.tasks(subscription.name);
-    if (tasks.size === 0) this.#tasksReadAtMs = clock.now();
+    if (tasks.length === 0) this.#tasksReadAtMs = clock.now();
     return tasks;
   }
 
@@ -109,33 +103,14 @@ export class Reader {
   async #startOver(): Promise<string> {
     const { workspace, subscription, offsets, logger } = this.#options;
     logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading the log from its beginning');
-    this.#ahead = undefined;
     return await offsets.begin(workspace, subscription.name, BEFORE_ALL);
-  }
-
-  #replaying() {
-    return { ...this.#options, workspaces: [this.#options.workspace] };
-  }
-
-  #read(after: string): Promise<readonly LoggedEvent[]> {
-    const ahead = this.#ahead;
-    this.#ahead = undefined;
-    return ahead?.after === after ? ahead.batch : this.#options.shared.read(after, BATCH);
-  }
-
-  /** When the subscription is behind, the next batch is fetched while this one is added. */
-  #readAhead(after: string): void {
-    const batch = this.#options.shared.read(after, BATCH);
-    // A failure is reported when the batch is used.
-    batch.catch(() => undefined);
-    this.#ahead = { after, batch };
   }
 
   async #beginAtStart(): Promise<void> {
     const { workspace, subscription, log, offsets } = this.#options;
-    const former = await this.#snapshot.stored();
+    const outdated = await this.#snapshot.stored();
     if ((await offsets.get(workspace, subscription.name)) !== null) return;
-    if (subscription.start === 'snapshot') await this.#snapshot.begin(former);
+    if (subscription.start === 'snapshot') await this.#snapshot.begin(outdated);
     const first = parseBeginning(subscription.start) ?? (await log.tail(workspace));
     await offsets.begin(workspace, subscription.name, first);
   }

@@ -1,18 +1,22 @@
 /** Runs one reader per subscription and workspace, each in its own loop. The set of subscriptions can change while they run. */
 import type { Subscription } from '../handlers/handler.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../runtime/redis-watch.js';
+import type { RedisUse } from '../redis/watch.js';
 import { compileSelection, readsWorkspace } from './match.js';
+import type { DispatchStores } from './ports.js';
 import type { Queues } from './queues.js';
-import { Reader, type ReaderOptions } from './reader.js';
+import { SubscriptionReader } from './reader.js';
 import { shareLog } from './shared-log.js';
+import { keepParts, type SubscriptionPart, type SubscriptionParts } from './subscription-parts.js';
 
-export interface ReadersOptions extends Omit<
-  ReaderOptions,
-  'workspace' | 'subscription' | 'selects' | 'queue' | 'shared'
-> {
+export interface ReadersOptions extends DispatchStores {
   workspaces: readonly string[];
   queues: Queues;
+  highWater: number;
+  logger: Log;
+  clock: Clock;
   watch?: RedisUse | undefined;
   loops?: LoopBoard | undefined;
   /** Ends all readers. */
@@ -20,36 +24,26 @@ export interface ReadersOptions extends Omit<
 }
 
 export interface Readers {
-  /**
-   * Replaces the set of subscriptions. One that is the same object as before is not restarted. Resolves when removed ones have
-   * stopped reading and new ones have their offsets.
-   */
-  apply(subscriptions: readonly Subscription[]): Promise<void>;
+  /** As `SubscriptionParts.apply`: new subscriptions have their offsets then. */
+  apply: SubscriptionParts<SubscriptionPart>['apply'];
   /** Resolves when all readers have ended. */
   ended(): Promise<void>;
 }
 
-interface Reading {
-  subscription: Subscription;
-  stop(): Promise<void>;
-}
-
 export function startReaders({ workspaces, ...options }: ReadersOptions): Readers {
-  const { signal, watch, loops: board } = options;
+  const { signal, watch, loops } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
   const following = logs.map(({ shared }) => shared.run(signal));
-  const readings = new Map<string, Reading>();
 
-  const add = async (subscription: Subscription): Promise<void> => {
+  const create = (subscription: Subscription): SubscriptionPart => {
     const removed = new AbortController();
     const either = AbortSignal.any([signal, removed.signal]);
     const selects = compileSelection(subscription);
     const queue = options.queues.of(subscription.name);
     const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((log) => new Reader({ ...options, ...log, subscription, selects, queue }));
-    await Promise.all(readers.map((reader) => reader.begin()));
-    const loops = readers.map((reader) =>
+      .map((log) => new SubscriptionReader({ ...options, ...log, subscription, selects, queue }));
+    const run = (reader: SubscriptionReader): Promise<void> =>
       runLoop({
         name: reader.name,
         // The signal of the turn, which also ends a turn that has stalled.
@@ -58,37 +52,29 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
         signal: either,
         log: options.logger,
         clock: options.clock,
-        ...(board && { loops: board }),
-      }),
-    );
-    readings.set(subscription.name, {
+        ...(loops && { loops }),
+      });
+    let starting: Promise<void> | undefined;
+    let running: readonly Promise<void>[] = [];
+    const start = async (): Promise<void> => {
+      await Promise.all(readers.map((reader) => reader.begin()));
+      running = readers.map(run);
+    };
+    return {
       subscription,
+      start: () => (starting ??= start()),
       async stop() {
         removed.abort();
-        await Promise.all(loops);
+        await starting?.catch(() => undefined);
+        await Promise.all(running);
       },
-    });
+    };
   };
-  const remove = async (name: string): Promise<void> => {
-    await readings.get(name)?.stop();
-    readings.delete(name);
-  };
-  const change = async (subscriptions: readonly Subscription[]): Promise<void> => {
-    const wanted = new Map(subscriptions.map((one) => [one.name, one]));
-    const gone = [...readings.values()].filter(({ subscription: one }) => wanted.get(one.name) !== one);
-    await Promise.all(gone.map(({ subscription }) => remove(subscription.name)));
-    const added = subscriptions.filter(({ name }) => !readings.has(name));
-    if (!signal.aborted) await Promise.all(added.map(add));
-  };
-  let changing: Promise<void> = Promise.resolve();
+  const parts = keepParts(create);
   return {
-    apply(subscriptions) {
-      changing = changing.catch(() => undefined).then(() => change(subscriptions));
-      return changing;
-    },
+    apply: (subscriptions) => parts.apply(subscriptions),
     async ended() {
-      await changing.catch(() => undefined);
-      await Promise.all([...following, ...[...readings.values()].map((reading) => reading.stop())]);
+      await Promise.all([...following, ...parts.end().map((part) => part.stop())]);
     },
   };
 }

@@ -14,9 +14,10 @@ import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
+import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents } from './enqueue.js';
 import { compileSelection, readsWorkspace } from './match.js';
-import type { BackfillStore, JobData, LogReader, OffsetStore, RecordGate } from './ports.js';
+import type { DispatchStores, JobData, StoredTask } from './ports.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -43,37 +44,15 @@ export interface Replayed {
   interrupted: boolean;
 }
 
-export interface ReplayDeps {
+export interface ReplayDeps extends DispatchStores {
   queue: Queue<JobData>;
   subscription: Subscription;
   workspaces: readonly string[];
-  log: Pick<LogReader, 'read'>;
-  offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
   clock?: Clock;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
 }
 
-/** A replay within one workspace. */
-interface ReplayTask {
-  /** The ids of its jobs end in it. */
-  id: string;
-  workspace: string;
-  /** Log ids: the events after `after`, up to and including `last`, are still to be sent. */
-  after: string;
-  last: string;
-  /** Only events of this record are sent. */
-  record?: string;
-  sent: number;
-  /** Which process works on it and when it last did, ms. Others wait meanwhile; this saves work and is not needed for safety. */
-  worker: string;
-  workedAtMs: number;
-  done: boolean;
-}
-
-const PREFIX = 'replay ';
 const BATCH = 250;
 const FULL_WAIT_MS = 100;
 const HIGH_WATER = 5_000;
@@ -85,39 +64,41 @@ const FORGOTTEN_MS = 3_600_000;
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
   const tasks = await tasksOf(call, deps);
-  if (call.dryRun === true) return await countEvents(tasks, call, deps);
-  const names = await storeTasks(tasks, deps);
+  // From then on the replay is completed, whichever process does it.
+  if (call.dryRun !== true) for (const task of tasks) await deps.backfills.begin(deps.subscription.name, task);
   const reached: Record<string, string> = {};
   let events = 0;
-  for (const [workspace, name] of names) {
-    const task = await sendAll(name, call, deps);
-    if (task === null) continue;
-    events += task.sent;
-    reached[workspace] = task.after;
+  for (const task of tasks) {
+    const end = call.dryRun === true ? await countAll(task, call, deps) : await sendAll(task, call, deps);
+    if (end === null) continue;
+    events += end.sent;
+    reached[end.workspace] = end.after;
   }
   return { events, reached, interrupted: call.signal?.aborted === true };
 }
 
 /** Sends one batch of an abandoned replay, or of one that this worker has taken over. False: there was none. */
 export async function stepReplay(
-  tasks: ReadonlyMap<string, string>,
+  tasks: readonly StoredTask[],
   workspace: string,
   deps: ReplayDeps & { worker: string },
 ): Promise<boolean> {
   const { clock = systemClock, backfills, subscription } = deps;
-  for (const [name, text] of tasks) {
-    if (!name.startsWith(PREFIX)) continue;
-    const task = JSON.parse(text) as ReplayTask;
-    const restedMs = clock.now() - task.workedAtMs;
-    if (task.workspace !== workspace) continue;
-    if (!task.done && (task.worker === deps.worker || restedMs > ABANDONED_MS)) {
-      await step({ name, text }, deps);
+  for (const stored of tasks) {
+    if (!isReplay(stored) || stored.task.workspace !== workspace) continue;
+    const { done, worker, workedAtMs } = stored.task;
+    const restedMs = clock.now() - workedAtMs;
+    if (!done && (worker === deps.worker || restedMs > ABANDONED_MS)) {
+      await step(stored, deps);
       return true;
     }
-    if (task.done && restedMs > FORGOTTEN_MS)
-      await backfills.step(subscription.name, { workspace: task.workspace, name, from: text, to: null });
+    if (done && restedMs > FORGOTTEN_MS) await backfills.step(subscription.name, stored, { to: null });
   }
   return false;
+}
+
+function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
+  return stored.task.kind === 'replay';
 }
 
 /** One task per workspace. */
@@ -136,85 +117,54 @@ async function tasksOf(call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask[]
     // Without an offset the subscription has not started; its option `start` decides where it will.
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
-    const what = record === undefined ? {} : { record };
-    tasks.push({ id, workspace, after, last, ...what, sent: 0, worker: id, workedAtMs: clock.now(), done: false });
+    const range = { workspace, after, last, ...(record !== undefined && { record }) };
+    tasks.push({ kind: 'replay', id, ...range, sent: 0, worker: id, workedAtMs: clock.now(), done: false });
   }
   return tasks;
 }
 
-/** From then on the replay is completed, whichever process does it. Returns the tasks' names. */
-async function storeTasks(
-  tasks: readonly ReplayTask[],
-  { subscription, backfills }: ReplayDeps,
-): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
-  for (const task of tasks) {
-    const name = `${PREFIX}${task.id} ${task.workspace}`;
-    names.set(task.workspace, name);
-    await backfills.begin(subscription.name, name, JSON.stringify(task));
-  }
-  return names;
+async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
+  let task = first;
+  while (!task.done && signal?.aborted !== true) task = (await nextBatch(task, deps)).next;
+  return task;
 }
 
-async function countEvents(
-  tasks: readonly ReplayTask[],
-  { signal }: ReplayCall,
-  deps: Pick<ReplayDeps, 'log' | 'subscription'>,
-): Promise<Replayed> {
-  const reached: Record<string, string> = {};
-  let events = 0;
-  for (let task of tasks) {
-    while (!task.done && signal?.aborted !== true) task = (await nextBatch(task, deps)).next;
-    events += task.sent;
-    reached[task.workspace] = task.after;
+async function sendAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
+  const { subscription, backfills, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
+  const { id, workspace } = first;
+  for (;;) {
+    const tasks = (await backfills.tasks(subscription.name)).filter(isReplay);
+    const stored = tasks.find(({ task }) => task.id === id && task.workspace === workspace);
+    if (stored === undefined) return null;
+    if (stored.task.done) await backfills.step(subscription.name, stored, { to: null });
+    if (stored.task.done || signal?.aborted === true) return stored.task;
+    const { events: pending } = await gate.pending(subscription.name, workspace);
+    if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
+    else await step(stored, { ...deps, worker: id });
   }
-  return { events, reached, interrupted: signal?.aborted === true };
 }
 
-/** The events to send next, and the task when they are sent. */
+async function step(stored: StoredTask<ReplayTask>, deps: ReplayDeps & { worker: string }): Promise<void> {
+  const { subscription, backfills, worker, clock = systemClock } = deps;
+  const { id, workspace } = stored.task;
+  const { selected, next } = await nextBatch(stored.task, deps);
+  await enqueueEvents(selected, { subscription, clock, workspace, origin: id, readAt: stored }, deps);
+  await backfills.step(subscription.name, stored, { to: { ...next, worker, workedAtMs: clock.now() } });
+}
+
+/** The events to send next, and the task when they are sent. It is done when nothing is left to read: the log may return fewer events than asked for. */
 async function nextBatch(
   task: ReplayTask,
-  { log, subscription }: Pick<ReplayDeps, 'log' | 'subscription'>,
+  { log, subscription }: ReplayDeps,
 ): Promise<{ selected: LoggedEvent[]; next: ReplayTask }> {
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
   const selects = compileSelection(subscription);
   const isWanted = ({ subject }: ChangeEvent): boolean => task.record === undefined || subject === task.record;
   const selected = wanted.filter(({ event }) => isWanted(event) && selects(event));
-  const next = {
-    ...task,
-    after: wanted.at(-1)?.logId ?? task.after,
-    sent: task.sent + selected.length,
-    done: batch.length < BATCH || wanted.length < batch.length,
-  };
-  return { selected, next };
-}
-
-async function sendAll(name: string, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
-  const { subscription, backfills, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
-  for (;;) {
-    const text = (await backfills.tasks(subscription.name)).get(name);
-    if (text === undefined) return null;
-    const task = JSON.parse(text) as ReplayTask;
-    if (task.done) await backfills.step(subscription.name, { workspace: task.workspace, name, from: text, to: null });
-    if (task.done || signal?.aborted === true) return task;
-    const { events: pending } = await gate.pending(subscription.name, task.workspace);
-    if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
-    else await step({ name, text }, { ...deps, worker: task.id });
-  }
-}
-
-async function step(
-  { name, text }: { name: string; text: string },
-  deps: ReplayDeps & { worker: string },
-): Promise<void> {
-  const { subscription, backfills, worker, clock = systemClock } = deps;
-  const task = JSON.parse(text) as ReplayTask;
-  const { id, workspace } = task;
-  const { selected, next } = await nextBatch(task, deps);
-  await enqueueEvents(selected, { subscription, clock, workspace, origin: id, readAt: { task: name, text } }, deps);
-  const to = JSON.stringify({ ...next, worker, workedAtMs: clock.now() });
-  await backfills.step(subscription.name, { workspace, name, from: text, to });
+  const after = wanted.at(-1)?.logId ?? task.after;
+  const done = batch.length === 0 || compareLogIds(batch.at(-1)?.logId ?? after, task.last) >= 0;
+  return { selected, next: { ...task, after, sent: task.sent + selected.length, done } };
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {

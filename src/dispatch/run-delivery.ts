@@ -1,7 +1,7 @@
 /**
  * One run of one delivery, from the moment BullMQ hands over the job until BullMQ gets the result. docs/fan-out.md shows the state machine.
  *
- *   look ──not the head──> it has left before (a repeat after a crash): add the job of the present head, and only report the result
+ *   standing ──not the head──> it has left before (a repeat after a crash): add the job of the present head, and only report the result
  *    │
  *   head ──debounce──> back into the delayed set until the record is quiet; then followers are merged into it (debounce.ts)
  *    │
@@ -21,6 +21,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Tracing } from '../runtime/tracing.js';
+import type { Episode } from '../runtime/episode.js';
 import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, type Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
@@ -36,21 +37,9 @@ import {
   type DecidedFailure,
   type FailedAttempt,
 } from './failure.js';
-import type { FailureStreak } from './failure-streak.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type {
-  Advance,
-  Claim,
-  Delivery,
-  Entry,
-  HealthStore,
-  Hold,
-  JobData,
-  LogReader,
-  OnceStore,
-  RecordGate,
-} from './ports.js';
-import type { Head, QueueHandle } from './queues.js';
+import type { AdvanceOutcome, Claim, Delivery, DeliveryStores, GroupEntry, HoldOutcome, JobData } from './ports.js';
+import type { HeadJob, QueueHandle } from './queues.js';
 
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
@@ -60,30 +49,30 @@ export interface Suspects {
   isOneRunning: boolean;
 }
 
-export interface RunContext {
+/** What the deliveries of a subscription are run with. */
+export interface DeliveryParts extends DeliveryStores {
   subscription: Subscription;
-  gate: RecordGate;
-  log: Pick<LogReader, 'event'>;
-  queue: QueueHandle;
-  /** Adds the job of a head. */
-  addJob: (head: Head) => Promise<void>;
-  once: OnceStore;
-  health: HealthStore;
   logger: Log;
   clock: Clock;
   tracing: Tracing;
   random: () => number;
+  /** How debounce compares records. */
+  comparisonOf?: ComparisonOf | undefined;
+  /** Shared by all subscriptions of the process. */
+  suspects: Suspects;
+}
+
+export interface RunContext extends DeliveryParts {
+  queue: QueueHandle;
+  /** Adds the job of a head. */
+  addJob: (head: HeadJob) => Promise<void>;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
   mostCrashes: number;
   /** Called with the value that a handler returned although it should return nothing. */
   onReturned: (value: unknown) => void;
-  /** Its failures since the last success in this process. */
-  streak: FailureStreak;
-  /** How debounce compares records. */
-  comparisonOf?: ComparisonOf | undefined;
-  /** Shared by all subscriptions of the process. */
-  suspects: Suspects;
+  /** Its failures in this process since the last success. */
+  failing: Episode;
   /** Collects events for a batch handler; without it they are handled one by one. */
   batcher?: Batcher;
 }
@@ -100,37 +89,39 @@ interface Run extends GivenRun {
   delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
-  /** The streaks of failures that had ended when the run began. */
-  endedStreaks: number;
+  /** The clock's time. */
+  beganMs: number;
 }
+
+export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
 export async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
   const { job, token, interrupt } = given;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
   const claim: Claim = { workspace, group, id, token };
-  const [look, loaded] = await Promise.all([
-    context.gate.look(context.subscription.name, claim),
+  const [standing, loaded] = await Promise.all([
+    context.gate.standing(context.subscription.name, claim),
     death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
   ]);
-  if (look.outcome === 'left') {
-    await follow(look, { job, claim }, context);
+  if (standing.outcome === 'left') {
+    await follow(standing, { job, claim }, context);
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
-  const kind = look.entries[0]?.kind ?? job.data.kind;
+  const kind = standing.entries[0]?.kind ?? job.data.kind;
   // A merge was stored since the job was added.
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) return skip({ job, claim }, context);
   const attempt = job.attemptsMade + 1;
-  const run: Run = { job, token, interrupt, claim, delivery, attempt, endedStreaks: context.streak.ended };
+  const run: Run = { job, token, interrupt, claim, delivery, attempt, beganMs: context.clock.now() };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
 }
 
 /** Null where the event is gone: it was dropped from the log while the subscription was disabled, or the log was lost. */
 async function load(
-  { id, logId, kind }: Pick<Entry, 'id' | 'logId' | 'kind'>,
+  { id, logId, kind }: Pick<GroupEntry, 'id' | 'logId' | 'kind'>,
   { workspace }: Claim,
   { log, gate, subscription }: RunContext,
 ): Promise<Delivery | null> {
@@ -139,7 +130,7 @@ async function load(
 }
 
 /** Up to the first that is gone. */
-async function loadAll(entries: readonly Entry[], claim: Claim, context: RunContext): Promise<Delivery[]> {
+async function loadAll(entries: readonly GroupEntry[], claim: Claim, context: RunContext): Promise<Delivery[]> {
   const all = await Promise.all(entries.map((entry) => load(entry, claim, context)));
   const end = all.indexOf(null);
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
@@ -159,7 +150,7 @@ async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
   // An event that was attempted before `settle` was switched on stays the event it was.
   const isDecided = attempt > 1 || death !== undefined || batchFailure !== undefined;
   if (settle === undefined || isDecided) return handle(run, context);
-  const load = (entries: readonly Entry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
+  const load = (entries: readonly GroupEntry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
   const result = await debounce(settle, { ...context, claim, delivery, load });
   if (result.outcome === 'go') return handle({ ...run, delivery: result.delivery }, context);
   if (result.outcome !== 'wait') return follow(result, run, context);
@@ -179,8 +170,9 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   const { clock, logger, suspects } = context;
   const { death, batchFailure } = job.data;
   if (death !== undefined) return bury(run, context, death.failure);
-  if (job.stalledCounter >= context.mostCrashes) {
-    const failure = stallsAsFailure(run, clock.now());
+  const crashes = crashesOf(run);
+  if (crashes >= context.mostCrashes) {
+    const failure = crashesAsFailure(crashes, run, clock.now());
     const facts = { workspace: run.claim.workspace, subscription: context.subscription.name, ...idsOf(run.delivery) };
     logger.error({ ...facts, error: failure.message }, 'event became a dead letter');
     return bury(run, context, failure);
@@ -193,8 +185,8 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   }
   suspects.isOneRunning = true;
   try {
+    await noteAlone(run, context);
     await attemptNow(run, context);
-    return;
   } finally {
     suspects.isOneRunning = false;
   }
@@ -202,6 +194,26 @@ async function handle(run: Run, context: RunContext): Promise<void> {
 
 function isSuspect({ job }: Run): boolean {
   return job.stalledCounter > 0;
+}
+
+/**
+ * The first crash, with others in flight, and those since then while the event was handled alone. A process that was lost while it
+ * had merely taken the event says nothing about the event.
+ */
+function crashesOf({ job, attempt }: Run): number {
+  const { alone } = job.data;
+  if (alone === undefined) return Math.min(job.stalledCounter, 1);
+  const wasLostAlone = alone.attempt === attempt && job.stalledCounter > alone.lostBefore;
+  return 1 + alone.crashes + (wasLostAlone ? 1 : 0);
+}
+
+/** From here on, a lost process counts as a crash of this event. */
+async function noteAlone(run: Run, context: RunContext): Promise<void> {
+  const { job, attempt } = run;
+  // Only the process that still holds the lock may write on the job.
+  await extendLock(run, context);
+  const alone = { attempt, lostBefore: job.stalledCounter, crashes: crashesOf(run) - 1 };
+  await job.updateData({ ...job.data, alone });
 }
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
@@ -222,7 +234,7 @@ async function attemptNow(run: Run, context: RunContext): Promise<void> {
   } catch (error) {
     return afterFailure(error, run, context);
   }
-  context.streak.succeeded();
+  context.failing.over();
   await leave(run, context);
 }
 
@@ -236,7 +248,7 @@ async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): P
   const { job, claim, interrupt } = run;
   const { followers, outcome } = await joinBatch(run, context, batcher);
   if (outcome.outcome === 'done') {
-    context.streak.succeeded();
+    context.failing.over();
     return leave(run, context, followers.length + 1);
   }
   const { done, error } = outcome;
@@ -264,8 +276,8 @@ async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promi
       // With debounce, followers must first be merged and cannot join the batch as they are.
       followers: async (most) => {
         if (subscription.settle !== undefined || claim.group === null || isSuspect(run)) return [];
-        const look = await gate.look(subscription.name, claim, most + 1);
-        return look.outcome === 'head' ? look.entries.slice(1) : [];
+        const standing = await gate.standing(subscription.name, claim, most + 1);
+        return standing.outcome === 'head' ? standing.entries.slice(1) : [];
       },
       load: (entries) => loadAll(entries, claim, context),
     });
@@ -294,7 +306,7 @@ function decide(error: unknown, attempt: number, { subscription, clock, random }
 }
 
 async function fail(run: Run, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
-  const { subscription, logger, streak } = context;
+  const { subscription, logger, failing } = context;
   const { attempt, message: error, code, frames } = failure;
   const { workspace } = run.claim;
   const facts = {
@@ -311,7 +323,9 @@ async function fail(run: Run, context: RunContext, { failure, decision }: Decide
     return bury(run, context, failure);
   }
   const retried = { ...facts, retryInMs: decision.waitMs };
-  streak.failed(retried, 'handler failed, the event will be retried', run.endedStreaks);
+  // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
+  const isOld = !failing.holds && failing.explains(run.beganMs);
+  if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 
@@ -327,8 +341,8 @@ async function bury(run: Run, context: RunContext, failure: FailedAttempt): Prom
   if (job.data.death === undefined) {
     // Only the process that still holds the lock may write on the job.
     await extendLock(run, context);
-    const { event, traceparent, former = [] } = delivery;
-    await job.updateData({ ...job.data, death: { event, traceparent, former, failure } });
+    const { event, traceparent, earlierAttempts = [] } = delivery;
+    await job.updateData({ ...job.data, death: { event, traceparent, earlierAttempts, failure } });
   }
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
   const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));
@@ -343,7 +357,11 @@ async function leave(run: Leaving, context: RunContext, count = 1): Promise<void
 }
 
 /** Adds the job of the next head. */
-async function follow(answer: Advance | Hold, { job, claim }: Leaving, context: RunContext): Promise<void> {
+async function follow(
+  answer: AdvanceOutcome | HoldOutcome,
+  { job, claim }: Leaving,
+  context: RunContext,
+): Promise<void> {
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
   if (answer.outcome === 'held' || answer.next === null) return;
   const { workspace, group } = claim;
@@ -363,8 +381,8 @@ function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
   });
 }
 
-function stallsAsFailure({ job, attempt }: Run, nowMs: number): FailedAttempt {
-  const message = `The process was lost, or did not respond, ${job.stalledCounter} times while handling this event. Find out whether the event makes it crash, then retry it.`;
+function crashesAsFailure(crashes: number, { attempt }: Run, nowMs: number): FailedAttempt {
+  const message = `The process was lost, or did not respond, ${crashes} times while it handled this event, the last ${crashes - 1} times with no other suspect. Find out whether the event makes it crash, then retry it.`;
   const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
   return recordFailure(error, { attempt, nowMs });
 }

@@ -3,7 +3,7 @@
  *
  *   begin   The task is stored, then the offset: from then on the log keeps new events for the subscription.
  *   scan    The images of a list are read in steps and staged, each step together with the end of the log at that moment.
- *           Only the first read of each record counts, and the end of the log at that read is stored (`seen`).
+ *           Only the first read of each record counts, and the end of the log at that read is stored (`imagesReadAt`).
  *   send    The staged events are entered and queued. Only then is the next step read.
  *   follow  The log is read from the offset on. Events of a record that were logged before its image was read are in the
  *           image and are skipped; all others are delivered. After the end of the last scan, no lookup is needed.
@@ -23,73 +23,56 @@ import type { Selection, Subscription } from '../handlers/handler.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { SnapshotTask } from './backfill-task.js';
 import { enqueueEvents } from './enqueue.js';
 import { compileSelection } from './match.js';
-import type { BackfillStore, JobData, RecordGate, ScanPosition, SnapshotSource } from './ports.js';
+import type { DispatchStores, JobData, StoredTask } from './ports.js';
 
-export interface SnapshotOptions {
+export interface SnapshotOptions extends DispatchStores {
   workspace: string;
   subscription: Subscription;
   queue: Queue<JobData>;
-  gate: RecordGate;
-  backfills: BackfillStore;
-  source: SnapshotSource;
   logger: Log;
   clock: Clock;
 }
 
-interface SnapshotTask {
-  id: string;
-  /** Lists whose images have not been read completely. */
-  left: readonly ListName[];
-  /** The list being read, and the position in it. */
-  reading: { list: ListName; from: ScanPosition | null } | null;
-  /** There may be staged events. */
-  staged: boolean;
-  /** Events sent. */
-  sent: number;
-  /** Log id: no image contains an event after it. */
-  until: string;
-  /** When the last scan was read, ms; null when nothing is stored in `seen`. */
-  scannedAtMs: number | null;
-  /** Records without a stored image. */
-  withoutImage: number;
-}
+type StoredSnapshot = StoredTask<SnapshotTask>;
 
 /**
- * How long `seen` is kept after the last scan. A dispatcher that is suspended for longer while another one finishes would
+ * How long it is kept after the last scan when each image was read. A dispatcher that is suspended for longer while another one finishes would
  * deliver events that should be skipped. The memory for a few minutes is cheap.
  */
-const SEEN_KEPT_MS = 10 * 60_000;
+const IMAGES_READ_KEPT_MS = 10 * 60_000;
 
 export class Snapshot {
   readonly #options: SnapshotOptions;
-  readonly #name: string;
   readonly #selects: (event: ChangeEvent) => boolean;
   #loggedWaiting = false;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
-    this.#name = taskName(options.workspace);
     // A snapshot event is no change: the type, class and fields of a change do not apply to it.
     const { where } = options.subscription;
     this.#selects = compileSelection({ on: ['*'], ...(where && { where }) });
   }
 
   /** The task of a snapshot that is stored; undefined when there is none. */
-  async stored(): Promise<string | undefined> {
-    return (await this.#options.backfills.tasks(this.#options.subscription.name)).get(this.#name);
+  async stored(): Promise<StoredSnapshot | undefined> {
+    const { backfills, subscription, workspace } = this.#options;
+    return snapshotIn(await backfills.tasks(subscription.name), workspace);
   }
 
   /**
    * Called before the subscription gets its offset: in the other order, a crash in between would lose the snapshot.
-   * @param former the stored task, read before it was known that there is no offset: it is from an earlier life of the subscription
+   * @param outdated the stored task, read before it was known that there is no offset: it is from an earlier life of the subscription
    */
-  async begin(former: string | undefined): Promise<void> {
+  async begin(outdated: StoredSnapshot | undefined): Promise<void> {
     const { subscription, workspace, backfills, logger } = this.#options;
     const task: SnapshotTask = {
+      kind: 'snapshot',
       id: `s${randomBytes(5).toString('hex')}`,
-      left: listsCovered(subscription),
+      workspace,
+      unread: listsCovered(subscription),
       reading: null,
       staged: false,
       sent: 0,
@@ -97,10 +80,9 @@ export class Snapshot {
       scannedAtMs: null,
       withoutImage: 0,
     };
-    const step = { name: this.#name, workspace, to: JSON.stringify(task), staged: 'discarded' as const };
-    if (former === undefined) await backfills.begin(subscription.name, this.#name, step.to);
-    else await backfills.step(subscription.name, { ...step, from: former });
-    if (task.left.every((list) => selectsSnapshots(subscription, list))) return;
+    if (outdated === undefined) await backfills.begin(subscription.name, task);
+    else await backfills.step(subscription.name, outdated, { to: task, staged: 'discarded' });
+    if (task.unread.every((list) => selectsSnapshots(subscription, list))) return;
     const message = 'the snapshot is sent as crm.<object>.snapshot events although `on` does not select them';
     logger.warn({ subscription: subscription.name, workspace, on: subscription.on }, message);
   }
@@ -109,17 +91,16 @@ export class Snapshot {
    * Takes one step if there is one. False: the log may be read.
    * @param offset the subscription's offset in the log
    */
-  async step(tasks: ReadonlyMap<string, string>, offset: string): Promise<boolean> {
-    const text = tasks.get(this.#name);
-    if (text === undefined) return false;
-    const task = JSON.parse(text) as SnapshotTask;
-    if (task.staged) {
-      await this.#send(task, text, offset);
+  async step(tasks: readonly StoredTask[], offset: string): Promise<boolean> {
+    const stored = snapshotIn(tasks, this.#options.workspace);
+    if (stored === undefined) return false;
+    if (stored.task.staged) {
+      await this.#send(stored, offset);
       return true;
     }
-    const reading = task.reading ?? (await this.#nextList(task));
-    if (reading !== null) await this.#scan({ ...task, reading }, text);
-    else await this.#forget(task, text, offset);
+    const reading = stored.task.reading ?? (await this.#nextList(stored.task));
+    if (reading !== null) await this.#scan(stored, reading);
+    else await this.#forget(stored, offset);
     return reading !== null;
   }
 
@@ -129,28 +110,28 @@ export class Snapshot {
    */
   async uncovered(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[] | null> {
     const { subscription, workspace, backfills } = this.#options;
-    const text = await this.stored();
-    if (text === undefined) return batch;
-    const { staged, reading, left, scannedAtMs } = JSON.parse(text) as SnapshotTask;
+    const stored = await this.stored();
+    if (stored === undefined) return batch;
+    const { staged, reading, unread, scannedAtMs } = stored.task;
     if (staged || reading !== null) return null;
     const { catalogue } = subscription;
-    const current = batch.filter(({ event }) => !left.some((list) => list === listOf(event, catalogue)));
+    const current = batch.filter(({ event }) => !unread.some((list) => list === listOf(event, catalogue)));
     if (scannedAtMs === null) return current;
     const records = current.map(({ event }) => recordOf(listOf(event, catalogue), event.subject));
-    const seen = await backfills.seen(subscription.name, workspace, records);
+    const readAt = await backfills.imagesReadAt(subscription.name, workspace, records);
     return current.filter(({ logId }, index) => {
-      const end = seen[index] ?? null;
+      const end = readAt[index] ?? null;
       return end === null || compareLogIds(logId, end) > 0;
     });
   }
 
-  async #nextList(task: SnapshotTask): Promise<NonNullable<SnapshotTask['reading']> | null> {
-    if (task.left.length === 0) return null;
+  async #nextList({ unread }: SnapshotTask): Promise<SnapshotTask['reading']> {
+    if (unread.length === 0) return null;
     const { workspace, subscription, source, logger } = this.#options;
-    const readiness = await source.readiness(workspace, task.left);
-    const ready = task.left.find((list) => ['ready', 'imageless'].includes(readiness.get(list) ?? ''));
+    const readiness = await source.readiness(workspace, unread);
+    const ready = unread.find((list) => ['ready', 'imageless'].includes(readiness.get(list) ?? ''));
     if (ready !== undefined) return { list: ready, from: null };
-    const lists = task.left.filter((list) => readiness.get(list) === 'waiting');
+    const lists = unread.filter((list) => readiness.get(list) === 'waiting');
     if (lists.length > 0 && !this.#loggedWaiting) {
       this.#loggedWaiting = true;
       const message = 'the snapshot of these lists starts after their first complete sweep';
@@ -159,16 +140,16 @@ export class Snapshot {
     return null;
   }
 
-  async #scan(task: SnapshotTask & { reading: { list: ListName; from: ScanPosition | null } }, from: string) {
+  async #scan(stored: StoredSnapshot, { list, from }: NonNullable<SnapshotTask['reading']>): Promise<void> {
     const { workspace, subscription, source, backfills, clock } = this.#options;
-    const { list } = task.reading;
+    const { task } = stored;
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
     const scan = imageless
       ? { next: null, tail: task.until, records: [], withoutImage: 0 }
-      : await source.scan(workspace, list, task.reading.from);
-    const next: SnapshotTask = {
+      : await source.scan(workspace, list, from);
+    const to: SnapshotTask = {
       ...task,
-      left: scan.next === null ? task.left.filter((one) => one !== list) : task.left,
+      unread: scan.next === null ? task.unread.filter((one) => one !== list) : task.unread,
       reading: scan.next === null ? null : { list, from: scan.next },
       staged: true,
       until: compareLogIds(scan.tail, task.until) > 0 ? scan.tail : task.until,
@@ -179,10 +160,8 @@ export class Snapshot {
       record: recordOf(list, key),
       event: event !== null && this.#selects(event) ? event : null,
     }));
-    const staged = { tail: scan.tail, records };
-    const step = { name: this.#name, from, to: JSON.stringify(next), workspace, staged };
-    const moved = await backfills.step(subscription.name, step);
-    if (moved && scan.next === null) this.#logListRead(list, { imageless, withoutImage: next.withoutImage });
+    const moved = await backfills.step(subscription.name, stored, { to, staged: { tail: scan.tail, records } });
+    if (moved && scan.next === null) this.#logListRead(list, { imageless, withoutImage: to.withoutImage });
   }
 
   #logListRead(list: ListName, { imageless, withoutImage }: { imageless: boolean; withoutImage: number }): void {
@@ -197,50 +176,45 @@ export class Snapshot {
     }
   }
 
-  async #send(task: SnapshotTask, from: string, offset: string): Promise<void> {
+  async #send(stored: StoredSnapshot, offset: string): Promise<void> {
     const { workspace, subscription, backfills } = this.#options;
+    const { task } = stored;
     const logId = offset === BEFORE_ALL ? '0-0' : offset;
-    const sent = (await backfills.staged(subscription.name, workspace)).map((json, index) => {
-      const event = JSON.parse(json) as ChangeEvent;
-      return { event, logId, mark: `${task.sent + index + 1}-0`, stored: { event } };
-    });
-    await enqueueEvents(
-      sent,
-      { ...this.#options, origin: task.id, readAt: { task: this.#name, text: from } },
-      this.#options,
-    );
-    const to = JSON.stringify({ ...task, staged: false, sent: task.sent + sent.length } satisfies SnapshotTask);
-    await backfills.step(subscription.name, { name: this.#name, from, to, workspace, staged: 'sent' });
+    const events = (await backfills.staged(subscription.name, workspace)).map((event, index) => ({
+      ...{ event, logId, serial: `${task.sent + index + 1}-0`, stored: { event } },
+    }));
+    await enqueueEvents(events, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
+    const to = { ...task, staged: false, sent: task.sent + events.length };
+    await backfills.step(subscription.name, stored, { to, staged: 'sent' });
   }
 
-  /** Deletes `seen` once the log has been read beyond the last scan. */
-  async #forget(task: SnapshotTask, from: string, offset: string): Promise<void> {
+  /** Deletes when each image was read once the log has been read beyond the last scan. */
+  async #forget(stored: StoredSnapshot, offset: string): Promise<void> {
     const { workspace, subscription, backfills, clock } = this.#options;
-    const { left, until, scannedAtMs } = task;
-    if (scannedAtMs === null && left.length > 0) return;
-    if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < SEEN_KEPT_MS) return;
-    await backfills.forgetSeen(subscription.name, workspace);
-    const rest: SnapshotTask = { ...task, scannedAtMs: null };
-    const to = left.length === 0 ? null : JSON.stringify(rest);
-    await backfills.step(subscription.name, { name: this.#name, from, to, workspace });
+    const { unread, until, scannedAtMs } = stored.task;
+    if (scannedAtMs === null && unread.length > 0) return;
+    if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < IMAGES_READ_KEPT_MS) return;
+    await backfills.forgetImagesRead(subscription.name, workspace);
+    const to = unread.length === 0 ? null : { ...stored.task, scannedAtMs: null };
+    await backfills.step(subscription.name, stored, { to });
   }
 }
 
 /** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline do not count. */
 export async function isSnapshotRunning(
   { subscription, workspace }: { subscription: string; workspace: string },
-  { backfills, source }: Pick<SnapshotOptions, 'backfills' | 'source'>,
+  { backfills, source }: DispatchStores,
 ): Promise<boolean> {
-  const text = (await backfills.tasks(subscription)).get(taskName(workspace));
-  if (text === undefined) return false;
-  const { staged, reading, left } = JSON.parse(text) as SnapshotTask;
+  const stored = snapshotIn(await backfills.tasks(subscription), workspace);
+  if (stored === undefined) return false;
+  const { staged, reading, unread } = stored.task;
   if (staged || reading !== null) return true;
-  const readiness = await source.readiness(workspace, left);
+  const readiness = await source.readiness(workspace, unread);
   return [...readiness.values()].includes('ready');
 }
 
-function taskName(workspace: string): string {
-  return `snapshot ${workspace}`;
+function snapshotIn(tasks: readonly StoredTask[], workspace: string): StoredSnapshot | undefined {
+  return tasks.find((one): one is StoredSnapshot => one.task.kind === 'snapshot' && one.task.workspace === workspace);
 }
 
 function recordOf(list: ListName | undefined, key: string): string {

@@ -52,7 +52,8 @@ async function stalledOne({ id, atMs }: Oldest, options: StalledOptions): Promis
   const loggedMs = atMs ?? 0;
   if (!isLong(loggedMs)) return null;
   // The log waits while a snapshot is read.
-  if (id === null) return (await backfills.tasks(subscription.name)).size > 0 ? null : stalled(loggedMs, 'log', nowMs);
+  if (id === null)
+    return (await backfills.tasks(subscription.name)).length > 0 ? null : stalled(loggedMs, 'log', nowMs);
   const state = await queue.getJobState(id);
   if (state === 'active' || state === 'delayed') return null;
   if (state === 'waiting' || state === 'prioritized') {

@@ -3,18 +3,18 @@ import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describe, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
-import { pauseWhileUnwritable, type RedisUse } from '../runtime/redis-watch.js';
+import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
 import type { Unfinished } from '../runtime/unfinished.js';
+import { Episode } from '../runtime/episode.js';
 import { gather } from '../runtime/gather.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { Interrupt } from './attempt.js';
 import { createBatcher } from './batcher.js';
 import { AttemptFailedError } from './failure.js';
-import { FailureStreak } from './failure-streak.js';
 import { keepDisabled } from './circuit-breaker.js';
 import type { JobData } from './ports.js';
-import { addJobs, keptJobs, queueOptions, type Head, type DeadLetterRetention, type QueueKeys } from './queues.js';
-import { runDelivery, type RunContext } from './run-delivery.js';
+import { addJobs, keptJobs, queueOptions, type HeadJob, type DeadLetterRetention, type QueueKeys } from './queues.js';
+import { HANDLER_FAILED, runDelivery, type DeliveryParts, type RunContext } from './run-delivery.js';
 
 export interface WorkerTiming {
   /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
@@ -25,8 +25,8 @@ export interface WorkerTiming {
    * After this many processes were lost while they handled one event, the event counts as the cause and becomes a dead letter.
    *
    * All events in flight in a lost process are suspects, and all but one are innocent. So in each process the suspects of all subscriptions run
-   * one at a time, while other events go on. The cause is a suspect after its first crash, so no other suspect is in flight at its later ones:
-   * an innocent event is in flight at one crash, or at more only where each has another cause.
+   * one at a time, while other events go on, and only what is lost while an event runs alone counts from then on. An innocent event is
+   * blamed only where processes are killed for another reason each time that it happens to run alone.
    * @defaultValue 3
    */
   mostCrashes: number;
@@ -46,20 +46,7 @@ const LOST_CONNECTION_WAIT_MS = 1_000;
 /** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
 const UNLIMITED_STALLS = 1_000_000_000;
 
-export interface SubscriptionWorkerOptions extends Pick<
-  RunContext,
-  | 'subscription'
-  | 'gate'
-  | 'log'
-  | 'logger'
-  | 'clock'
-  | 'tracing'
-  | 'random'
-  | 'once'
-  | 'health'
-  | 'comparisonOf'
-  | 'suspects'
-> {
+export interface SubscriptionWorkerOptions extends DeliveryParts {
   redis: Redis;
   keys: QueueKeys;
   timing: WorkerTiming;
@@ -116,7 +103,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
     lockMs: timing.lockMs,
     mostCrashes: timing.mostCrashes,
     onReturned,
-    streak: new FailureStreak(options),
+    failing: handlerEpisode(options),
     ...(batcher && { batcher }),
   };
   worker.on('lockRenewalFailed', (ids) => ids.forEach((id) => running.get(id)?.abort('lost')));
@@ -146,7 +133,7 @@ export function createSubscriptionWorker(options: SubscriptionWorkerOptions): Su
 
 /** Jobs that are added in the same turn of the event loop are one pipeline. */
 function jobAdder(worker: Worker<JobData>): RunContext['addJob'] {
-  return gather(async (heads: readonly Head[]) => {
+  return gather(async (heads: readonly HeadJob[]) => {
     await addJobs(worker, heads);
     return [];
   });
@@ -232,4 +219,10 @@ function onFirstCall<T>(act: (value: T) => void): (value: T) => void {
     done = true;
     act(value);
   };
+}
+
+/** While an endpoint is away every attempt fails: only the first failure is logged, and the end. */
+function handlerEpisode({ subscription, logger: log, clock }: SubscriptionWorkerOptions): Episode {
+  const facts = { subscription: subscription.name };
+  return new Episode({ begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts, log, clock });
 }

@@ -1,5 +1,5 @@
 /** What the facts that Redis reports about itself mean for Changefeed. Pure. */
-import type { RedisFacts } from '../runtime/redis-facts.js';
+import type { RedisFacts } from '../redis/facts.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
 
 type Facts = RedisFacts & { allowEviction: boolean };

@@ -13,7 +13,8 @@ import type {
   NoticeType,
   Verb,
 } from '../events/types.js';
-import { ChangefeedError, describe } from '../errors.js';
+import { describe } from '../errors.js';
+import { optionsError } from '../schema-kit/problem.js';
 import { orRefuse, parseOptions } from './kind.js';
 import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
@@ -197,11 +198,11 @@ function toHandler<const On extends readonly EventPattern[], From extends Start,
 ): Subscription {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
-    const message = `defineHandler: found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }.`;
-    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+    const problem = `found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }`;
+    throw optionsError([{ path: [], owner: 'defineHandler', problem }]);
   }
   const { handle, handleBatch, close, ...shared } = options;
-  const settings = parseOptions(subscriptionSchema, shared, { where: '', kind: 'defineHandler' });
+  const settings = parseOptions(subscriptionSchema, shared, 'defineHandler');
   if (close !== undefined) requireFunction(settings.name, 'close', close);
   const parts = { handler: 'custom', close: close?.bind(options) };
   // The queue delivers only what `on` selects, so the narrower event type holds.
@@ -210,7 +211,10 @@ function toHandler<const On extends readonly EventPattern[], From extends Start,
     return toSubscription(settings, { ...parts, handle: handle?.bind(options) as Handle });
   }
   requireFunction(settings.name, 'handleBatch', handleBatch);
-  if (handle !== undefined) throw bothGiven(settings.name);
+  if (handle !== undefined) {
+    const problem = 'found handle and handleBatch; allowed: one of them';
+    throw optionsError([{ path: [], owner: `defineHandler "${settings.name}"`, problem }]);
+  }
   const inBatches = handleBatch.bind(options) as HandleBatch;
   return toSubscription(
     { ...settings, batch: settings.batch ?? DEFAULT_BATCH },
@@ -222,13 +226,8 @@ function oneByOne(handleBatch: HandleBatch): Handle {
   return (event, context) => handleBatch([event], { ...context, about: () => context });
 }
 
-function bothGiven(name: string): ChangefeedError {
-  const message = `defineHandler "${name}": found handle and handleBatch; allowed: one of them.`;
-  return new ChangefeedError('CF_CONFIG_INVALID', { message });
-}
-
 function requireFunction(name: string, option: string, value: unknown): void {
   if (typeof value === 'function') return;
-  const message = `${option} of defineHandler "${name}": found ${describe(value)}; allowed: a function.`;
-  throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  const problem = `found ${describe(value)}; allowed: a function`;
+  throw optionsError([{ path: [option], owner: `defineHandler "${name}"`, problem }]);
 }

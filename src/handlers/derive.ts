@@ -3,7 +3,7 @@
  * record and dead letters. What it returns is appended to the log once per source event.
  */
 import { z } from 'zod';
-import { ChangefeedError, describe } from '../errors.js';
+import { describe } from '../errors.js';
 import { buildDerivedEvent, workspaceOf } from '../events/envelope.js';
 import { VERBS, type ChangeEvent, type EventPattern } from '../events/types.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -11,6 +11,7 @@ import type { EventOfLists, NamedLists, Start, UnsetOn } from './define.js';
 import { PermanentError } from './errors.js';
 import { orRefuse, parseOptions } from './kind.js';
 import { strictOptions } from '../schema-kit/fields.js';
+import { optionsError } from '../schema-kit/problem.js';
 import type { HandlerContext, Subscription } from './handler.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 import type { Conditions } from './where.js';
@@ -96,10 +97,10 @@ function toDerivation<
   Lists extends NamedLists,
 >(options: DeriveOptions<On, Type, From, Lists>): Derivation {
   const { derive, ...rest } = options;
-  const { emits, ...settings } = parseOptions(deriveSchema, rest, { where: '', kind: 'defineDerive' });
+  const { emits, ...settings } = parseOptions(deriveSchema, rest, 'defineDerive');
   if (typeof derive !== 'function') {
-    const message = `derive of defineDerive "${settings.name}": found ${describe(derive)}; allowed: a function.`;
-    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+    const problem = `found ${describe(derive)}; allowed: a function`;
+    throw optionsError([{ path: ['derive'], owner: `defineDerive "${settings.name}"`, problem }]);
   }
   const handle = (): void => undefined;
   const { handle: _, ...subscription } = toSubscription(

@@ -5,7 +5,8 @@
 import type { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
 import { collectProblems } from '../schema-kit/collected-problems.js';
-import { sentenceOf } from '../schema-kit/explain.js';
+import { problemOf } from '../schema-kit/explain.js';
+import { optionsError, problemsIn } from '../schema-kit/problem.js';
 import { showable } from '../schema-kit/secret.js';
 import type { Subscription } from './handler.js';
 
@@ -15,10 +16,10 @@ export interface Kind {
   /** Its options as data, without `handler`. */
   readonly schema: z.ZodType;
   /**
-   * Checks the options and builds the subscription. `where` is the path of the options; empty for a call in code.
+   * Checks the options and builds the subscription.
    * @throws ChangefeedError `CF_CONFIG_INVALID`
    */
-  build(options: unknown, where: string): Subscription;
+  build(options: unknown): Subscription;
   /** The same for a call in code. While a configuration is loaded, a call with problems returns what `isRefused` recognises. */
   inCode(options: unknown): Subscription;
 }
@@ -41,13 +42,13 @@ export function defineKind<Schema extends z.ZodType>(
   schema: Schema,
   create: (options: z.output<Schema>) => Subscription,
 ): Kind {
-  const build: Kind['build'] = (options, where) => {
-    const settings = parseOptions(schema, options, { where, kind: handler });
+  const build: Kind['build'] = (options) => {
+    const settings = parseOptions(schema, options, handler);
     const subscription = create(settings);
     SETTINGS.set(subscription, settings);
     return subscription;
   };
-  return { handler, schema, build, inCode: (options) => orRefuse(() => build(options, '')) };
+  return { handler, schema, build, inCode: (options) => orRefuse(() => build(options)) };
 }
 
 const REFUSED = { refused: true } as const;
@@ -71,34 +72,17 @@ export function orRefuse<Made extends object>(make: () => Made): Made {
   }
 }
 
-/** All problems of an error of `parseOptions`, or the only one of another error. */
-export function problemsIn({ message, facts: { problems } }: ChangefeedError): readonly string[] {
-  return Array.isArray(problems) ? (problems as string[]) : [message];
-}
-
-export interface OptionsPlace {
-  /** Path of the options: `subscriptions[0]`, or empty for a call in code. */
-  where: string;
-  /** The factory they belong to: `webhook`, `defineHandler` … */
-  kind: string;
-}
-
 /**
  * Checks `raw` and returns it with its defaults.
- * @throws ChangefeedError `CF_CONFIG_INVALID`: the first problem as its message, all of them in `facts.problems`.
+ * @param kind the factory the options belong to: `webhook`, `defineHandler` …
+ * @throws ChangefeedError `CF_CONFIG_INVALID` with all problems
  */
-export function parseOptions<Schema extends z.ZodType>(
-  schema: Schema,
-  raw: unknown,
-  { where, kind }: OptionsPlace,
-): z.output<Schema> {
+export function parseOptions<Schema extends z.ZodType>(schema: Schema, raw: unknown, kind: string): z.output<Schema> {
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
   // A misspelled key is the likely reason for another one missing, so it comes first.
   const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
-  const problems = issues.map((issue) => sentenceOf(issue, { schema, raw, where, owner: ownerOf(raw, kind) }));
-  const others = problems.length === 1 ? '' : ` (${problems.length - 1} more after this one.)`;
-  throw new ChangefeedError('CF_CONFIG_INVALID', { message: `${problems[0] ?? ''}${others}`, problems });
+  throw optionsError(issues.map((issue) => problemOf(issue, { schema, raw, owner: ownerOf(raw, kind) })));
 }
 
 function rank(issue: z.core.$ZodIssue): number {

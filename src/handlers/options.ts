@@ -5,10 +5,10 @@ import { mayBeType } from '../events/catalogue.js';
 import { parseBeginning } from '../events/log-id.js';
 import type { EventPattern } from '../events/types.js';
 import type { Duration } from '../runtime/duration.js';
-import { ChangefeedError } from '../errors.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
 import { anEventType, meantType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
+import { optionsError } from '../schema-kit/problem.js';
 import type {
   Handle,
   HandleBatch,
@@ -200,19 +200,20 @@ function refuseContradictions(
   { name, order, whenDead, settle, batch }: SubscriptionSettings,
   { handler, handleBatch }: SubscriptionParts,
 ): void {
-  const refuse = (option: string, reason: string): never => {
-    const message = `${option} of ${handler === 'custom' ? 'defineHandler' : handler} "${name}": ${reason}`;
-    throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  const refuse = (option: string, problem: string, suggestion?: string): never => {
+    const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
+    throw optionsError([{ path: [option], owner, problem, suggestion }]);
   };
   if (order === 'none' && whenDead === 'hold')
     refuse(
       'whenDead',
-      `found "hold" with order: 'none'; allowed: 'release', or order: 'record'. Without an order no event waits for another.`,
+      `found "hold" with order: 'none'; allowed: 'release', or order: 'record'`,
+      'Without an order no event waits for another.',
     );
   if (order === 'none' && settle !== undefined)
-    refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'.`);
+    refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'`);
   if (batch !== undefined && handleBatch === undefined)
-    refuse('batch', 'this handler takes events one by one; leave it out.');
+    refuse('batch', 'this handler takes events one by one; leave it out');
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

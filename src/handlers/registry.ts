@@ -5,10 +5,11 @@
  * one: a folder next to this file in which `defineKind` joins the schema of its options and the function that makes the subscription
  * (`ndjson/` is the smallest), a line in `KINDS`, and an export in `src/index.ts`. The JSON schema follows from `KINDS`.
  */
-import { ChangefeedError, describe } from '../errors.js';
+import { describe, type ChangefeedError } from '../errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
 import { execKind } from './exec/exec.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
+import { optionsError } from '../schema-kit/problem.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
 import { messageKind } from './message/message.js';
@@ -25,24 +26,23 @@ const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
 
 /**
  * Accepts one entry of `subscriptions`: a subscription built in code, or a built-in handler's options as data.
- * @param where the entry's path, such as `subscriptions[0]`, for messages
  * @throws ChangefeedError `CF_CONFIG_INVALID`
  */
-export function buildSubscription(raw: unknown, where: string): Subscription {
+export function buildSubscription(raw: unknown): Subscription {
   if (isSubscription(raw)) return raw;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw invalid(
-      where,
+      [],
       `found ${describe(raw)}; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${ALLOWED_KINDS}`,
     );
   }
   if (!('handler' in raw) && 'handle' in raw) {
-    throw invalid(where, 'found a plain object with a handle function; wrap it: defineHandler({ … })');
+    throw invalid([], 'found a plain object with a handle function; wrap it: defineHandler({ … })');
   }
   const { handler, ...options } = raw as Record<string, unknown>;
   const kind = KINDS.find((candidate) => candidate.handler === handler);
-  if (kind === undefined) throw invalid(`${where}.handler`, unknownKind(handler));
-  return kind.build(options, where);
+  if (kind === undefined) throw invalid(['handler'], unknownKind(handler));
+  return kind.build(options);
 }
 
 /**
@@ -69,6 +69,6 @@ function unknownKind(handler: unknown): string {
   return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers written in code need a configuration file in TypeScript or JavaScript`;
 }
 
-function invalid(where: string, problem: string): ChangefeedError {
-  return new ChangefeedError('CF_CONFIG_INVALID', { message: `${where}: ${problem}.` });
+function invalid(path: string[], problem: string): ChangefeedError {
+  return optionsError([{ path, problem }]);
 }

@@ -5,33 +5,31 @@
 import type { Lists } from '../crm/lists/lists.js';
 import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
 import { meantList } from '../schema-kit/list-name.js';
+import type { ConfigProblem, Path } from '../schema-kit/problem.js';
 import type { Subscription } from './handler.js';
 import { keepSettings } from './kind.js';
 
 type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists'>;
 
-/** What is wrong with the lists and the built-in event types that a subscription names, one sentence each. */
+/** What is wrong with the lists and the built-in event types that a subscription names. */
 export function selectionProblems(
-  { name: owner, handler, on, lists: names = [], namedLists = [] }: Selecting,
+  { name, handler, on, lists: names = [], namedLists = [] }: Selecting,
   lists: Lists,
-  path: string,
-): string[] {
-  const allowed = `${lists.all.map(({ name }) => name).join(', ')}, or the path of one`;
-  const who = `${handler === 'custom' ? 'defineHandler' : handler} "${owner}"`;
-  const listProblem = (where: string, name: string): string[] =>
-    lists.parse(name) === undefined
-      ? [`${where} of ${who}: found "${name}"; allowed: ${allowed}${meantList(name, lists)}.`]
-      : [];
+  path: Path,
+): ConfigProblem[] {
+  const allowed = `${lists.all.map((list) => list.name).join(', ')}, or the path of one`;
+  const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
+  const listProblem = (more: Path, list: string, where = ''): ConfigProblem[] => {
+    const problem = `found "${list}"${where}; allowed: ${allowed}${meantList(list, lists)}`;
+    return lists.parse(list) === undefined ? [{ path: [...path, ...more], owner, problem }] : [];
+  };
   return [
-    ...on.flatMap((pattern, at) =>
-      selectsType(pattern, lists)
-        ? []
-        : [
-            `${path}.on[${at}] of ${who}: found "${pattern}"; allowed: ${anEventType(lists)}${meantType(pattern, lists)}.`,
-          ],
-    ),
-    ...names.flatMap((name, at) => listProblem(`${path}.lists[${at}]`, name)),
-    ...[...new Set(namedLists)].flatMap((name) => listProblem(`${path}, a list in the options`, name)),
+    ...on.flatMap((pattern, at) => {
+      const problem = `found "${pattern}"; allowed: ${anEventType(lists)}${meantType(pattern, lists)}`;
+      return selectsType(pattern, lists) ? [] : [{ path: [...path, 'on', at], owner, problem }];
+    }),
+    ...names.flatMap((list, at) => listProblem(['lists', at], list)),
+    ...[...new Set(namedLists)].flatMap((list) => listProblem([], list, ' as a list in the options')),
   ];
 }
 

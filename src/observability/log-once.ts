@@ -1,6 +1,6 @@
 /**
- * A log for a person who waits for one command: each kind of warning or error is logged once, however often it occurs. The command's own
- * summary says how it ended.
+ * A log for a person who waits for one command: each kind of warning or error is logged once, however often it occurs, such as a
+ * dead letter of each of 500 events. The command's own summary says how it ended.
  */
 import type { Log } from '../runtime/log.js';
 

@@ -1,5 +1,6 @@
 /** A line of the log as a person reads it: `16:02:24 WARN  Redis is away. workspace=acme seconds=12`. */
 import pc from 'picocolors';
+import { printable } from '../runtime/printable.js';
 
 interface Line {
   level: string;
@@ -20,9 +21,10 @@ export function readableLine(json: string, colour: boolean): string {
   const { level, time, msg = '', ...facts } = line;
   const { dim, red, yellow, green } = pc.createColors(colour);
   const paint = level === 'error' ? red : level === 'warn' ? yellow : level === 'info' ? green : dim;
+  // Messages quote what an API answered, which could otherwise control the terminal.
   const shown = Object.entries(facts).map(([name, value]) => `${name}=${factText(value)}`);
-  const parts = [dim(clockTime(time)), paint(level.toUpperCase().padEnd(5)), withoutControls(msg)];
-  if (shown.length > 0) parts.push(dim(withoutControls(shown.join(' '))));
+  const parts = [dim(clockTime(time)), paint(level.toUpperCase().padEnd(5)), printable(msg)];
+  if (shown.length > 0) parts.push(dim(printable(shown.join(' '))));
   return `${parts.join(' ')}\n`;
 }
 
@@ -34,9 +36,4 @@ function factText(value: unknown): string {
 /** In the time zone of the terminal. */
 function clockTime(iso: string): string {
   return new Date(iso).toTimeString().slice(0, 8);
-}
-
-/** Messages quote what an API answered, which could otherwise control the terminal. */
-function withoutControls(text: string): string {
-  return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }

@@ -1,8 +1,8 @@
 /**
  * Which questions a probe asks, and in which order, until its requests are used up: of each list two pages and a bad cursor; then one more page of each list in turns; at last, each second page once more. Reads only.
  */
-import type { RawApi } from '../api/raw-answers.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import type { Ask } from './raw-answer.js';
 import { sampleOf, type Question, type Sample } from './sample.js';
 
 export interface ProbeAsked {
@@ -11,18 +11,17 @@ export interface ProbeAsked {
 }
 
 export interface AskOptions {
-  readonly api: Pick<RawApi, 'ask'>;
+  readonly ask: Ask;
   readonly lists: readonly ListDescriptor[];
   /** The most requests in total. */
   readonly requests: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** No server gives out such a cursor, and it is no valid id, number or encoded text. */
 const NO_CURSOR = 'changefeed-probe: no such cursor';
 
 export async function askLists(options: AskOptions): Promise<ProbeAsked[]> {
-  const walks = options.lists.map((list) => new ListWalk(list, options));
+  const walks = options.lists.map((list) => new ListWalk(list, options.ask));
   let left = options.requests;
   const each = async (step: (walk: ListWalk) => Promise<boolean>, most: number): Promise<boolean> => {
     let asked = false;
@@ -48,13 +47,13 @@ export async function askLists(options: AskOptions): Promise<ProbeAsked[]> {
 class ListWalk {
   readonly samples: Sample[] = [];
   readonly list: ListDescriptor;
-  readonly #options: AskOptions;
+  readonly #askApi: Ask;
   /** Undefined when the walk has ended. */
   #cursor: string | null | undefined = null;
 
-  constructor(list: ListDescriptor, options: AskOptions) {
+  constructor(list: ListDescriptor, ask: Ask) {
     this.list = list;
-    this.#options = options;
+    this.#askApi = ask;
   }
 
   /** The cursor of the second page was given out and used. */
@@ -93,9 +92,8 @@ class ListWalk {
   }
 
   async #ask(question: Question, cursor: string | null): Promise<Sample> {
-    const { api, signal } = this.#options;
-    const answer = await api.ask({ list: this.list, cursor, signal });
-    const sample = sampleOf(this.list, { question, cursor, answer });
+    const raw = await this.#askApi(this.list, cursor);
+    const sample = sampleOf(this.list, { question, cursor, ...raw });
     this.samples.push(sample);
     return sample;
   }

@@ -66,23 +66,24 @@ function againOf(samples: readonly Sample[]): Paging['again'] {
   const before = samples.find(({ question, cursor }) => question === 'page' && cursor === again?.cursor);
   if (again === undefined || before === undefined) return null;
   const outcome = outcomeOf(again, { first: samples[0], same: before });
-  return { outcome, status: again.answer.status, afterMs: again.answer.askedAt - before.answer.askedAt };
+  const afterMs = (again.answer?.askedAt ?? 0) - (before.answer?.askedAt ?? 0);
+  return { outcome, status: again.answer?.status ?? null, afterMs: Math.max(0, afterMs) };
 }
 
 function badCursorOf(samples: readonly Sample[]): Paging['badCursor'] {
   const bad = samples.find(({ question }) => question === 'bad cursor');
   if (bad === undefined) return null;
-  return { outcome: outcomeOf(bad, { first: samples[0], same: undefined }), status: bad.answer.status };
+  return { outcome: outcomeOf(bad, { first: samples[0], same: undefined }), status: bad.answer?.status ?? null };
 }
 
 function outcomeOf(
   { answer, page }: Sample,
   { first, same }: { first: Sample | undefined; same: Sample | undefined },
 ): CursorOutcome {
-  if (page === null) return (answer.status ?? 0) >= 400 ? 'refused' : 'no page';
+  if (page === null) return (answer?.status ?? 0) >= 400 ? 'refused' : 'no page';
   const ids = idsOf(page).join();
   if (same?.page != null && ids === idsOf(same.page).join()) {
-    return answer.text === same.answer.text ? 'the same page' : 'the same records with other content';
+    return answer?.text === same.answer?.text ? 'the same page' : 'the same records with other content';
   }
   if (page.records.length === 0) return 'an empty page';
   return first?.page != null && ids === idsOf(first.page).join() ? 'the first page' : 'other records';

@@ -8,7 +8,7 @@ import { fieldsOf, type ListFields } from './fields.js';
 import { orderOf, type ListOrder } from './order.js';
 import { pagingOf, type Paging } from './paging.js';
 import { walkedPages } from './sample.js';
-import { limitsOf, trafficOf, type Limits, type Traffic } from './traffic.js';
+import { clockApartMsOf, limitsOf, trafficOf, type Limits, type Traffic } from './traffic.js';
 
 export interface ProbedList extends Paging, ListOrder, ListFields, Traffic {
   list: ListName;
@@ -35,6 +35,8 @@ export interface ProbeReport {
   /** Lists whose first page could not be read. */
   failed: FailedList[];
   limits: Limits;
+  /** The clock of the API less that of this machine, ms; null when no answer had a date. */
+  clockApartMs: number | null;
 }
 
 export async function probeLists(options: AskOptions): Promise<ProbeReport> {
@@ -46,7 +48,7 @@ export async function probeLists(options: AskOptions): Promise<ProbeReport> {
     const pages = walkedPages(samples);
     const [first] = samples;
     if (pages.length === 0 && first !== undefined) {
-      failed.push({ ...about, status: first.answer.status, words: first.answer.words });
+      failed.push({ ...about, status: first.answer?.status ?? null, words: first.words });
       continue;
     }
     const records = pages.reduce((sum, { page }) => sum + page.records.length, 0);
@@ -59,5 +61,5 @@ export async function probeLists(options: AskOptions): Promise<ProbeReport> {
     lists.push({ ...about, pages: pages.length, records, ...parts });
   }
   const all = asked.flatMap(({ samples }) => samples);
-  return { requests: all.length, lists, failed, limits: limitsOf(all) };
+  return { requests: all.length, lists, failed, limits: limitsOf(all), clockApartMs: clockApartMsOf(all) };
 }

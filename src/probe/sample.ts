@@ -1,7 +1,8 @@
 /** One question to a live API and its answer, read leniently: a probe must also describe what the client would refuse. Pure. */
-import type { RawAnswer } from '../api/raw-answers.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
+import { jsonOf } from '../api/words.js';
+import type { RawAnswer } from './raw-answer.js';
 
 /**
  * `page`: the first page, or the page behind the last one. `again`: the second page once more, after all others. `bad cursor`: a cursor
@@ -19,20 +20,16 @@ export interface SamplePage {
   readonly nextCursor: string | null;
 }
 
-export interface Sample {
+export interface Sample extends RawAnswer {
   readonly question: Question;
   /** Null for the first page. */
   readonly cursor: string | null;
-  readonly answer: RawAnswer;
   /** Null when the answer is not a page. */
   readonly page: SamplePage | null;
 }
 
-export function sampleOf(
-  list: ListDescriptor,
-  { question, cursor, answer }: Pick<Sample, 'question' | 'cursor' | 'answer'>,
-): Sample {
-  return { question, cursor, answer, page: answer.status === 200 ? pageOf(list, answer.text) : null };
+export function sampleOf(list: ListDescriptor, asked: Omit<Sample, 'page'>): Sample {
+  return { ...asked, page: asked.answer?.status === 200 ? pageOf(list, asked.answer.text) : null };
 }
 
 /** The pages of the walk, in order. */
@@ -41,7 +38,7 @@ export function walkedPages(samples: readonly Sample[]): (Sample & { page: Sampl
 }
 
 function pageOf({ key }: ListDescriptor, text: string): SamplePage | null {
-  const body = parsed(text);
+  const body = jsonOf(text);
   if (!isObject(body) || body['success'] === false || !isObject(body['data'])) return null;
   const { data } = body;
   const named = key === null ? undefined : data[key];
@@ -60,14 +57,6 @@ function formOf(source: Readonly<Record<string, unknown>>): CursorForm {
   if (cursor === null) return 'null';
   if (cursor === '') return 'empty text';
   return typeof cursor === 'string' ? 'text' : 'other';
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

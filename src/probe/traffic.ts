@@ -18,9 +18,9 @@ export interface Limits {
 }
 
 export function trafficOf(samples: readonly Sample[]): Traffic {
-  const times = samples.map(({ answer }) => answer.ms);
+  const times = samples.flatMap(({ answer }) => answer?.ms ?? []);
   const sizes = samples.flatMap(({ page, answer }) =>
-    page === null || page.records.length === 0 ? [] : [answer.bytes],
+    page === null || page.records.length === 0 ? [] : (answer?.bytes ?? []),
   );
   return {
     latency: { p50: Math.round(quantile(times, 0.5) ?? 0), p95: Math.round(quantile(times, 0.95) ?? 0) },
@@ -33,15 +33,26 @@ const ABOUT_A_LIMIT = /rate-?limit|quota|retry-after|throttl/;
 const PLAIN = /^[\w ,;:=./-]{1,60}$/;
 
 export function limitsOf(samples: readonly Sample[]): Limits {
-  const refused = samples.filter(({ answer }) => answer.status === 429);
+  const refused = samples.filter(({ answer }) => answer?.status === 429);
   const headers = samples.flatMap(({ answer }) =>
-    Object.entries(answer.headers).filter(([name]) => ABOUT_A_LIMIT.test(name)),
+    Object.entries(answer?.headers ?? {}).filter(([name]) => ABOUT_A_LIMIT.test(name)),
   );
   return {
     refused: refused.length,
-    words: refused[0]?.answer.words ?? null,
-    headers: Object.fromEntries(headers.map(([name, value]) => [name, PLAIN.test(value) ? value : '(not shown)'])),
+    words: refused[0]?.words ?? null,
+    headers: Object.fromEntries(
+      headers.map(([name, value]) => [name, PLAIN.test(String(value)) ? String(value) : '(not shown)']),
+    ),
   };
+}
+
+/** Of the last answer with a date. A date has whole seconds: half a second is added. */
+export function clockApartMsOf(samples: readonly Sample[]): number | null {
+  const apart = samples.flatMap(({ answer }) => {
+    const date = Date.parse(String(answer?.headers['date']));
+    return answer === null || Number.isNaN(date) ? [] : [date + 500 - (answer.askedAt + answer.ms / 2)];
+  });
+  return apart.at(-1) ?? null;
 }
 
 /** Nearest rank; null for no values. */

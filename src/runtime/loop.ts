@@ -4,6 +4,7 @@ import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs, type BackoffOptions } from './backoff.js';
 import { isAborted, isoTime, systemClock, type Clock } from './clock.js';
 import { formatDuration } from './duration.js';
+import { Episode } from './episode.js';
 import type { Log } from './log.js';
 import { onAbort } from './on-abort.js';
 
@@ -45,6 +46,9 @@ export interface LoopTrouble {
 /** The loops of a process that make no progress, by name. */
 export type LoopBoard = Map<string, LoopTrouble>;
 
+const FAILED = 'a turn failed; it will be tried again';
+const RECOVERED = 'recovered: a turn succeeded again';
+
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const STALL_MS = 45_000;
 /** `ready` takes longer than this only if it has to wait. */
@@ -52,21 +56,14 @@ const READY_AT_ONCE_MS = 500;
 /** How long a stalled turn may take to end after its signal aborted. */
 const STALL_GRACE_MS = 10_000;
 
-/** Consecutive failures. */
-interface Failing {
-  failures: number;
-  sinceMs: number;
-  /** The message of the last one. */
-  error: string;
-}
-
 /**
  * Runs until the signal aborts, then resolves. A turn that fails is repeated after a growing wait. Consecutive failures with the
  * same message are logged once when they begin and once when a turn succeeds again; in between at the debug level.
  */
 export async function runLoop(options: LoopOptions): Promise<void> {
-  const { name, loops, signal, clock = systemClock } = options;
-  let failing: Failing | undefined;
+  const { name, loops, signal, log, backoff = BACKOFF, clock = systemClock, random = Math.random } = options;
+  const failing = new Episode({ begins: FAILED, ends: RECOVERED, facts: { loop: name }, log, clock });
+  let last = '';
   try {
     while (!isAborted(signal)) {
       let waitMs: number;
@@ -74,16 +71,17 @@ export async function runLoop(options: LoopOptions): Promise<void> {
         await options.ready?.(signal);
         if (isAborted(signal)) return;
         waitMs = await runTurn(options);
-        if (failing !== undefined) reportRecovery(failing, options);
-        failing = undefined;
+        failing.over({ error: last });
         loops?.delete(name);
       } catch (error) {
         if (isAborted(signal)) return;
-        const { failures, sinceMs } = failing ?? { failures: 0, sinceMs: clock.now() };
-        const before = failing?.error;
-        failing = { failures: failures + 1, sinceMs, error: messageOf(error) };
-        if (!isStall(error)) loops?.set(name, troubleOf(failing, clock));
-        waitMs = reportFailure(error, { ...failing, isNew: failing.error !== before }, options);
+        last = messageOf(error);
+        const failures = failing.failures + 1;
+        waitMs = backoffMs(failures, backoff, random());
+        const code = error instanceof ChangefeedError ? error.code : undefined;
+        const facts = { failures, retryInMs: waitMs, code, error: last };
+        if (!failing.failed(facts, { kind: last })) log.debug({ loop: name, ...facts }, FAILED);
+        if (code !== 'CF_LOOP_STALLED') loops?.set(name, troubleOf(failing.sinceMs, last, clock));
       }
       // Turns without I/O must not block the event loop of the process.
       if (waitMs <= 0) await setImmediate();
@@ -97,12 +95,8 @@ export async function runLoop(options: LoopOptions): Promise<void> {
 
 const LONGEST_ERROR = 500;
 
-function troubleOf({ sinceMs, error }: Failing, clock: Clock): LoopTrouble {
+function troubleOf(sinceMs: number, error: string, clock: Clock): LoopTrouble {
   return { since: isoTime(sinceMs), failed: { at: isoTime(clock.now()), error: error.slice(0, LONGEST_ERROR) } };
-}
-
-function isStall(error: unknown): boolean {
-  return error instanceof ChangefeedError && error.code === 'CF_LOOP_STALLED';
 }
 
 /**
@@ -168,18 +162,4 @@ async function sleepUntilAborted(clock: Clock, ms: number, signal: AbortSignal):
   } catch (error) {
     if (!isAborted(signal)) throw error;
   }
-}
-
-function reportFailure(error: unknown, failing: Failing & { isNew: boolean }, options: LoopOptions): number {
-  const { name, log, backoff = BACKOFF, random = Math.random } = options;
-  const { failures, isNew } = failing;
-  const retryInMs = backoffMs(failures, backoff, random());
-  const code = error instanceof ChangefeedError ? error.code : undefined;
-  const facts = { loop: name, failures, retryInMs, code, error: failing.error };
-  log[isNew ? 'error' : 'debug'](facts, 'a turn failed; it will be tried again');
-  return retryInMs;
-}
-
-function reportRecovery({ failures, sinceMs, error }: Failing, { name, log, clock = systemClock }: LoopOptions): void {
-  log.info({ loop: name, failures, failedMs: clock.now() - sinceMs, error }, 'recovered: a turn succeeded again');
 }

@@ -16,7 +16,13 @@ export async function untilNpmEnds(env: Readonly<Record<string, string | undefin
   const parent = nameAndParentOf(ppid);
   // Some shells replace themselves with the last program of a line: then npm is the parent.
   const npm = parent !== undefined && SHELL.test(parent.name) ? parent.ppid : undefined;
-  while (process.ppid === ppid && (npm === undefined || exists(npm))) await systemClock.sleep(CHECK_MS);
+  while (process.ppid === ppid && (npm === undefined || isParentOf(ppid, npm))) await systemClock.sleep(CHECK_MS);
+}
+
+/** A process whose parent was killed has another parent at once, also where nobody collects the killed one's exit status. */
+function isParentOf(child: number, pid: number): boolean {
+  const stat = statOf(child);
+  return stat === undefined ? exists(pid) : stat.ppid === pid;
 }
 
 function exists(pid: number): boolean {
@@ -27,15 +33,27 @@ function exists(pid: number): boolean {
   }
 }
 
-function nameAndParentOf(pid: number): { name: string; ppid: number } | undefined {
+interface Stat {
+  name: string;
+  ppid: number;
+}
+
+/** From Linux' /proc: undefined on other systems, and when the process has ended. */
+function statOf(pid: number): Stat | undefined {
   try {
     // "pid (name) state ppid …"
     const [, name, ppid] = /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
     return name === undefined ? undefined : { name, ppid: Number(ppid) };
   } catch {
-    // For macOS and the BSDs, which have no /proc.
-    const ps = spawnSync('ps', ['-o', 'ppid=', '-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
-    const [, ppid, name] = /^\s*(\d+)\s+(.+?)\s*$/.exec(ps.status === 0 ? ps.stdout : '') ?? [];
-    return name === undefined ? undefined : { name, ppid: Number(ppid) };
+    return undefined;
   }
+}
+
+function nameAndParentOf(pid: number): Stat | undefined {
+  const stat = statOf(pid);
+  if (stat !== undefined) return stat;
+  // For macOS and the BSDs, which have no /proc.
+  const ps = spawnSync('ps', ['-o', 'ppid=', '-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
+  const [, ppid, name] = /^\s*(\d+)\s+(.+?)\s*$/.exec(ps.status === 0 ? ps.stdout : '') ?? [];
+  return name === undefined ? undefined : { name, ppid: Number(ppid) };
 }

@@ -9,7 +9,6 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../server/read-api/server.js';
-import { misnamed } from './faults/misnamed.js';
 import { rendered, RENDERING_RULES } from './faults/rendering.js';
 import type { Behaviour } from './faults/behaviour.js';
 import { FaultSchedule, faultLayer } from './faults/schedule.js';
@@ -211,8 +210,7 @@ export class Sandbox {
   };
 
   #rendered(list: SandboxListName, record: CrmRecord): CrmRecord {
-    const { behaviour, world } = this;
-    return misnamed(list, rendered(list, record, behaviour), { world, ...behaviour });
+    return rendered(list, record, this.behaviour);
   }
 
   #openJournal(keep: number): Journal {

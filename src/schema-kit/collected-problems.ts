@@ -3,10 +3,9 @@
  * all of them at once.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ConfigProblem } from './problem.js';
 
-export interface CollectedProblem {
-  /** A sentence. That of an option begins with its path, seen from the argument of the call. */
-  readonly sentence: string;
+export interface CollectedProblem extends ConfigProblem {
   /** The stack in which it was called. */
   readonly stack: string;
 }
@@ -23,10 +22,10 @@ export async function whileCollecting<T>(
 }
 
 /** @returns false when nothing collects problems: then the caller throws */
-export function collectProblems(sentences: readonly string[]): boolean {
+export function collectProblems(found: readonly ConfigProblem[]): boolean {
   const problems = collections.getStore();
   if (problems === undefined) return false;
   const { stack = '' } = new Error();
-  problems.push(...sentences.map((sentence) => ({ sentence, stack })));
+  problems.push(...found.map((problem) => ({ ...problem, stack })));
   return true;
 }

@@ -1,6 +1,6 @@
 /** `env('NAME')` in a configuration: the value of an environment variable, or a problem that names the variable. */
-import { ChangefeedError } from '../errors.js';
 import { collectProblems } from './collected-problems.js';
+import { optionsError } from './problem.js';
 
 /** Stands for the value of a variable that is not set while a configuration runs. No schema accepts a control character. */
 const UNSET = /\u0000unset:([^\u0000]*)\u0000/;
@@ -13,8 +13,8 @@ const UNSET = /\u0000unset:([^\u0000]*)\u0000/;
 export function env(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value.trim() !== '') return value;
-  const message = `env('${name}'): ${unsetText(name)}.`;
-  if (!collectProblems([message])) throw new ChangefeedError('CF_CONFIG_INVALID', { message });
+  const problems = [{ path: [], owner: `env('${name}')`, problem: unsetText(name), variable: name }];
+  if (!collectProblems(problems)) throw optionsError(problems);
   return unsetValue(name);
 }
 

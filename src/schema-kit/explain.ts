@@ -1,10 +1,11 @@
 /**
- * Problems of options as sentences: the path, what was found, what is allowed. The schemas carry the "allowed" half as
- * their error texts. Small plain values are shown, because "found 'recrod'" is what helps; what `secret` marks in the schema never is.
+ * Problems of options: the path, what was found, what is allowed. The schemas carry the "allowed" half as their error texts. Small plain
+ * values are shown, because "found 'recrod'" is what helps; what `secret` marks in the schema never is.
  */
 import type { z } from 'zod';
 import { describe } from '../errors.js';
 import { unsetText, unsetVariableIn } from './env-variable.js';
+import type { ConfigProblem, Path } from './problem.js';
 import { showable, visibilityAt, type Visibility } from './secret.js';
 
 export interface Explained {
@@ -12,49 +13,25 @@ export interface Explained {
   schema: z.ZodType;
   /** What was checked. */
   raw: unknown;
-  /** Path of the options: `subscriptions[0]`. @defaultValue they are the whole */
-  where?: string;
   /** What the options belong to: `webhook "ops"`. */
   owner?: string;
-  /** Says where a missing value should come from, by its path. */
-  remedyOf?: (path: string) => string | undefined;
+  /** Says where a missing value should come from. */
+  remedyOf?: (path: Path) => string | undefined;
 }
 
 /** An issue added with `params: { whole: true }` has a message that needs only its path. */
-export function sentenceOf(issue: z.core.$ZodIssue, { schema, raw, where = '', owner, remedyOf }: Explained): string {
+export function problemOf(issue: z.core.$ZodIssue, { schema, raw, owner, remedyOf }: Explained): ConfigProblem {
   const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const path = pathText([...(where === '' ? [] : [where]), ...issue.path, ...unknownKey]);
-  const subject = [path, owner].filter((part) => part !== undefined && part !== '').join(' of ') || 'the configuration';
+  const path = [...issue.path, ...unknownKey];
+  const at = { path, owner: path.length === 0 ? (owner ?? 'the configuration') : owner };
   if (unknownKey.length > 0 || (issue.code === 'custom' && issue.params?.['whole'] === true))
-    return `${subject}: ${issue.message}.`;
+    return { ...at, problem: issue.message };
   const found = valueAt(raw, issue.path);
-  const unset = unsetVariableIn(found);
-  if (unset !== undefined) return `${subject}: ${unsetText(unset)}.`;
-  const remedy = found === undefined || found === '' ? remedyOf?.(path) : undefined;
-  const sentence = `${subject}: found ${show(found, visibilityAt(schema, issue.path))}; allowed: ${issue.message}.`;
-  return remedy === undefined ? sentence : `${sentence} ${remedy}`;
-}
-
-/** `workspaces[0].lists.people.interval` */
-export function pathText(path: readonly PropertyKey[]): string {
-  const steps = path.map((step, index) => {
-    if (typeof step === 'number') return `[${step}]`;
-    if (index === 0 || /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(String(step))) return `.${String(step)}`;
-    return `[${JSON.stringify(step)}]`;
-  });
-  return steps.join('').replace(/^\./, '');
-}
-
-/** The path at the beginning of a sentence; empty where there is none. */
-export function pathIn(sentence: string): PropertyKey[] {
-  const [text = ''] =
-    /^[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*(?= of |[:,])/u.exec(
-      sentence,
-    ) ?? [];
-  return [...text.matchAll(/\.?([\p{L}_$][\p{L}\p{N}_$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gu)].map(
-    ([, word, index, quoted]) =>
-      index !== undefined ? Number(index) : quoted !== undefined ? (JSON.parse(quoted) as string) : (word ?? ''),
-  );
+  const variable = unsetVariableIn(found);
+  if (variable !== undefined) return { ...at, problem: unsetText(variable), variable };
+  const suggestion = found === undefined || found === '' ? remedyOf?.(path) : undefined;
+  const problem = `found ${show(found, visibilityAt(schema, issue.path))}; allowed: ${issue.message}`;
+  return { ...at, problem, suggestion };
 }
 
 /** A text may be short for an object with one option: it is what was found at that option's path. */

@@ -31,35 +31,11 @@ export function visibilityAt(schema: z.ZodType, path: readonly PropertyKey[]): V
   return at.some(holdsSecret) ? 'hidden' : markOf(at);
 }
 
-export interface SchemaOption {
-  name: string;
-  /** 0 for any index, `any` for any key. */
-  path: readonly PropertyKey[];
-  visibility: Visibility;
-  /** It is an object with a secret in it. */
-  holds: boolean;
-}
-
-/** All options of a schema, without those inside a secret. */
-export function optionsIn(schema: z.core.$ZodType, path: readonly PropertyKey[] = []): SchemaOption[] {
-  return layers(schema).flatMap((layer) => {
-    const { def } = (layer as z.core.$ZodTypes)._zod;
-    if (def.type === 'array') return optionsIn(def.element, [...path, 0]);
-    if (def.type === 'record') return optionsIn(def.valueType, [...path, 'any']);
-    if (def.type !== 'object') return [];
-    return Object.entries(def.shape).flatMap(([name, option]) => {
-      const own = layers(option);
-      const found = { name, path: [...path, name], visibility: markOf(own), holds: own.some(holdsSecret) };
-      return [found, ...(found.visibility === 'hidden' ? [] : optionsIn(option, found.path))];
-    });
-  });
-}
-
-function markOf(at: readonly z.core.$ZodType[]): Visibility {
+export function markOf(at: readonly z.core.$ZodType[]): Visibility {
   return at.map((one) => MARKS.get(one)?.visibility).find((mark) => mark !== undefined) ?? 'shown';
 }
 
-function holdsSecret(schema: z.core.$ZodType): boolean {
+export function holdsSecret(schema: z.core.$ZodType): boolean {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   return def.type === 'object' && Object.values(def.shape).some((option) => markOf(layers(option)) === 'hidden');
 }
@@ -74,7 +50,7 @@ function inner(schema: z.core.$ZodType, step: PropertyKey): z.core.$ZodType[] {
 }
 
 /** The schema with all that it wraps: defaults, transformations, alternatives. */
-function layers(schema: z.core.$ZodType): z.core.$ZodType[] {
+export function layers(schema: z.core.$ZodType): z.core.$ZodType[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'union') return [schema, ...def.options.flatMap(layers)];
   if (def.type === 'pipe') return [schema, ...layers(def.in), ...layers(def.out)];

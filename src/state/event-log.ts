@@ -24,8 +24,9 @@ const CHUNK = 500;
 const MOST_KEPT = 6_000;
 /** Characters of all events kept: a list may have memos of 1 MB. */
 const MOST_KEPT_LENGTH = 32_000_000;
-/** Events that one blocking read returns. */
-const MOST_AT_ONCE = 250;
+/** Events that one command reads, and the characters after which a read ends: a batch of large events must not fill the memory. */
+const READ_AT_ONCE = 50;
+const MOST_READ_LENGTH = 8_000_000;
 
 export interface LogReaderOptions {
   redis: Redis;
@@ -34,7 +35,7 @@ export interface LogReaderOptions {
   connect: () => Redis;
 }
 
-type Entry = [id: string, fields: string[]];
+type StreamEntry = [id: string, fields: string[]];
 
 export class RedisLogReader implements LogReader {
   readonly #redis: Redis;
@@ -47,7 +48,7 @@ export class RedisLogReader implements LogReader {
   /**
    * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
    */
-  readonly #kept = new Map<string, Entry>();
+  readonly #kept = new Map<string, StreamEntry>();
   #keptLength = 0;
   /** Whether this process handles events at all. */
   #keeps = false;
@@ -61,7 +62,14 @@ export class RedisLogReader implements LogReader {
 
   async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
     const log = this.#keys.log(workspace);
-    const entries = await this.#redis.xrange(log, `(${after}`, '+', 'COUNT', count);
+    const entries: StreamEntry[] = [];
+    for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
+      const more = Math.min(READ_AT_ONCE, count - entries.length);
+      const found = await this.#redis.xrange(log, `(${entries.at(-1)?.[0] ?? after}`, '+', 'COUNT', more);
+      entries.push(...found);
+      if (found.length < more) break;
+      length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
+    }
     return this.#parsed(log, entries);
   }
 
@@ -84,7 +92,7 @@ export class RedisLogReader implements LogReader {
     return kept === undefined ? this.#event(workspace, logId) : Promise.resolve(loggedFrom(kept, JSON.parse));
   }
 
-  #parsed(log: string, entries: readonly Entry[]): LoggedEvent[] {
+  #parsed(log: string, entries: readonly StreamEntry[]): LoggedEvent[] {
     if (this.#keeps) {
       for (const entry of entries) this.#keep(`${log} ${entry[0]}`, entry);
       for (const [name, oldest] of this.#kept) {
@@ -96,7 +104,7 @@ export class RedisLogReader implements LogReader {
     return entries.map((entry) => parseEntry(log, entry));
   }
 
-  #keep(name: string, entry: Entry): void {
+  #keep(name: string, entry: StreamEntry): void {
     if (!this.#kept.has(name)) this.#keptLength += lengthOf(entry);
     this.#kept.set(name, entry);
   }
@@ -108,13 +116,13 @@ export class RedisLogReader implements LogReader {
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, entries]) => {
       if (error) throw error;
-      const [entry] = entries as Entry[];
+      const [entry] = entries as StreamEntry[];
       return entry === undefined ? null : parseEntry(log, entry);
     });
   }
 
-  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<LoggedEvent[]> {
-    if (signal.aborted || this.#closed) return [];
+  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted || this.#closed) return false;
     const connection = this.#idle.pop() ?? this.#connect();
     this.#busy.add(connection);
     // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
@@ -130,15 +138,14 @@ export class RedisLogReader implements LogReader {
       // BLOCK 0 would wait without end.
       const blockMs = Math.max(1, Math.round(timeoutMs));
       const key = this.#keys.log(workspace);
-      const read = connection.xread('COUNT', MOST_AT_ONCE, 'BLOCK', blockMs, 'STREAMS', key, after);
+      const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
       const answer = await Promise.race([read, hungUp]);
-      if (isAborted(signal)) return [];
+      if (isAborted(signal)) return false;
       this.#idle.push(connection);
-      const [[, entries] = []] = (answer ?? []) as [string, Entry[]][];
-      return this.#parsed(key, entries ?? []);
+      return answer !== null;
     } catch (error) {
       connection.disconnect();
-      if (isAborted(signal) || this.#isClosed()) return [];
+      if (isAborted(signal) || this.#isClosed()) return false;
       throw error;
     } finally {
       this.#busy.delete(connection);
@@ -199,18 +206,18 @@ export async function readRecentEvents(
   return events;
 }
 
-function lengthOf([, fields]: Entry): number {
+function lengthOf([, fields]: StreamEntry): number {
   return fields.reduce((sum, { length }) => sum + length, 0);
 }
 
-function parseEntry(log: string, entry: Entry): LoggedEvent {
+function parseEntry(log: string, entry: StreamEntry): LoggedEvent {
   const [logId] = entry;
   const remedy = `XDEL ${log} ${logId} removes the entry; subscriptions then go on with the next one.`;
   const at = { key: log, field: logId, what: 'an event', remedy };
   return loggedFrom(entry, (json) => readEvent(json, at));
 }
 
-function loggedFrom([logId, fields]: Entry, read: (json: string) => unknown): LoggedEvent {
+function loggedFrom([logId, fields]: StreamEntry, read: (json: string) => unknown): LoggedEvent {
   let json = '';
   let traceparent: string | undefined;
   // Names alternate with values, and a value may be anything.

@@ -3,12 +3,12 @@
  * delivery, in the order of the log. Only the first, the head, has a BullMQ job, so nothing else of the record can run.
  *
  *   enter     deliveries are appended, once; those that are heads get a job (lua/group-enter.lua)
- *   look      a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
+ *   standing  a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
  *   advance   the head is handled or dead: it leaves, and the next head gets a job
  *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
  *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
  *
- * All but `look` are refused unless the run holds BullMQ's lock of its job: a process that was suspended cannot let the next event start. A
+ * All but `standing` are refused unless the run holds BullMQ's lock of its job: a process that was suspended cannot let the next event start. A
  * job that is lost in a crash between two steps is added again by the repetition. docs/fan-out.md goes through each crash.
  */
 import type { Redis } from 'ioredis';
@@ -16,14 +16,14 @@ import { z } from 'zod';
 import { describe } from '../errors.js';
 import { gatherEach } from '../runtime/gather.js';
 import type {
-  Advance,
-  Batch,
+  AdvanceOutcome,
+  SourceBatch,
   Claim,
   Entered,
-  Entry,
-  Hold,
-  Look,
-  Merge,
+  GroupEntry,
+  HoldOutcome,
+  Standing,
+  MergeOutcome,
   MustHaveJob,
   Pending,
   RecordGate,
@@ -37,26 +37,26 @@ import { readJson, unreadable } from './stored.js';
 const enterScript = loadScript('group-enter');
 const advanceScript = loadScript('group-advance');
 
-/** A repetition of a batch is recognised until this long after it. The mark of the log itself is kept. */
-const MARK_KEPT_MS = 7 * 86_400_000;
+/** A repetition of a batch is recognised until this long after it. The serial of the log itself is kept. */
+const SERIAL_KEPT_MS = 7 * 86_400_000;
 /** Keys looked at by one step of a search. */
 const SCANNED = 1_000;
 
-interface Question {
+interface ScriptQuestion {
   claim: Claim;
-  verb: 'look' | 'done' | 'hold' | 'merge';
+  verb: 'standing' | 'done' | 'hold' | 'merge';
   count: number;
   entry?: string;
   stored?: string;
 }
 
-type Answer = [word: string, ...entries: string[]];
+type ScriptAnswer = [word: string, ...entries: string[]];
 
 export class RedisRecordGate implements RecordGate {
   readonly #redis: Redis;
   readonly #keys: Keys;
   /** Questions of the same turn of the event loop become one call of the script. */
-  readonly #ask = gatherEach((subscription, questions: readonly Question[]) =>
+  readonly #ask = gatherEach((subscription, questions: readonly ScriptQuestion[]) =>
     this.#askTogether(subscription, questions),
   );
 
@@ -67,7 +67,7 @@ export class RedisRecordGate implements RecordGate {
     this.#keys = keys;
   }
 
-  async enter(subscription: string, { workspace, source, readAt, entries }: Batch): Promise<Entered> {
+  async enter(subscription: string, { workspace, source, readAt, entries }: SourceBatch): Promise<Entered> {
     const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
     const indexes = new Map(groups.map((group, index) => [group, index + 1]));
     const keys = [
@@ -79,12 +79,12 @@ export class RedisRecordGate implements RecordGate {
     ];
     const args = entries.flatMap((entry) => [
       entry.group === null ? 0 : (indexes.get(entry.group) ?? 0),
-      entry.mark,
+      entry.serial,
       packEntry(entry),
       entry.replaces ?? '',
       entry.stored === undefined ? '' : JSON.stringify(entry.stored),
     ]);
-    const ttl = source === workspace ? 0 : MARK_KEPT_MS;
+    const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
     const answer = await enterScript.run(this.#redis, keys, [ttl, ...positionOf(readAt, subscription), ...args]);
     if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
     if (!Array.isArray(answer) || answer.length !== entries.length + 1)
@@ -93,27 +93,27 @@ export class RedisRecordGate implements RecordGate {
     return { pending, heads: standings.map((standing) => standing === 'head') };
   }
 
-  async look(subscription: string, claim: Claim, most = 1): Promise<Look> {
-    const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'look', count: most });
+  async standing(subscription: string, claim: Claim, most = 1): Promise<Standing> {
+    const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'standing', count: most });
     const found = entries.map((entry) => this.#entryOf(entry, subscription, claim));
     if (word === 'head') return { outcome: 'head', entries: found };
     if (word === 'left') return { outcome: 'left', next: found[0] ?? null };
     throw unexpectedAnswer(advanceScript, describe(word));
   }
 
-  async advance(subscription: string, claim: Claim, count = 1): Promise<Advance> {
+  async advance(subscription: string, claim: Claim, count = 1): Promise<AdvanceOutcome> {
     return this.#change<never>(subscription, { claim, verb: 'done', count });
   }
 
-  async hold(subscription: string, claim: Claim): Promise<Hold> {
+  async hold(subscription: string, claim: Claim): Promise<HoldOutcome> {
     return this.#change<'held'>(subscription, { claim, verb: 'hold', count: 0 }, 'held');
   }
 
   async merge(
     subscription: string,
     claim: Claim,
-    { count, head, stored }: { count: number; head: Entry; stored: StoredEvent },
-  ): Promise<Merge> {
+    { count, head, stored }: { count: number; head: GroupEntry; stored: StoredEvent },
+  ): Promise<MergeOutcome> {
     const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
     return this.#change<'head'>(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
   }
@@ -130,14 +130,16 @@ export class RedisRecordGate implements RecordGate {
   }
 
   async heads(subscription: string, workspaces: readonly string[]): Promise<MustHaveJob[]> {
-    const left = new Map<string, MustHaveJob>();
+    const withoutGroup = new Map<string, MustHaveJob>();
     for (const workspace of workspaces) {
       const scored = await this.#redis.zrange(this.#keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
       for (let at = 0; at < scored.length; at += 2) {
         const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
-        left.set(entry.id, { workspace, group: null, entry, held: false });
+        withoutGroup.set(entry.id, { workspace, group: null, entry, held: false });
       }
     }
+    // Then nothing waits, also not behind a dead letter that is held.
+    if (withoutGroup.size === 0) return [];
     const ordered = new Map<string, MustHaveJob>();
     const match = this.#keys.group(subscription, '*');
     for await (const found of this.#redis.scanStream({ match, count: SCANNED })) {
@@ -145,11 +147,11 @@ export class RedisRecordGate implements RecordGate {
         const [head, ...behind] = texts;
         if (head === undefined) continue;
         const entry = this.#entryOf(head, subscription, { workspace, group, id: '', token: '' });
-        ordered.set(group, { workspace, group, entry, held: !left.delete(entry.id) });
-        for (const text of behind) left.delete(idOf(text));
+        ordered.set(group, { workspace, group, entry, held: !withoutGroup.delete(entry.id) });
+        for (const text of behind) withoutGroup.delete(idOf(text));
       }
     }
-    return [...ordered.values(), ...left.values()];
+    return [...ordered.values(), ...withoutGroup.values()];
   }
 
   async #readGroups(
@@ -178,9 +180,9 @@ export class RedisRecordGate implements RecordGate {
 
   async #change<Word extends string>(
     subscription: string,
-    question: Question,
+    question: ScriptQuestion,
     expected?: Word,
-  ): Promise<Advance | { outcome: Word }> {
+  ): Promise<AdvanceOutcome | { outcome: Word }> {
     const [word, text] = await this.#ask(subscription, question);
     if (word === 'taken-over') return { outcome: word };
     if (word === 'left') {
@@ -191,7 +193,7 @@ export class RedisRecordGate implements RecordGate {
     throw unexpectedAnswer(advanceScript, describe(word));
   }
 
-  async #askTogether(subscription: string, questions: readonly Question[]): Promise<Answer[]> {
+  async #askTogether(subscription: string, questions: readonly ScriptQuestion[]): Promise<ScriptAnswer[]> {
     const keys = questions.flatMap(({ claim: { workspace, group, id } }) => {
       const pending = this.#keys.pending(subscription, workspace);
       return [
@@ -204,11 +206,11 @@ export class RedisRecordGate implements RecordGate {
       return [verb, id, token, count, entry, stored];
     });
     const answer = await advanceScript.run(this.#redis, [this.#keys.payloads(subscription), ...keys], args);
-    if (Array.isArray(answer) && answer.length === questions.length) return answer as Answer[];
+    if (Array.isArray(answer) && answer.length === questions.length) return answer as ScriptAnswer[];
     throw unexpectedAnswer(advanceScript, describe(answer));
   }
 
-  #entryOf(text: string, subscription: string, { group }: Claim): Entry {
+  #entryOf(text: string, subscription: string, { group }: Claim): GroupEntry {
     const [id = '', logId = '', at = '', kind = '', type = ''] = text.split(SEPARATOR);
     if (isKind(kind) && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
     const key = this.#keys.group(subscription, group ?? '');
@@ -220,24 +222,24 @@ export class RedisRecordGate implements RecordGate {
 const storedSchema: z.ZodType<StoredEvent> = z.object({
   event: eventSchema,
   traceparent: z.string().optional(),
-  former: z.array(z.unknown()).optional(),
+  earlierAttempts: z.array(z.unknown()).optional(),
 }) as never;
 
 /** The field that says where a batch was read, and its value then. */
-function positionOf(readAt: Batch['readAt'], subscription: string): [field: string, value: string] {
+function positionOf(readAt: SourceBatch['readAt'], subscription: string): [field: string, value: string] {
   if (readAt === null) return ['', ''];
-  return 'task' in readAt ? [readAt.task, readAt.text] : [subscription, readAt.offset];
+  return 'task' in readAt ? [readAt.name, readAt.text] : [subscription, readAt.offset];
 }
 
 const LOG_ID = /^\d+-\d+$/;
 const SEPARATOR = '\x1f';
 
 /** The counterpart of lua/shared/entry.lua. */
-function packEntry({ id, logId, atMs, kind, type }: Entry): string {
+function packEntry({ id, logId, atMs, kind, type }: GroupEntry): string {
   return [id, logId, atMs, kind, type].join(SEPARATOR);
 }
 
-function isKind(text: string): text is Entry['kind'] {
+function isKind(text: string): text is GroupEntry['kind'] {
   return text === 'logged' || text === 'stored' || text === 'decided';
 }
 
@@ -246,7 +248,7 @@ function idOf(entry: string): string {
 }
 
 /** What is known of a delivery without an order. */
-function unordered(id: string, score: string): Entry {
+function unordered(id: string, score: string): GroupEntry {
   return { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' };
 }
 
@@ -265,7 +267,7 @@ async function readOldest(redis: Redis, key: string): Promise<[id?: string, scor
   return (await redis.zrange(key, '0', '0', 'WITHSCORES')) as [id?: string, score?: string];
 }
 
-/** The counterpart of `scoreOf` in group-enter.lua. Null: it was entered from before the log by an earlier release. */
+/** The counterpart of `scoreOf` in group-enter.lua. Null: it is not known. */
 function timeOf(score: number): number | null {
   if (score >= 1) return Math.floor(score);
   return score > 0 ? Math.round(score * 1e18) : null;

@@ -105,7 +105,7 @@ export class Keys {
   /** sorted set, score ms and sequence of the log id: deliveries that were entered and are neither handled nor dead. */
   pending = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `pending:${workspace}`);
-  /** string, with TTL unless the source is a workspace's log: the mark of the last delivery that was entered from it. */
+  /** string, with TTL unless the source is a workspace's log: the serial of the last delivery that was entered from it. */
   entered = (subscription: string, source: string): string => this.#subscription(subscription, `entered:${source}`);
   /** hash delivery id → event (JSON), of pending deliveries whose event is not in the log. */
   payloads = (subscription: string): string => this.#subscription(subscription, 'payloads');

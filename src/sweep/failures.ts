@@ -5,8 +5,8 @@ import type { ApiOutages } from '../api/with-retry.js';
 import type { ObservedTry } from '../api/with-observer.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Outage } from '../runtime/outage.js';
-import { classifyRedisError } from '../runtime/redis-errors.js';
+import { Episode } from '../runtime/episode.js';
+import { classifyRedisError } from '../redis/errors.js';
 import { failureAfter, usualPeriodMs, type ListFailure, type Pace, type ScheduleStore } from './schedule.js';
 
 export interface FailureLog {
@@ -34,7 +34,7 @@ export interface FailureLogDeps {
   /** Those that are swept. */
   lists: readonly ListName[];
   /** While the API does not answer or refuses the token, this is logged once for all lists. */
-  outages: Readonly<Record<keyof ApiOutages, Pick<Outage, 'holds'>>>;
+  outages: Readonly<Record<keyof ApiOutages, Pick<Episode, 'holds'>>>;
   log: Log;
   clock: Clock;
 }
@@ -45,17 +45,20 @@ const TRIES = 4;
 /** A token that is refused for all lists is noticed before this attempt. From it on, the failure is the list's own. */
 const OWN_REFUSAL = 4;
 
-/** How often a lasting failure is logged again. The status shows it all the time. */
-const REPEAT_MS = 600_000;
-
 export function createFailureLog(deps: FailureLogDeps): FailureLog {
   const { workspace, schedule, outages, log, clock } = deps;
-  /** List → when its failure was last logged by this process, ms. */
-  const logged = new Map<ListName, { code: string; atMs: number }>();
-  const isNews = (list: ListName, code: string): boolean => {
-    const last = logged.get(list);
-    return last?.code !== code || clock.now() - last.atMs >= REPEAT_MS;
-  };
+  const logged = new Map(
+    deps.lists.map((list) => [
+      list,
+      new Episode({
+        begins: 'sweep incomplete',
+        ends: 'sweeps of the list are complete again',
+        facts: { workspace, list },
+        log,
+        clock,
+      }),
+    ]),
+  );
   /** Lists whose current page has failed several times, and whether this was noted as a failure of all lists. */
   const struggling = new Map<ListName, boolean>();
   const failing = new Set<ListName>();
@@ -79,14 +82,8 @@ export function createFailureLog(deps: FailureLogDeps): FailureLog {
     },
     async succeeded(list) {
       failing.delete(list);
-      const wasLogged = logged.delete(list);
-      const failure = await schedule.clearFailure(list);
-      if (failure === null) return;
-      const forMs = clock.now() - Date.parse(failure.since);
-      const facts = { workspace, list, attempts: failure.attempts, forMs };
-      // The end of an outage is logged once for all lists.
-      const level = wasLogged || failure.code !== 'CF_UNAVAILABLE' ? 'info' : 'debug';
-      log[level](facts, 'sweeps of the list are complete again');
+      await schedule.clearFailure(list);
+      logged.get(list)?.over();
     },
     async failed(list, { error, pace, quiet = false }) {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
@@ -102,14 +99,11 @@ export function createFailureLog(deps: FailureLogDeps): FailureLog {
       failing.add(list);
       const failure = await noteFailed(list, { error, pace }, deps);
       const { code, page, attempts, since, retryAt, message, shared } = failure;
-      const facts = { workspace, list, code, page, attempts, since, retryAt, error: message };
+      const facts = { code, page, attempts, since, retryAt, error: message };
       const isEarly = code === 'CF_UNAUTHORISED' && attempts < OWN_REFUSAL;
-      if (quiet || shared !== undefined || isEarly || !isNews(list, code)) {
-        log.debug(facts, 'sweep incomplete');
-        return;
-      }
-      log.error(facts, 'sweep incomplete');
-      logged.set(list, { code, atMs: clock.now() });
+      const isReported = quiet || shared !== undefined || isEarly;
+      if (isReported || logged.get(list)?.failed(facts, { kind: code }) !== true)
+        log.debug({ workspace, list, ...facts }, 'sweep incomplete');
     },
   };
 }

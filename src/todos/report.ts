@@ -204,7 +204,7 @@ export class TodoTally {
     return days.sort((a, b) => (a.date < b.date ? -1 : 1));
   }
 
-  #factsOf(todo: UncheckedRecord): Facts {
+  #factsOf(todo: UncheckedRecord): TodoFacts {
     const { sinceMs, nowMs, timeZone } = this.#period;
     const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;
     const done = isDone(todo);
@@ -228,7 +228,7 @@ export class TodoTally {
   }
 }
 
-interface Facts {
+interface TodoFacts {
   open: boolean;
   dueToday: boolean;
   overdue: boolean;
@@ -245,7 +245,7 @@ class Sum {
   #dueAndDone = 0;
   readonly #took: number[] = [];
 
-  add({ wasDue, wasDone, tookMs, ...facts }: Omit<Facts, 'completedOn'>): void {
+  add({ wasDue, wasDone, tookMs, ...facts }: Omit<TodoFacts, 'completedOn'>): void {
     for (const name of ['open', 'dueToday', 'overdue', 'completed'] as const) if (facts[name]) this.#counts[name] += 1;
     if (wasDue) this.#due += 1;
     if (wasDue && wasDone) this.#dueAndDone += 1;

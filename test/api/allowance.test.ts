@@ -10,7 +10,7 @@ const at = (level: number, agoMs: number): number => allowanceAfter(LIMITS, { le
 
 describe('budget: what is allowed after a 429', () => {
   it('budget: is a little less than what was accepted before it, and grows by 3 % per window', () => {
-    expect([0, 10, 50, 60, 250, 290].map((seconds) => at(50, seconds * SECOND))).toEqual([42, 43, 49, 50, 88, 100]);
+    expect([0, 10, 50, 60, 250, 290].map((seconds) => at(50, seconds * SECOND))).toEqual([45, 46, 52, 53, 94, 100]);
   });
 
   it('budget: lets a tenth be sent at once, but only at the whole budget', () => {
@@ -113,17 +113,14 @@ function totals(samples: ReturnType<typeof simulate>) {
 }
 
 describe('budget: next to another client', () => {
-  it.each([80, 100])(
-    'budget: of %i requests, most of what half a quota leaves is used, and 1 answer in 100 is refused',
-    (requests) => {
-      fc.assert(
-        fc.property(fc.integer({ min: 20, max: 300 }), fc.constantFrom(2, 4.6, 5, 7), (latencyMs, foreign) => {
-          const steady = totals(simulate({ requests, foreign, latencyMs, seconds: 2_400 }).slice(300));
-          expect(steady.refusedShare).toBeLessThanOrEqual(1 / 100);
-          expect(steady.perSecond).toBeGreaterThan(0.9 * Math.min(10, requests / 10, 10 - foreign) * 0.99);
-        }),
-        { numRuns: 5 },
-      );
+  it.each([80, 100].flatMap((requests) => [2, 4.6, 5, 7].map((foreign) => ({ requests, foreign }))))(
+    'budget: of $requests requests, nine tenths of what $foreign per second leave are used, and 1 answer in 100 is refused',
+    ({ requests, foreign }) => {
+      for (const latencyMs of [20, 110, 200, 300]) {
+        const steady = totals(simulate({ requests, foreign, latencyMs, seconds: 2_400 }).slice(300));
+        expect(steady.refusedShare).toBeLessThan(1 / 100);
+        expect(steady.perSecond).toBeGreaterThan(0.9 * Math.min(requests / 10, 10 - foreign));
+      }
     },
   );
 

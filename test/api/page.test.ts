@@ -18,8 +18,9 @@ const answer = (text: string, status = 200): Answer => ({
   status,
   text,
   bytes: Buffer.byteLength(text),
-  retryAfter: undefined,
-  location: undefined,
+  headers: {},
+  askedAt: 0,
+  ms: 0,
 });
 
 const read = (body: unknown, list?: ListRef) => readPage(answer(JSON.stringify(body)), asked(list));

@@ -27,7 +27,7 @@ const alarms = (service: TestProcess): string[] =>
     .filter(({ level }) => level === 'warn' || level === 'error')
     .map(({ msg }) => msg);
 
-describe('logs', { timeout: 600_000 }, () => {
+describe('logs', { timeout: 240_000 }, () => {
   const cli = useCli();
 
   async function running(
@@ -76,7 +76,7 @@ describe('logs', { timeout: 600_000 }, () => {
     const [away] = said(service, 'the API went away: it does not answer, or only with errors');
     const [back] = said(service, 'the API is back');
     expect(away).toMatchObject({ level: 'warn', workspace: 'acme', code: 'CF_UNAVAILABLE', status: 503 });
-    expect(back).toMatchObject({ level: 'info', workspace: 'acme', awayMs: expect.any(Number) as number });
+    expect(back).toMatchObject({ level: 'info', workspace: 'acme', forMs: expect.any(Number) as number });
     expect(alarms(service)).toEqual([away!.msg]);
     const from = linesOf(service).findIndex(({ msg }) => msg === away!.msg);
     const to = linesOf(service).findIndex(({ msg }) => msg === back!.msg);
@@ -118,7 +118,7 @@ describe('logs', { timeout: 600_000 }, () => {
       eventId: expect.stringMatching(/^evt_/) as string,
     });
     expect(said(service, 'handler succeeds again')).toEqual([
-      expect.objectContaining({ level: 'info', subscription: 'out', failedMs: expect.any(Number) as number }),
+      expect.objectContaining({ level: 'info', subscription: 'out', forMs: expect.any(Number) as number }),
     ]);
     await service.kill('SIGTERM');
   });

@@ -12,7 +12,7 @@ import { startPrivateRedis, useRedis } from '../support/redis.js';
 const WAIT = { timeoutMs: 60_000 };
 const NAMES = Object.values<MetricDefinition>(METRICS).map(({ name }) => name);
 
-describe('monitoring', { timeout: 600_000 }, () => {
+describe('monitoring', { timeout: 240_000 }, () => {
   const redis = useRedis();
 
   async function open(

@@ -25,7 +25,7 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     return { code, stdout, findings, resultOf, folder };
   };
 
-  it('doctor: everything in order is exit code 0, and an endpoint gets no request', { timeout: 600_000 }, async () => {
+  it('doctor: everything in order is exit code 0, and an endpoint gets no request', { timeout: 240_000 }, async () => {
     const crm = await startOtherCrm();
     const redis = await launchRedis();
     onTestFinished(() => redis.close());
@@ -54,7 +54,7 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     expect(crm.asked.map(({ cursor }) => cursor)).toEqual(Array.from({ length: 6 }, () => null));
   });
 
-  it('doctor: the target of every handler is checked, with what to do', { timeout: 600_000 }, async () => {
+  it('doctor: the target of every handler is checked, with what to do', { timeout: 240_000 }, async () => {
     const crm = await startOtherCrm();
     const redis = await launchRedis();
     onTestFinished(() => redis.close());
@@ -101,7 +101,7 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     expect(stdout).not.toContain('leak-me');
   });
 
-  it('doctor: each thing that is wrong is named, without secrets', { timeout: 600_000 }, async () => {
+  it('doctor: each thing that is wrong is named, without secrets', { timeout: 240_000 }, async () => {
     const crm = await startOtherCrm();
     const redis = await launchRedis({ settings: ['appendonly no', 'save ""', 'maxmemory-policy allkeys-lru'] });
     onTestFinished(() => redis.close());

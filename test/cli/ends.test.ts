@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { probeRedis } from '../../src/runtime/redis-probe.js';
+import { probeRedis } from '../../src/redis/probe.js';
 import { eventually } from '../support/eventually.js';
 import { homeOf, redisBinary } from '../support/private-redis.js';
 import { hasTerminal } from '../support/process.js';
@@ -49,8 +49,13 @@ async function project() {
   return {
     cwd,
     /** Runs a line of the shell, which is replaced by its last program. */
-    run: (line: string): ChildProcess =>
-      spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
+    run: (line: string): ChildProcess => {
+      const child = spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+      onTestFinished(() => {
+        child.kill('SIGKILL');
+      });
+      return child;
+    },
     /** The address of the private Redis, when it is in use. */
     redis: (): Promise<string> =>
       eventually(async () => {
@@ -115,6 +120,11 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
     ['`start` that is killed', start, kill],
     ['`npx changefeed start` that gets SIGTERM', 'exec npx changefeed start', terminate],
     ['`npx changefeed start` that is killed', 'exec npx changefeed start', kill],
+    [
+      '`npx changefeed start` that is killed by a process that does not collect its exit status',
+      'npx changefeed start & trap "kill -9 $!; exec env -i sleep 300 >/dev/null 2>&1" TERM; wait',
+      terminate,
+    ],
     ['`npm run demo` that gets SIGTERM', 'exec npm run demo', terminate],
     ['`npm run demo` that is killed', 'exec npm run demo', kill],
   ] as const)('end: %s leaves nothing behind', async (_what, line, end) => {

@@ -6,7 +6,7 @@ const folder = useCli();
 
 test(
   'probe: describes the lists that are named, as text and as JSON, and exits 1 when none can be read',
-  { timeout: 600_000 },
+  { timeout: 240_000 },
   async () => {
     const sandbox = createSandbox({ people: 60, limit: null });
     try {

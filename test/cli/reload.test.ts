@@ -8,7 +8,7 @@ import { useRedis } from '../support/redis.js';
 
 const RECORDS = Array.from({ length: 20 }, (_, n) => `r${n}`);
 
-describe('reload: a running service under load', { timeout: 600_000 }, () => {
+describe('reload: a running service under load', { timeout: 240_000 }, () => {
   const redis = useRedis();
   const cli = useCli();
 

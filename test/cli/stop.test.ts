@@ -8,8 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
-import { useProcesses, type TestProcess } from '../support/process.js';
-import { program } from '../support/program.js';
+import type { TestProcess } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 
 /** A handler that ends when the file `released` exists, and ignores its signal. */
@@ -24,7 +23,6 @@ const PROGRAM = `exec({ name: 'out', command: 'sh', killAfter: '1m', args: ['-c'
 
 describe('stop: a service', () => {
   const cli = useCli();
-  const spawn = useProcesses();
   const redis = useRedis();
 
   async function folderOf({ url, token }: Pick<OtherCrm, 'url' | 'token'>, subscription = HANDLER) {
@@ -44,7 +42,6 @@ describe('stop: a service', () => {
       cwd: folder.cwd,
       release: () => writeFileSync(join(folder.cwd, 'released'), ''),
       start: (env = {}) => folder.start(['start'], { REDIS_URL: redis.url, ...env }),
-      startWorker: () => spawn(program('workers/all'), { cwd: folder.cwd, env: { REDIS_URL: redis.url } }),
     };
   }
   const hasBaseline = async (service: TestProcess): Promise<TestProcess> => {
@@ -124,20 +121,12 @@ describe('stop: a service', () => {
     expect(await next.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
 
-  it('stop: a process of `workers` ends too, although a handler does not', async () => {
-    const crm = await startOtherCrm();
-    const service = await handling(crm, (await folderOf(crm)).startWorker());
-    expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
-  });
-
   it.each([
-    ['start', 'SIGTERM', 143],
-    ['start', 'SIGINT', 130],
-    ['startWorker', 'SIGTERM', 143],
-  ] as const)('stop: a second signal ends it at once (%s, %s)', async (start, second, code) => {
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('stop: a second signal ends it at once (%s)', async (second, code) => {
     const crm = await startOtherCrm();
-    const folder = await folderOf(crm);
-    const service = await handling(crm, folder[start]());
+    const service = await handling(crm, (await folderOf(crm)).start());
     void service.kill('SIGTERM');
     await service.waitForLine(/changefeed is stopping/);
     expect(await service.kill(second)).toEqual({ code, signal: null });

@@ -145,7 +145,7 @@ describe('lists: what a subscription selects', () => {
     ],
     [
       { handler: 'postgres', url: 'postgres://u@h/d', tables: { todos: 'x' } },
-      /subscriptions\[0\], a list in the options of postgres "a": found "todos"; .*did you mean "todo"/,
+      /subscriptions\[0\] of postgres "a": found "todos" as a list in the options; .*did you mean "todo"/,
     ],
   ])('lists: a subscription with an unknown list is refused: %j', (options, message) => {
     expect(() => parse({}, { subscriptions: [{ ...out, ...options }] })).toThrow(message);

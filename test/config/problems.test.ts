@@ -6,19 +6,12 @@ import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/errors.js';
 import { defineHandler } from '../../src/handlers/define.js';
+import { configReport } from '../../src/cli/config-report.js';
 import { widthOf } from '../../src/cli/text.js';
 import { webhook } from '../../src/handlers/webhook/webhook.js';
 import { env as variable } from '../../src/schema-kit/env-variable.js';
-import { pathIn, pathText } from '../../src/schema-kit/explain.js';
 
 const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env: variable, webhook });
-
-/** How many characters of the line are in so many columns. */
-function charactersIn(line: string, columns: number): number {
-  let count = 0;
-  while (widthOf(line.slice(0, count)) < columns) count += 1;
-  return count;
-}
 
 let cwd: string;
 beforeEach(() => {
@@ -42,7 +35,7 @@ async function problemsOf(files: Record<string, string>, env: Record<string, str
     () => new Error('it was loaded'),
     (thrown: unknown) => thrown as ChangefeedError,
   );
-  const report = 'facts' in error ? String(error.facts['report']) : '';
+  const report = configReport(error, 120) ?? '';
   const places = [...error.message.matchAll(/^ *((?:[\w./]+(?::\d+)+: )?[^:]*?)(?= of |: (?!\d+ problems))/gm)].map(
     ([, place = '']) => place,
   );
@@ -136,28 +129,26 @@ export default {
 `);
   });
 
-  it('problems of a configuration: a frame is as wide as the terminal, and shows the problem in a long line', async () => {
-    const comment = (length: number): string => '가'.repeat(length);
-    const report = async (columns: number | undefined, before: number): Promise<string[]> => {
-      const text = `{ "${comment(before)}": 1, "workspaces": 1, "${comment(90)}": 1 }\n`;
-      writeFileSync(join(cwd, 'changefeed.config.json'), text);
-      const error = await loadConfig({ cwd, env: {}, library, columns }).catch((thrown: unknown) => thrown);
-      const lines = String((error as ChangefeedError).facts['report']).split('\n');
-      const at = lines.findIndex((line) => line.includes(': workspaces: '));
-      return lines.slice(at + 1, at + 3);
+  it('problems of a configuration: a frame is as wide as the terminal; a problem beyond it has its column only', async () => {
+    const text = `{ "${'가'.repeat(20)}": 1, "workspaces": 1, "${'나'.repeat(90)}": 1 }\n`;
+    writeFileSync(join(cwd, 'changefeed.config.json'), text);
+    const error = await loadConfig({ cwd, env: {}, library }).catch((thrown: unknown) => thrown as ChangefeedError);
+    const frameIn = (columns?: number): string[] => {
+      const lines = (configReport(error, columns) ?? '').split('\n');
+      const at = lines.findIndex((line) => line.includes(': workspaces: ')) + 1;
+      return lines.slice(at, at + 2);
     };
     for (const [columns, width] of [
-      [undefined, 108],
-      [60, 60],
+      [undefined, 100],
       [81, 81],
       [150, 150],
-    ] as const)
-      for (const before of [0, 30, 80]) {
-        const [line = '', caret = ''] = await report(columns, before);
-        expect(widthOf(line)).toBeLessThanOrEqual(width);
-        expect(widthOf(line)).toBeGreaterThan(width - 3);
-        expect(line.slice(charactersIn(line, caret.indexOf('^')))).toMatch(/^"workspaces/);
-      }
+    ] as const) {
+      const [line = '', caret = ''] = frameIn(columns);
+      expect(widthOf(line)).toBeLessThanOrEqual(width);
+      expect(widthOf(line)).toBeGreaterThan(width - 3);
+      expect(widthOf(line.slice(0, line.indexOf('"workspaces')))).toBe(caret.indexOf('^'));
+    }
+    expect(frameIn(50)[0]).not.toContain('|');
   });
 
   it('problems of a configuration: of JSON too, its variables included', async () => {
@@ -191,13 +182,13 @@ export default {
       'changefeed.config.json',
       '{ "token": hidden-1", "secret": "hidden 2 }\n',
       'changefeed.config.json:1:12: it cannot be read as JSON: invalid symbol. Correct the syntax there.',
-      '  > 1 | { "token": ••••••••"••"secret"••"••••••••••',
+      '  > 1 | { "token": ••••••••"••"••••••"••"•••••• 2 }',
     ],
     [
       'changefeed.config.ts',
       "const token = 'hidden';\nconst a: string = ;\n",
       'changefeed.config.ts:2:19: it has a syntax error: Unexpected token. Correct the syntax there.',
-      "    1 | const token = '••••••';\n  > 2 | const a: string = ;\n      |                   ^",
+      undefined,
     ],
     [
       'changefeed.config.ts',
@@ -223,10 +214,20 @@ export default {
     expect(message).toMatch(/^handlers\/late\.ts:2:1: it has a syntax error: /);
   });
 
-  it('problems of a configuration: the path is read back from a sentence', () => {
-    for (const path of [['workspaces', 0, 'lists', '딜 목록', 'ignore', 2], ['a'], []])
-      expect(pathIn(`${pathText(path)}: found nothing.`)).toEqual(path);
-    expect(pathIn('subscriptions[0].on[1] of webhook "ops": found "x".')).toEqual(['subscriptions', 0, 'on', 1]);
-    expect(pathIn('the configuration: found null.')).toEqual([]);
+  it('problems of a configuration: are data as well', async () => {
+    writeFileSync(join(cwd, 'changefeed.config.json'), '{ "workspaces": [{ "name": "a" }],\n  "log": 1 }');
+    const error = await loadConfig({ cwd, env: {} }).catch((thrown: unknown) => thrown as ChangefeedError);
+    const problem = 'found the number 1; allowed: an object with retention';
+    expect((error as ChangefeedError).facts).toMatchObject({ source: 'changefeed.config.json' });
+    expect((error as ChangefeedError).facts['problems']).toContainEqual({
+      path: ['log'],
+      problem,
+      place: {
+        file: 'changefeed.config.json',
+        line: 2,
+        column: 3,
+        lines: ['{ "workspaces": [{ "name": "•" }],', '  "log": 1 }'],
+      },
+    });
   });
 });

@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configReport } from '../../src/cli/config-report.js';
 import { loadConfig } from '../../src/config/load.js';
 import { configSchema } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/errors.js';
 import { KINDS } from '../../src/handlers/registry.js';
-import { sentenceOf } from '../../src/schema-kit/explain.js';
-import { optionsIn, type SchemaOption } from '../../src/schema-kit/secret.js';
+import { problemOf } from '../../src/schema-kit/explain.js';
+import { optionsIn, type SchemaOption } from '../support/schema-options.js';
 
 const NUMBER = 823_746_512_901;
 const LEAK = /leak-me|823746512901/;
@@ -49,7 +50,7 @@ async function reportOf(file: string, config: object): Promise<string> {
     () => new Error('it was loaded'),
     (reason: unknown) => reason as ChangefeedError,
   );
-  const report = 'facts' in error ? String(error.facts['report']) : '';
+  const report = configReport(error, 1_000) ?? '';
   return `${error.message}\n${report}`;
 }
 
@@ -66,7 +67,8 @@ describe('secrets of a configuration', () => {
     for (const value of VALUES) {
       const raw = at(option.path, value);
       const { error } = schema.safeParse(raw);
-      for (const issue of error?.issues ?? []) expect(sentenceOf(issue, { schema, raw })).not.toMatch(LEAK);
+      for (const issue of error?.issues ?? [])
+        expect(JSON.stringify(problemOf(issue, { schema, raw }))).not.toMatch(LEAK);
     }
   });
 

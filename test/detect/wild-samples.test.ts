@@ -10,7 +10,7 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 /** Bodies as seen in the wild, with invented contents: extra keys, other spellings, missing cursors, `_id` references. */
 function pageOf(name: string, list: BuiltInList) {
   const text = readFileSync(new URL(`../fixtures/wild/${name}.json`, import.meta.url), 'utf8');
-  const answer = { status: 200, retryAfter: undefined, location: undefined, text, bytes: Buffer.byteLength(text) };
+  const answer = { status: 200, headers: {}, askedAt: 0, ms: 0, text, bytes: Buffer.byteLength(text) };
   return readPage(answer, { workspace: 'acme', list, page: 1, redact: (words: string) => words } as never);
 }
 

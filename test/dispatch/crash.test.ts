@@ -24,6 +24,7 @@ function launch(
     crashes?: string;
     blocks?: string;
     batch?: string;
+    mostCrashes?: string;
   } = {},
 ): TestProcess {
   return start(child, {
@@ -39,6 +40,7 @@ function launch(
       FAN_OUT_CRASHES: env.crashes,
       FAN_OUT_BLOCKS: env.blocks,
       FAN_OUT_BATCH: env.batch,
+      FAN_OUT_MOST_CRASHES: env.mostCrashes,
     },
   });
 }
@@ -178,6 +180,46 @@ describe('crash: an event that kills its process', () => {
       expect(await sequencesOf('seen', 'poison')).toEqual([1, 1, 1]);
     },
   );
+
+  it('without the limit, it makes every process crash (control)', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'poison', sequence: 1 })]);
+
+    for (const crash of [1, 2, 3, 4, 5]) {
+      launch('handle', { crashes: 'poison', mostCrashes: '1000' });
+      await eventually(async () => expect(await sequencesOf('seen', 'poison')).toHaveLength(crash));
+    }
+
+    expect(await deadLetters().count()).toBe(0);
+  });
+
+  it('a process that is lost while an event waits for another suspect does not count', async () => {
+    launch('dispatch');
+    await appendEvents(
+      test.redis,
+      test.keys,
+      ['a', 'b'].map((record) => changeEvent({ record, sequence: 1 })),
+    );
+    const begun = async (): Promise<number> =>
+      (await sequencesOf('seen', 'a')).length + (await sequencesOf('seen', 'b')).length;
+    // Both are in flight in the first process; in the others, one of them alone, and the other one waits.
+    for (const attempts of [2, 3, 4, 5]) {
+      const killed = launch('handle', { freeze: 'handling-1' });
+      await eventually(async () => expect(await begun()).toBe(attempts));
+      await killed.kill('SIGKILL');
+    }
+    const lost = await Promise.all(['a', 'b'].map(async (record) => (await sequencesOf('seen', record)).length));
+    const blamed = ['a', 'b'].filter((_, index) => lost[index] === 3);
+    launch('handle');
+
+    const dead = deadLetters();
+    await eventually(async () => {
+      const letters = await dead.list();
+      const done = [...(await sequencesOf('done', 'a')), ...(await sequencesOf('done', 'b'))];
+      expect(letters.length + done.length).toBe(2);
+    });
+    expect((await dead.list()).map(({ event }) => event.subject)).toEqual(blamed);
+  });
 });
 
 describe('crash: with the times of a service', () => {

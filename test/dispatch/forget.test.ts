@@ -80,14 +80,16 @@ describe('forget: a workspace', () => {
     sandbox.token === 'sandbox' ? '\u0000' : sandbox.token,
     ...sandbox.journal.lines().flatMap((line) => ('id' in line && typeof line.id === 'string' ? [line.id] : [])),
   ];
+  /** Without the feed's own notices: on a slow machine there is one about the failing handlers. */
   const logOf = async (workspace: string): Promise<string[]> => {
     const entries = await redis.redis.xrange(redis.keys.log(workspace), '-', '+');
-    return entries.map(([, [, json = '']]) => (JSON.parse(json) as ChangeEvent).id);
+    const events = entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
+    return events.filter(({ type }) => type.startsWith('crm.')).map(({ id }) => id);
   };
 
   it(
     'leaves nothing in Redis, and another workspace in the same queues continues without loss or repetition',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const { acme, beta, handle, seen } = await withStoredState();
       const words = wordsOf(acme);
@@ -139,7 +141,7 @@ describe('forget: a workspace', () => {
       clock: systemClock,
       pollers: () => Promise.resolve(0),
     };
-    const steps = ['removeWorkspace', 'subscriptions', 'removeTraces'] as const;
+    const steps = ['remove', 'subscriptions', 'ofWorkspaceIn', 'remove'] as const;
     for (const step of steps) {
       const dying: TraceStore = {
         ...traces,

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { NewEntry } from '../../src/dispatch/ports.js';
-import { addJobs } from '../../src/dispatch/queues.js';
 import type { Handle } from '../../src/handlers/handler.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -14,7 +12,6 @@ const ONE_ATTEMPT = { attempts: 1, delayMs: 1, maxDelayMs: 1 };
 
 const change = (sequence: number) => changeEvent({ record: 'r1', sequence });
 const gate = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
-const group = (order: 'record' | 'none'): string | null => (order === 'none' ? null : `${WORKSPACE}/people/r1`);
 
 describe.each(ORDERS)('order %s: an event that is logged twice', (order) => {
   it('identity: it is delivered twice, and the events of its record go on', async () => {
@@ -72,27 +69,5 @@ describe.each(ORDERS)('order %s: an event that is logged twice', (order) => {
     }
     await settled();
     expect(await dead.count()).toBe(0);
-  });
-
-  it('identity: pending deliveries of an earlier release, whose id is that of the event, are handled', async () => {
-    const seen: string[] = [];
-    const handle: Handle = ({ id }, { replay }) => void seen.push(`${id} ${replay}`);
-    const { dispatcher, queues, settled } = await runFanOut(test, [
-      aSubscription('s', handle, { order, start: 'now' }),
-    ]);
-    const { id } = change(1);
-    const [logId = ''] = await appendEvents(test.redis, test.keys, [change(1)]);
-    await settled();
-    seen.length = 0;
-    const entry = { logId, atMs: 1, kind: 'logged' as const, type: 'crm.person.updated', group: group(order) };
-    for (const [index, oldId] of [id, `${id}.r0123456789`, `${id}.t1`].entries()) {
-      const given: NewEntry = { ...entry, id: oldId, mark: `0-${index + 1}` };
-      await gate().enter('s', { workspace: WORKSPACE, source: 'earlier', readAt: null, entries: [given] });
-      await addJobs(queues.of('s'), [{ workspace: WORKSPACE, group: entry.group, entry: given }]);
-      await eventually(() => expect(seen).toHaveLength(index + 1));
-    }
-
-    expect(seen).toEqual([`${id} false`, `${id} true`, `${id} false`]);
-    expect(await dispatcher.statistics()).toMatchObject([{ lagEvents: 0 }]);
   });
 });

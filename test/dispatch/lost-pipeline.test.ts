@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addJobs, queueOptions, type Head } from '../../src/dispatch/queues.js';
+import { addJobs, queueOptions, type HeadJob } from '../../src/dispatch/queues.js';
 import type { JobData } from '../../src/dispatch/ports.js';
 import { startCuttingProxy } from '../support/cutting-proxy.js';
 import { WORKSPACE } from '../support/fan-out.js';
@@ -21,7 +21,7 @@ describe('jobs that are added while the connection is lost', () => {
     queue.on('error', () => undefined);
     await queue.waitUntilReady();
     const ids = ['evt_1', 'evt_2', 'evt_3'];
-    const heads = ids.map((id): Head => {
+    const heads = ids.map((id): HeadJob => {
       const entry = { id, logId: '1-0', atMs: 0, kind: 'logged' as const, type: 'crm.person.updated' };
       return { workspace: WORKSPACE, group: id, entry };
     });

@@ -48,6 +48,21 @@ describe('replay', () => {
     expect(seen).toHaveLength(2 + 4);
   });
 
+  it('replay: large events, of which the log returns few at once, are all sent', async () => {
+    const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: `r${n}`, sequence: 1, weight: 300_000 }));
+    await appendEvents(test.redis, test.keys, large);
+    let handled = 0;
+    const subscription = aSubscription('s', (_event, { replay }) => void (handled += replay ? 1 : 0));
+    const { settled, dispatcher } = await runFanOut(test, [subscription]);
+    await settled();
+
+    const counted = await dispatcher.replay({ subscription: 's', from: 'beginning', dryRun: true });
+    const sent = await dispatcher.replay({ subscription: 's', from: 'beginning' });
+    await settled();
+
+    expect([counted.events, sent.events, handled]).toEqual([60, 60, 60]);
+  });
+
   /** Replays everything while newer changes of the same records come in. Returns the handled events per record. */
   async function replayBesideNews(extras: { gate?: RecordGate } = {}) {
     const handled = new Map<string, string[]>();
@@ -139,8 +154,8 @@ describe('replay: its process is killed', () => {
       await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()));
       const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
       await eventually(async () => {
-        const [task = ''] = (await deps.backfills.tasks('s')).values();
-        expect(JSON.parse(task)).toMatchObject({ sent: 600, done: true });
+        const [stored] = await deps.backfills.tasks('s');
+        expect(stored?.task).toMatchObject({ sent: 600, done: true });
       });
     },
   );

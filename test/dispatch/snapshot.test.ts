@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { RedisBackfillStore } from '../../src/state/backfills.js';
+import { createBackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
@@ -89,7 +89,7 @@ async function anotherDispatcher(subscription: Subscription): Promise<void> {
   await dispatcher.start();
 }
 
-describe('snapshot', { timeout: 600_000 }, () => {
+describe('snapshot', { timeout: 240_000 }, () => {
   it.each([1, Math.floor(Math.random() * 1e6)])(
     'each record is sent as a snapshot and then with every later change, once and in order, while records change (seed %i)',
     async (seed) => {
@@ -107,8 +107,8 @@ describe('snapshot', { timeout: 600_000 }, () => {
   });
 
   it('control: without the offsets of the images, changes are sent twice', async () => {
-    const backfills = wrapBackfills(new RedisBackfillStore(test.redis, test.keys), {
-      seen: (_s, _w, records) => Promise.resolve(records.map(() => null)),
+    const backfills = wrapBackfills(createBackfillStore(test.redis, test.keys), {
+      imagesReadAt: (_s, _w, records) => Promise.resolve(records.map(() => null)),
     });
     const { received, sequences } = await snapshotDuringChanges({ seed: 1, backfills });
     expect(wrongRecords(received, sequences).length).toBeGreaterThan(0);
@@ -193,7 +193,7 @@ describe('snapshot', { timeout: 600_000 }, () => {
   });
 });
 
-describe('snapshot: its dispatcher is killed', { timeout: 600_000 }, () => {
+describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
   /** The handled events in order, as lines of the child process: `subject sequence`. */
   async function handled(): Promise<Map<string, number[]>> {
     const byRecord = new Map<string, number[]>();

@@ -59,7 +59,7 @@ describe('code in the pages', () => {
       expect(covered).toContain(`docs/guides/${name}.md`);
   });
 
-  it('code in the pages: the TypeScript compiles', { timeout: 600_000 }, () => {
+  it('code in the pages: the TypeScript compiles', { timeout: 240_000 }, () => {
     const sources = new Map(
       configs
         .filter(([, name]) => name.endsWith('.ts'))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAddress, judgeApi, type ApiFacts, type ListAnswer } from '../../src/doctor/api.js';
+import { judgeAddress, judgeApi } from '../../src/doctor/api.js';
 import type { Finding } from '../../src/doctor/finding.js';
+import type { ProbeReport } from '../../src/probe/probe.js';
 import { judgeRedis } from '../../src/doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
 
@@ -43,28 +44,36 @@ describe('doctor: Redis', () => {
 });
 
 describe('doctor: the API', () => {
-  const page = { records: 50, present: 10, missing: [] };
-  const answer = (more: Partial<ListAnswer> = {}): ListAnswer => {
-    return { list: 'people', path: 'v2/people', status: 200, words: '', page, ...more };
+  const about = { list: 'people', path: 'v2/people' };
+  const read = (missing: string[] = [], present = 10) => {
+    return { lists: [{ ...about, records: 50, written: { present, missing } }] };
   };
-  const judged = (answers: readonly ListAnswer[], more: Partial<ApiFacts> = {}) => {
-    const facts = { clockApartMs: 0, limitHeaders: {}, budget: { requests: 80, perSeconds: 10 } };
-    return wrong(judgeApi({ workspace: 'acme', answers, ...facts, ...more }));
+  const failed = (status: number | null, words: string, list = 'people') => ({
+    failed: [{ ...about, list, status, words }],
+  });
+  const judged = (report: object) => {
+    const limits = { refused: 0, words: null, headers: {} };
+    const whole = { lists: [], failed: [], limits, clockApartMs: 0, ...report };
+    return wrong(judgeApi('acme', whole as unknown as ProbeReport, { requests: 80, perSeconds: 10 }));
   };
-  const failed = (status: number | null, words: string) => answer({ status, words, page: null });
+  const used = { limits: { refused: 1, words: 'slow', headers: {} } };
 
   it.each([
-    ['a page of the interface', [answer()], {}, []],
-    ['a token that is refused', [failed(401, 'no')], {}, [/^error acme: token: refused for every list \(401\): no$/]],
-    ['a token without a right', [answer(), { ...failed(403, 'no'), list: 'memo' }], {}, [/refused for memo \(403\)/]],
-    ['another address', [failed(404, 'not found')], {}, [/^skipped/, /^error acme: people: answer 404/]],
-    ['no answer', [failed(null, 'ECONNREFUSED')], {}, [/^skipped/, /^error .*no answer: ECONNREFUSED/]],
-    ['a field that is missing', [answer({ page: { ...page, missing: ['이름'] } })], {}, []],
-    ['other fields', [answer({ page: { ...page, present: 0, missing: ['이름'] } })], {}, [/^warning .*: 이름$/]],
-    ['another clock', [answer()], { clockApartMs: 90_000 }, [/^warning acme: clock of the API: 90 s ahead/]],
-    ['a quota that is used up', [failed(429, 'slow')], {}, [/^skipped/, /^error .*429/, /^warning acme: quota/]],
-  ])('%s', (_, answers, more, expected) => {
-    expect(judged(answers, more)).toEqual(expected.map((one) => expect.stringMatching(one) as unknown));
+    ['a page of the interface', read(), []],
+    ['a token that is refused', failed(401, 'no'), [/^error acme: token: refused for every list \(401\): no$/]],
+    ['a token without a right', { ...read(), ...failed(403, 'no', 'memo') }, [/refused for memo \(403\)/]],
+    ['another address', failed(404, 'not found'), [/^skipped/, /^error acme: people: answer 404/]],
+    ['no answer', failed(null, 'ECONNREFUSED'), [/^skipped/, /^error .*no answer: ECONNREFUSED/]],
+    ['a field that is missing', read(['이름']), []],
+    ['other fields', read(['이름'], 0), [/^warning .*: 이름$/]],
+    ['another clock', { ...read(), clockApartMs: 90_000 }, [/^warning acme: clock of the API: 90 s ahead/]],
+    [
+      'a quota that is used up',
+      { ...failed(429, 'slow'), ...used },
+      [/^skipped/, /^error .*429/, /^warning acme: quota/],
+    ],
+  ])('%s', (_, report, expected) => {
+    expect(judged(report)).toEqual(expected.map((one) => expect.stringMatching(one) as unknown));
   });
 });
 

@@ -22,7 +22,7 @@ function optionsIn(heading: string): string[] {
 /** What a handler itself says it takes, when asked for something else. */
 function optionsOf(kind: (typeof KINDS)[number]): string[] {
   try {
-    kind.build({ name: 'x', '?': 1 }, '');
+    kind.build({ name: 'x', '?': 1 });
   } catch (error) {
     return (error as ChangefeedError).message.replace(/^.*?allowed: |\.( \(\d+ more.*)?$/g, '').split(', ');
   }
@@ -68,7 +68,7 @@ describe('handlers page: the retry schedule of webhooks', () => {
   it('webhook retries: span hours by default', () => {
     const webhookKind = KINDS.find(({ handler }) => handler === 'webhook');
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }, '').retry).toEqual(WEBHOOK_RETRY);
+    expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }).retry).toEqual(WEBHOOK_RETRY);
     const least = Array.from({ length: 14 }, (_, index) => backoffMs(index + 1, WEBHOOK_RETRY, 0));
     expect(least.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(6 * 3_600_000);
   });

@@ -4,16 +4,15 @@ import { ChangefeedError } from '../../src/errors.js';
 import { parseOptions } from '../../src/handlers/kind.js';
 import { subscriptionSchema, toSubscription, type SubscriptionOptions } from '../../src/handlers/options.js';
 
-const place = { where: 'subscriptions[2]', kind: 'webhook' };
 const noop = (): void => undefined;
 
 function subscriptionOf(options: SubscriptionOptions) {
-  return toSubscription(parseOptions(subscriptionSchema, options, place), { handler: 'custom', handle: noop });
+  return toSubscription(parseOptions(subscriptionSchema, options, 'webhook'), { handler: 'custom', handle: noop });
 }
 
 function complaintAbout(options: unknown): ChangefeedError {
   try {
-    parseOptions(subscriptionSchema, options, place);
+    parseOptions(subscriptionSchema, options, 'webhook');
   } catch (error) {
     if (error instanceof ChangefeedError) return error;
   }
@@ -49,7 +48,7 @@ describe('subscription options', () => {
 
   it('subscription options: batch is refused for a handler without batches', () => {
     const handleBatch = noop;
-    const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, place);
+    const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, 'webhook');
     const built = toSubscription(settings, { handler: 'custom', handle: noop, handleBatch });
     expect(built.batch).toEqual({ size: 100, lingerMs: 2_000, handle: handleBatch });
     expect(() => toSubscription(settings, { handler: 'exec', handle: noop })).toThrow(
@@ -128,133 +127,129 @@ describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
 
 describe('invalid options: one sentence with path, subscription, what was found and what is allowed', () => {
   it.each<[string, unknown, string]>([
-    ['no object', 'ops', `subscriptions[2] of webhook without a name: found "ops"; allowed: an object with ${keys}.`],
-    ['no name', {}, `subscriptions[2].name of webhook without a name: found nothing; allowed: ${names}.`],
-    ['a name with a space', { name: 'a b' }, `subscriptions[2].name of webhook "a b": found "a b"; allowed: ${names}.`],
+    ['no object', 'ops', `webhook without a name: found "ops"; allowed: an object with ${keys}.`],
+    ['no name', {}, `name of webhook without a name: found nothing; allowed: ${names}.`],
+    ['a name with a space', { name: 'a b' }, `name of webhook "a b": found "a b"; allowed: ${names}.`],
     [
       'a name too long',
       { name: 'x'.repeat(65) },
-      `subscriptions[2].name of webhook with an unusable name: found a string of 65 characters; allowed: ${names}.`,
+      `name of webhook with an unusable name: found a string of 65 characters; allowed: ${names}.`,
     ],
     [
       'on as text',
       { name: 'a', on: 'crm.*' },
-      `subscriptions[2].on of webhook "a": found "crm.*"; allowed: an array of one or more event types.`,
+      `on of webhook "a": found "crm.*"; allowed: an array of one or more event types.`,
     ],
     [
       'on empty',
       { name: 'a', on: [] },
-      `subscriptions[2].on of webhook "a": found an array of 0; allowed: an array of one or more event types.`,
+      `on of webhook "a": found an array of 0; allowed: an array of one or more event types.`,
     ],
     [
       'a misspelled verb',
       { name: 'a', on: ['crm.todo.udpated'] },
-      `subscriptions[2].on[0] of webhook "a": found "crm.todo.udpated"; allowed: ${types} (did you mean "crm.todo.updated"?).`,
+      `on[0] of webhook "a": found "crm.todo.udpated"; allowed: ${types} (did you mean "crm.todo.updated"?).`,
     ],
-    [
-      'a type that is none',
-      { name: 'a', on: [7] },
-      `subscriptions[2].on[0] of webhook "a": found the number 7; allowed: ${types}.`,
-    ],
+    ['a type that is none', { name: 'a', on: [7] }, `on[0] of webhook "a": found the number 7; allowed: ${types}.`],
     [
       'no workspaces',
       { name: 'a', workspaces: [] },
-      `subscriptions[2].workspaces of webhook "a": found an array of 0; allowed: an array of one or more names of workspaces.`,
+      `workspaces of webhook "a": found an array of 0; allowed: an array of one or more names of workspaces.`,
     ],
     [
       'an unnamed workspace',
       { name: 'a', workspaces: [''] },
-      `subscriptions[2].workspaces[0] of webhook "a": found an empty string; allowed: the name of a workspace.`,
+      `workspaces[0] of webhook "a": found an empty string; allowed: the name of a workspace.`,
     ],
     [
       'an unknown class',
       { name: 'a', class: 'both' },
-      `subscriptions[2].class of webhook "a": found "both"; allowed: 'edited' or 'refreshed'.`,
+      `class of webhook "a": found "both"; allowed: 'edited' or 'refreshed'.`,
     ],
     [
       'an unnamed field',
       { name: 'a', fields: [''] },
-      `subscriptions[2].fields[0] of webhook "a": found an empty string; allowed: the name of a field, or a pattern with *.`,
+      `fields[0] of webhook "a": found an empty string; allowed: the name of a field, or a pattern with *.`,
     ],
     [
       'an unknown order',
       { name: 'a', order: 'recrod' },
-      `subscriptions[2].order of webhook "a": found "recrod"; allowed: 'record' or 'none'.`,
+      `order of webhook "a": found "recrod"; allowed: 'record' or 'none'.`,
     ],
     [
       'no concurrency',
       { name: 'a', concurrency: 0 },
-      `subscriptions[2].concurrency of webhook "a": found the number 0; allowed: a whole number from 1 to 1000.`,
+      `concurrency of webhook "a": found the number 0; allowed: a whole number from 1 to 1000.`,
     ],
     [
       'half a concurrency',
       { name: 'a', concurrency: 1.5 },
-      `subscriptions[2].concurrency of webhook "a": found the number 1.5; allowed: a whole number from 1 to 1000.`,
+      `concurrency of webhook "a": found the number 1.5; allowed: a whole number from 1 to 1000.`,
     ],
     [
       'a duration without unit',
       { name: 'a', timeout: 30_000 },
-      `subscriptions[2].timeout of webhook "a": found the number 30000; allowed: ${duration}, from '1ms' to '24d'.`,
+      `timeout of webhook "a": found the number 30000; allowed: ${duration}, from '1ms' to '24d'.`,
     ],
     [
       'a duration that is none',
       { name: 'a', timeout: '30 sec' },
-      `subscriptions[2].timeout of webhook "a": found "30 sec"; allowed: ${duration}, from '1ms' to '24d'.`,
+      `timeout of webhook "a": found "30 sec"; allowed: ${duration}, from '1ms' to '24d'.`,
     ],
     [
       'a timeout of nothing',
       { name: 'a', timeout: '0s' },
-      `subscriptions[2].timeout of webhook "a": found "0s"; allowed: ${duration}, from '1ms' to '24d'.`,
+      `timeout of webhook "a": found "0s"; allowed: ${duration}, from '1ms' to '24d'.`,
     ],
     [
       'more than a timer holds',
       { name: 'a', retry: { maxDelay: '25d' } },
-      `subscriptions[2].retry.maxDelay of webhook "a": found "25d"; allowed: ${duration}, from '0ms' to '24d'.`,
+      `retry.maxDelay of webhook "a": found "25d"; allowed: ${duration}, from '0ms' to '24d'.`,
     ],
     [
       'retry as a number',
       { name: 'a', retry: 3 },
-      `subscriptions[2].retry of webhook "a": found the number 3; allowed: an object with attempts, delay, maxDelay.`,
+      `retry of webhook "a": found the number 3; allowed: an object with attempts, delay, maxDelay.`,
     ],
     [
       'no attempts',
       { name: 'a', retry: { attempts: 0 } },
-      `subscriptions[2].retry.attempts of webhook "a": found the number 0; allowed: a whole number from 1 to 100.`,
+      `retry.attempts of webhook "a": found the number 0; allowed: a whole number from 1 to 100.`,
     ],
     [
       'a delay beyond its maximum',
       { name: 'a', retry: { delay: '2m', maxDelay: '1m' } },
-      `subscriptions[2].retry.maxDelay of webhook "a": found "1m"; allowed: a duration that is not shorter than retry.delay.`,
+      `retry.maxDelay of webhook "a": found "1m"; allowed: a duration that is not shorter than retry.delay.`,
     ],
     [
       'a misspelled option of retry',
       { name: 'a', retry: { delays: '1s' } },
-      `subscriptions[2].retry.delays of webhook "a": there is no such option (did you mean "delay"?); allowed: attempts, delay, maxDelay.`,
+      `retry.delays of webhook "a": there is no such option (did you mean "delay"?); allowed: attempts, delay, maxDelay.`,
     ],
     [
       'an unknown start',
       { name: 'a', start: 'yesterday' },
-      `subscriptions[2].start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
+      `start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
     ],
     [
       'a misspelled option',
       { name: 'a', concurency: 3 },
-      `subscriptions[2].concurency of webhook "a": there is no such option (did you mean "concurrency"?); allowed: ${keys}.`,
+      `concurency of webhook "a": there is no such option (did you mean "concurrency"?); allowed: ${keys}.`,
     ],
     [
       'settle without a unit',
       { name: 'a', settle: 30 },
-      `subscriptions[2].settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d', or { still, atMost }.`,
+      `settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d', or { still, atMost }.`,
     ],
     [
       'settle with a bound below its wait',
       { name: 'a', settle: { still: '1m', atMost: '1s' } },
-      `subscriptions[2].settle.atMost of webhook "a": found "1s"; allowed: a duration that is not shorter than still.`,
+      `settle.atMost of webhook "a": found "1s"; allowed: a duration that is not shorter than still.`,
     ],
     [
       'an option of something else',
       { name: 'a', colour: 'red' },
-      `subscriptions[2].colour of webhook "a": there is no such option; allowed: ${keys}.`,
+      `colour of webhook "a": there is no such option; allowed: ${keys}.`,
     ],
   ])('%s', (_what, options, sentence) => {
     const error = complaintAbout(options);
@@ -265,7 +260,7 @@ describe('invalid options: one sentence with path, subscription, what was found 
   it('invalid options: reports a misspelled key first, counts the rest and keeps all sentences as facts', () => {
     const error = complaintAbout({ nmae: 'a', concurrency: -1 });
     expect(error.message).toBe(
-      `subscriptions[2].nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more after this one.)`,
+      `nmae of webhook without a name: there is no such option (did you mean "name"?); allowed: ${keys}. (2 more after this one.)`,
     );
     expect(error.facts['problems']).toHaveLength(3);
   });

@@ -8,17 +8,14 @@ describe('subscriptions entry', () => {
   it('subscriptions entry: accepts a subscription built in code, also by another copy of the package', () => {
     const own = defineHandler({ name: 'own', handle: () => undefined });
     const foreign = { ...own };
-    expect(buildSubscription(own, 'subscriptions[0]')).toBe(own);
-    expect(buildSubscription(foreign, 'subscriptions[0]')).toBe(foreign);
+    expect(buildSubscription(own)).toBe(own);
+    expect(buildSubscription(foreign)).toBe(foreign);
   });
 
   it('subscriptions entry: accepts a built-in handler as data', () => {
     const url = 'https://ops.example/hooks';
-    const webhook = buildSubscription(
-      { handler: 'webhook', name: 'ops', url, secret, on: ['crm.todo.*'] },
-      'subscriptions[0]',
-    );
-    const ndjson = buildSubscription({ handler: 'ndjson', name: 'out', path: 'events.ndjson' }, 'subscriptions[1]');
+    const webhook = buildSubscription({ handler: 'webhook', name: 'ops', url, secret, on: ['crm.todo.*'] });
+    const ndjson = buildSubscription({ handler: 'ndjson', name: 'out', path: 'events.ndjson' });
     expect(webhook).toMatchObject({ name: 'ops', handler: 'webhook', on: ['crm.todo.*'] });
     expect(webhook.retry).toEqual({ attempts: 15, delayMs: 5_000, maxDelayMs: 14_400_000 });
     expect(ndjson).toMatchObject({ name: 'out', handler: 'ndjson', on: ['crm.*'] });
@@ -30,36 +27,32 @@ describe('subscriptions entry', () => {
     [
       'text',
       'ops',
-      `subscriptions[3]: found a string of 3 characters; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
+      `found a string of 3 characters; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
     ],
     [
       'an array',
       [],
-      `subscriptions[3]: found an array of 0; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
+      `found an array of 0; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
     ],
     [
       'an unwrapped handler',
       { name: 'a', handle: () => undefined },
-      'subscriptions[3]: found a plain object with a handle function; wrap it: defineHandler({ … }).',
+      'found a plain object with a handle function; wrap it: defineHandler({ … }).',
     ],
-    ['no handler', { name: 'a' }, `subscriptions[3].handler: found nothing; allowed: ${kinds}; ${own}.`],
+    ['no handler', { name: 'a' }, `handler: found nothing; allowed: ${kinds}; ${own}.`],
     [
       'a misspelled handler',
       { name: 'a', handler: 'webhok' },
-      `subscriptions[3].handler: found "webhok"; allowed: ${kinds} (did you mean "webhook"?); ${own}.`,
+      `handler: found "webhok"; allowed: ${kinds} (did you mean "webhook"?); ${own}.`,
     ],
-    [
-      'custom as data',
-      { name: 'a', handler: 'custom', on: [] },
-      `subscriptions[3].handler: found "custom"; allowed: ${kinds}; ${own}.`,
-    ],
+    ['custom as data', { name: 'a', handler: 'custom', on: [] }, `handler: found "custom"; allowed: ${kinds}; ${own}.`],
     [
       'a bad option',
       { name: 'a', handler: 'webhook', url: 'ftp://h/', secret },
-      'subscriptions[3].url of webhook "a": found a string of 8 characters; allowed: a URL that begins with https://.',
+      'url of webhook "a": found a string of 8 characters; allowed: a URL that begins with https://.',
     ],
   ])('subscriptions entry: refuses %s, with its path', (_what, raw, sentence) => {
-    expect(() => buildSubscription(raw, 'subscriptions[3]')).toThrow(
+    expect(() => buildSubscription(raw)).toThrow(
       expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
     );
   });

@@ -73,5 +73,5 @@ function received({ body, delivered, delivery, headers, status }: Answer, asked:
     throw noAnswer(asked, { status, what: 'the answer stopped before its end', cause: undefined });
   delivered?.();
   const text = (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
-  return readPage({ status, retryAfter: headers['retry-after'], location: undefined, text, bytes: body.length }, asked);
+  return readPage({ status, headers, text, bytes: body.length, askedAt: asked.now, ms: 0 }, asked);
 }

@@ -165,24 +165,6 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
       ],
     },
   },
-  {
-    found: 'a sweep was resumed with a cursor that had come to mean another page',
-    scenario: {
-      ...CALM,
-      list: 'todo',
-      size: 12,
-      rendering: { pageSize: 3, keptCursors: 'shifted', cursorLifetimeMs: 600_000 },
-      config: { ...CALM.config, removals: { confirm: 1, afterMs: 0, maxShare: 1, maxCount: 10 } },
-      steps: [
-        SWEEP,
-        SWEEP,
-        { do: 'live', acts: ['edit-todo', 'edit-todo', 'edit-todo', 'edit-todo', 'edit-todo', 'edit-todo'] },
-        { do: 'sweep', fault: { at: 14, kind: 'dies-after' }, meanwhile: [], takeoverFault: null },
-        { do: 'wait', ms: 900_000 },
-        SWEEP,
-      ],
-    },
-  },
 ];
 
 /** A run that fails if the members of a part of a page are not kept. One random run in two thousand does. */

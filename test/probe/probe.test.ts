@@ -1,12 +1,12 @@
 /** `changefeed probe` against a server whose answers to every question are known. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { createRawApi } from '../../src/api/raw-answers.js';
+import { createReadApi } from '../../src/api/client.js';
 import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { seenFields, writtenFields } from '../../src/crm/known-fields.js';
 import { probeLists, type ProbedList, type ProbeReport } from '../../src/probe/probe.js';
+import { askOnce } from '../../src/probe/raw-answer.js';
 import { probeText } from '../../src/cli/print-probe.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
-import { systemClock } from '../../src/runtime/clock.js';
 import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
@@ -37,12 +37,12 @@ async function probed(
       return Promise.resolve();
     },
   };
-  const api = createRawApi({ workspace: 'test', baseUrl: url, token, budget, clock: systemClock });
+  const api = createReadApi({ workspace: 'test', baseUrl: url, token, budget, attempts: 1 });
   closing.push(
     () => api.close(),
     () => sandbox.stop(),
   );
-  const report = await probeLists({ api, lists: lists.map(descriptorOf), requests });
+  const report = await probeLists({ ask: askOnce(api), lists: lists.map(descriptorOf), requests });
   return { report, sandbox, pauses };
 }
 

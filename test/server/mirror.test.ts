@@ -3,7 +3,7 @@ import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { messageOf } from '../../src/errors.js';
 import { isoTime } from '../../src/runtime/clock.js';
-import { freePort } from '../../src/runtime/port.js';
+import { freePort } from '../../src/redis/private/port.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';

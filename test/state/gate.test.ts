@@ -11,7 +11,7 @@ const TOKEN = 'w1';
 
 const entry = (group: string | null, n: number, more: Partial<NewEntry> = {}): NewEntry => {
   const logId = `1700000000000-${n}`;
-  return { id: `evt_${n}`, group, logId, mark: logId, atMs: n, kind: 'logged', type: 'crm.person.updated', ...more };
+  return { id: `evt_${n}`, group, logId, serial: logId, atMs: n, kind: 'logged', type: 'crm.person.updated', ...more };
 };
 const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
 const enter = (gate: RedisRecordGate, entries: readonly NewEntry[], source = WS): Promise<Entered> =>
@@ -37,9 +37,12 @@ describe('the record gate', () => {
     const [a1, b1, a2] = [entry('a', 1), entry('b', 2), entry('a', 3)];
 
     expect(await enter(gate, [a1, b1, a2])).toEqual(entered([true, true, false], 3));
-    expect(await gate.look(SUB, await run(a2))).toEqual(left(1));
+    expect(await gate.standing(SUB, await run(a2))).toEqual(left(1));
     expect(await gate.advance(SUB, await run(a1))).toEqual(left(3));
-    expect(await gate.look(SUB, await run(a2))).toMatchObject({ outcome: 'head', entries: [{ id: 'evt_3', atMs: 3 }] });
+    expect(await gate.standing(SUB, await run(a2))).toMatchObject({
+      outcome: 'head',
+      entries: [{ id: 'evt_3', atMs: 3 }],
+    });
   });
 
   it('gate: an event that was entered before is not entered again, whether pending or done', async () => {
@@ -83,7 +86,7 @@ describe('the record gate', () => {
     expect(await gate.merge(SUB, lost, { count: 1, head: a1, stored })).toEqual({ outcome: 'taken-over' });
     await test.redis.del(test.keys.jobLock(SUB, a1.id));
     expect(await gate.advance(SUB, successor)).toEqual({ outcome: 'taken-over' });
-    expect(await gate.look(SUB, successor)).toMatchObject({ outcome: 'head' });
+    expect(await gate.standing(SUB, successor)).toMatchObject({ outcome: 'head' });
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 2 });
   });
 
@@ -96,8 +99,8 @@ describe('the record gate', () => {
     expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
     expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
     await enter(gate, [a3]);
-    const look = await gate.look(SUB, await run(a1), 10);
-    expect(look.outcome === 'head' && look.entries.map(({ id }) => id)).toEqual([
+    const standing = await gate.standing(SUB, await run(a1), 10);
+    expect(standing.outcome === 'head' && standing.entries.map(({ id }) => id)).toEqual([
       'evt_1',
       'evt_2',
       'evt_1.r1',
@@ -107,7 +110,7 @@ describe('the record gate', () => {
 
   it('gate: log ids are compared as numbers', async () => {
     const gate = gateOf();
-    const at = (logId: string): NewEntry => entry('a', 0, { id: logId, logId, mark: logId });
+    const at = (logId: string): NewEntry => entry('a', 0, { id: logId, logId, serial: logId });
     await enter(gate, [at('999-9'), at('999-10'), at('1000-0')]);
 
     expect((await gate.pending(SUB, WS)).events).toBe(3);
@@ -116,7 +119,7 @@ describe('the record gate', () => {
 
   it('gate: pending events are counted per workspace, and the oldest is known', async () => {
     const gate = gateOf();
-    const [older, newer] = [entry('a', 1, { logId: '5-3', mark: '5-3' }), entry(null, 2)];
+    const [older, newer] = [entry('a', 1, { logId: '5-3', serial: '5-3' }), entry(null, 2)];
     await enter(gate, [older, newer]);
     await gate.enter(SUB, { workspace: 'other', source: 'other', readAt: null, entries: [entry(null, 7)] });
 
@@ -134,7 +137,7 @@ describe('the record gate', () => {
   it('gate: an event from before the log waits since it was entered, and not since 1970', async () => {
     const gate = gateOf();
     const atMs = 1_795_447_927_123;
-    await enter(gate, [entry('a', 1, { logId: '0-0', mark: '1-0', atMs })], 's1:acme');
+    await enter(gate, [entry('a', 1, { logId: '0-0', serial: '1-0', atMs })], 's1:acme');
 
     expect(await gate.pending(SUB, WS)).toEqual({
       events: 1,
@@ -144,7 +147,7 @@ describe('the record gate', () => {
     });
   });
 
-  it('gate: handled events leave only the mark of the log', async () => {
+  it('gate: handled events leave only the serial of the log', async () => {
     const gate = gateOf();
     const stored = { event: changeEvent({ record: 'a', sequence: 1 }) };
     const all = [entry('a', 1), entry(null, 2), entry('a', 3, { kind: 'stored', stored })];
@@ -168,7 +171,7 @@ describe('a held dead letter in the record gate', () => {
 
     expect(await gate.hold(SUB, await run(a1))).toEqual({ outcome: 'held' });
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
-    const retry = entry('a', 1, { id: 'evt_1.t1', kind: 'decided', stored, mark: '0-1', replaces: 'evt_1' });
+    const retry = entry('a', 1, { id: 'evt_1.t1', kind: 'decided', stored, serial: '0-1', replaces: 'evt_1' });
     expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([true], 2));
     expect([await gate.stored(SUB, 'evt_1.t1'), await gate.stored(SUB, 'evt_1')]).toEqual([stored, null]);
     expect(await gate.advance(SUB, await run(retry))).toEqual(left(2));
@@ -179,7 +182,7 @@ describe('a held dead letter in the record gate', () => {
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
     await enter(gate, [a1, a2]);
     await gate.advance(SUB, await run(a1));
-    const retry = entry('a', 1, { id: 'evt_1.t1', mark: '0-1', replaces: 'evt_1' });
+    const retry = entry('a', 1, { id: 'evt_1.t1', serial: '0-1', replaces: 'evt_1' });
 
     expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([false], 2));
   });
@@ -205,8 +208,8 @@ describe('followers in the record gate', () => {
     const gate = gateOf();
     await enter(gate, four);
     const ids = async (most: number) => {
-      const look = await gate.look(SUB, await run(a1), most);
-      return look.outcome === 'head' ? look.entries.map(({ id }) => id) : [];
+      const standing = await gate.standing(SUB, await run(a1), most);
+      return standing.outcome === 'head' ? standing.entries.map(({ id }) => id) : [];
     };
     expect(await ids(10)).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
     expect(await ids(2)).toEqual(['evt_1', 'evt_2']);
@@ -221,12 +224,12 @@ describe('followers in the record gate', () => {
     expect(await gate.merge(SUB, claim, { count: 2, head: { ...a1, kind: 'decided' }, stored })).toEqual({
       outcome: 'head',
     });
-    expect(await gate.look(SUB, claim, 9)).toMatchObject({
+    expect(await gate.standing(SUB, claim, 9)).toMatchObject({
       entries: [{ id: 'evt_1', kind: 'decided' }, { id: 'evt_4' }],
     });
     expect(await gate.stored(SUB, 'evt_1')).toEqual(stored);
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 2 });
-    expect(await gate.look(SUB, await run(a2))).toEqual(left(1));
+    expect(await gate.standing(SUB, await run(a2))).toEqual(left(1));
     expect(await gate.advance(SUB, claim)).toEqual(left(4));
     expect(await test.redis.exists(test.keys.payloads(SUB))).toBe(0);
   });

@@ -34,20 +34,33 @@ it('lost reply: a merge that is sent twice merges once', async () => {
   const gate = new RedisRecordGate(redis, test.keys);
   const entries = [1, 2, 3, 4, 5, 6].map((n): NewEntry => {
     const logId = `1700000000000-${n}`;
-    return { id: `evt_${n}`, group: 'acme/a', logId, mark: logId, atMs: n, kind: 'logged', type: 'crm.person.updated' };
+    return {
+      id: `evt_${n}`,
+      group: 'acme/a',
+      logId,
+      serial: logId,
+      atMs: n,
+      kind: 'logged',
+      type: 'crm.person.updated',
+    };
   });
   await gate.enter('s', { workspace: WORKSPACE, source: WORKSPACE, readAt: null, entries });
   const [head] = entries as [NewEntry];
   await redis.set(test.keys.jobLock('s', head.id), 'w1');
   const claim = { workspace: WORKSPACE, group: 'acme/a', id: head.id, token: 'w1' };
-  await gate.look('s', claim);
+  await gate.standing('s', claim);
 
   const stored = { event: changeEvent({ record: 'a', sequence: 3 }) };
   const merge = { count: 2, head: { ...head, kind: 'decided' as const }, stored };
   expect(await lose(() => gate.merge('s', claim, merge))).toEqual({ outcome: 'head' });
 
-  const look = await gate.look('s', claim, 9);
-  expect(look.outcome === 'head' && look.entries.map(({ id }) => id)).toEqual(['evt_1', 'evt_4', 'evt_5', 'evt_6']);
+  const standing = await gate.standing('s', claim, 9);
+  expect(standing.outcome === 'head' && standing.entries.map(({ id }) => id)).toEqual([
+    'evt_1',
+    'evt_4',
+    'evt_5',
+    'evt_6',
+  ]);
   expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 4 });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../src/detect/rules.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { RedisBackfillStore } from '../../src/state/backfills.js';
+import { createBackfillStore } from '../../src/state/backfills.js';
 import { RedisLogReader } from '../../src/state/event-log.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { RedisHealthStore } from '../../src/state/health.js';
@@ -101,7 +101,7 @@ const JSON_VALUES: Damage[] = [
   [
     'task of a backfill',
     (keys) => ({ key: keys.backfills('ops'), field: 'replay 1 acme' }),
-    ({ redis, keys }) => new RedisBackfillStore(redis, keys).tasks('ops'),
+    ({ redis, keys }) => createBackfillStore(redis, keys).tasks('ops'),
   ],
   ['id of the state', (keys) => ({ key: keys.state('acme') }), ({ redis, keys }) => readState(redis, keys, 'acme')],
   [
@@ -275,7 +275,7 @@ describe('a damaged value in Redis', () => {
 
   it('unreadable: a staged event of a snapshot is refused', async () => {
     await test.redis.rpush(test.keys.staged('ops', 'acme'), SECRET);
-    const error: unknown = await new RedisBackfillStore(test.redis, test.keys)
+    const error: unknown = await createBackfillStore(test.redis, test.keys)
       .staged('ops', 'acme')
       .catch((e: unknown) => e);
     expect(error).toEqual(refusal(test.keys.staged('ops', 'acme')));

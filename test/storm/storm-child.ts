@@ -11,9 +11,9 @@ import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 import type { Handle } from '../../src/handlers/handler.js';
 import { isoTime, systemClock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { openConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, openGate, wrapGate } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps, openGate, wrapGate, wrapLog } from '../support/fan-out.js';
 import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
 import { appendEntry, type Outcome, type StormEvent } from './journal.js';
 
@@ -60,7 +60,7 @@ async function withPoints<T>(act: () => Promise<T>): Promise<T> {
 function gateWithPoints(gate: RecordGate): RecordGate {
   return wrapGate(gate, {
     enter: (...args) => withPoints(() => gate.enter(...args)),
-    look: (...args) => withPoints(() => gate.look(...args)),
+    standing: (...args) => withPoints(() => gate.standing(...args)),
     advance: (...args) => withPoints(() => gate.advance(...args)),
     hold: (...args) => withPoints(() => gate.hold(...args)),
   });
@@ -141,10 +141,9 @@ const options = {
   highWater: 400,
   lostJobsMs: LOCK_MS,
   stopGraceMs: 300,
-  // Processes are killed at random and often, so events that are not the cause would become dead letters too.
-  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS, mostCrashes: 1_000 },
+  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
-const log = { event: (...args: Parameters<typeof deps.log.event>) => withPoints(() => deps.log.event(...args)) };
+const log = wrapLog(deps.log, { event: (...args) => withPoints(() => deps.log.event(...args)) });
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });
 void watchStarvation();
 process.once('SIGTERM', () => {

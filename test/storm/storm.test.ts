@@ -5,7 +5,7 @@ import { runStorm } from './storm.js';
 
 /** `STORM_SEED=…` repeats the plan of one storm; the timing of the processes still differs. The long form: `npm run verify:order`. */
 const named = process.env['STORM_SEED'];
-const seeds = named === undefined ? [6, Math.floor(Math.random() * 1_000_000)] : [Number(named)];
+const seed = named === undefined ? Math.floor(Math.random() * 1_000_000) : Number(named);
 
 async function aServer() {
   const server = await launchRedis();
@@ -14,9 +14,9 @@ async function aServer() {
 }
 
 describe('order: in a storm of killed, stopped and restarted processes, and of restarts of Redis', () => {
-  it.each(seeds)(
-    'events stay in order, none is lost and none is repeated without a reason (STORM_SEED=%i)',
-    async (seed) => {
+  it(
+    `events stay in order, none is lost and none is repeated without a reason (STORM_SEED=${seed})`,
+    async () => {
       const { violations, unclean, runs } = await runStorm({
         redis: await aServer(),
         plan: planStorm(seed, SHORT),

@@ -12,7 +12,7 @@ import type { HandleBatch } from '../../src/handlers/handler.js';
 import { DEFAULT_TIMING } from '../../src/dispatch/worker.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, wrapBackfills, wrapGate } from './fan-out.js';
+import { aSubscription, fanOutDeps, wrapBackfills, wrapGate, wrapLog } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -43,7 +43,7 @@ async function freezeAtCall(what: string): Promise<void> {
 
 const backfills = wrapBackfills(deps.backfills, {
   async step(...args) {
-    const [, { staged }] = args;
+    const [, , { staged }] = args;
     if (staged === undefined) await freezeAtCall('moving');
     if (staged === 'sent') await freezeAtCall('unstaging');
     const moved = await deps.backfills.step(...args);
@@ -118,16 +118,12 @@ const subscription = aSubscription(
 );
 
 if (role === 'dispatch') {
-  const log: typeof deps.log = {
+  const log = wrapLog(deps.log, {
     read: async (...args) => {
       const events = await deps.log.read(...args);
       return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
     },
-    event: (...args) => deps.log.event(...args),
-    tail: (...args) => deps.log.tail(...args),
-    waitForMore: (...args) => deps.log.waitForMore(...args),
-    close: () => deps.log.close(),
-  };
+  });
   const offsets: typeof deps.offsets = {
     get: (...args) => deps.offsets.get(...args),
     begin: (...args) => deps.offsets.begin(...args),
@@ -146,7 +142,9 @@ if (role === 'dispatch') {
   const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
-  const timing = process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200 } : DEFAULT_TIMING;
+  const mostCrashes = Number(process.env['FAN_OUT_MOST_CRASHES'] ?? DEFAULT_TIMING.mostCrashes);
+  const timing =
+    process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200, mostCrashes } : DEFAULT_TIMING;
   const health: typeof deps.health = {
     read: (...args) => deps.health.read(...args),
     failed: (...args) => deps.health.failed(...args),
@@ -157,7 +155,7 @@ if (role === 'dispatch') {
       return freezeAt === 'marked' ? await freeze() : switched;
     },
   };
-  const log: Pick<typeof deps.log, 'event'> = {
+  const log = wrapLog(deps.log, {
     async event(...args) {
       const logged = await deps.log.event(...args);
       if (logged?.event.id === process.env['FAN_OUT_STOPS']) {
@@ -166,7 +164,7 @@ if (role === 'dispatch') {
       }
       return logged;
     },
-  };
+  });
   await createHandlerPool({ ...deps, log, gate, health, timing, subscriptions: [subscription] }).start();
 }
 say('running');

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { BackfillStore, RecordGate } from '../../src/dispatch/ports.js';
+import type { BackfillStore, LogReader, RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
@@ -10,7 +10,7 @@ import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { RedisBackfillStore } from '../../src/state/backfills.js';
+import { createBackfillStore } from '../../src/state/backfills.js';
 import { RedisRecordGate } from '../../src/state/gate.js';
 import { RedisHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
@@ -136,11 +136,10 @@ export function fanOutDeps({
   return {
     connect,
     keys,
-    typeOf: (key) => redis.type(key),
     log: new RedisLogReader({ redis, keys, connect }),
     offsets: new RedisOffsetStore(redis, keys),
     gate: new RedisRecordGate(redis, keys),
-    backfills: new RedisBackfillStore(redis, keys),
+    backfills: createBackfillStore(redis, keys),
     source: createSnapshotSource({
       redis,
       keys,
@@ -157,7 +156,7 @@ export function fanOutDeps({
 /** The control: a gate that lets every event run at once. With it, tests of order must fail. */
 export const openGate: RecordGate = {
   enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
-  look: (_subscription, { id }) =>
+  standing: (_subscription, { id }) =>
     Promise.resolve({ outcome: 'head', entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }] }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   hold: () => Promise.resolve({ outcome: 'held' }),
@@ -174,8 +173,20 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
     begin: (...args) => backfills.begin(...args),
     step: (...args) => backfills.step(...args),
     staged: (...args) => backfills.staged(...args),
-    seen: (...args) => backfills.seen(...args),
-    forgetSeen: (...args) => backfills.forgetSeen(...args),
+    imagesReadAt: (...args) => backfills.imagesReadAt(...args),
+    forgetImagesRead: (...args) => backfills.forgetImagesRead(...args),
+    ...changes,
+  };
+}
+
+/** A log reader with some of its operations replaced. */
+export function wrapLog(log: LogReader, changes: Partial<LogReader>): LogReader {
+  return {
+    read: (...args) => log.read(...args),
+    event: (...args) => log.event(...args),
+    tail: (...args) => log.tail(...args),
+    waitForMore: (...args) => log.waitForMore(...args),
+    close: () => log.close(),
     ...changes,
   };
 }
@@ -184,7 +195,7 @@ export function wrapBackfills(backfills: BackfillStore, changes: Partial<Backfil
 export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
   return {
     enter: (...args) => gate.enter(...args),
-    look: (...args) => gate.look(...args),
+    standing: (...args) => gate.standing(...args),
     advance: (...args) => gate.advance(...args),
     hold: (...args) => gate.hold(...args),
     merge: (...args) => gate.merge(...args),

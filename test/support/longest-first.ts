@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Beginnings of paths. Files that compute and files that wait for processes take turns, so that the machine is never idle. */
 const LONG = [
-  'test/app/redis-trouble',
+  'test/redis/trouble',
   'test/guarantees/8-never-silent',
   'test/model/contacts',
   'test/storm/storm',

@@ -4,11 +4,11 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withinTime } from '../../src/runtime/clock.js';
-import { freePort } from '../../src/runtime/port.js';
-import { openRedis } from '../../src/runtime/private-redis.js';
+import { freePort } from '../../src/redis/private/port.js';
+import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { probeRedis } from '../../src/runtime/redis-probe.js';
-import { findRedisBinary, startRedisServer } from '../../src/runtime/redis-launch.js';
+import { probeRedis } from '../../src/redis/probe.js';
+import { findRedisBinary, startRedisServer } from '../../src/redis/private/launch.js';
 
 export interface PrivateRedis {
   readonly url: string;

@@ -6,7 +6,7 @@ const ROOT = new URL('../../', import.meta.url);
 const SOURCES = ['src', 'workers'];
 
 /**
- * The program at `path` (`workers/poll`): the build if it is current, because it starts three times as fast; else the
+ * The program at `path` (`src/cli/main`): the build if it is current, because it starts three times as fast; else the
  * source.
  */
 export function program(path: string): URL {

@@ -1,6 +1,6 @@
 /** Repeatedly opens the Redis of a state directory, increments a counter and closes it: `redis-churn.ts <dir> <rounds>`. */
 import { Redis } from 'ioredis';
-import { openRedis } from '../../src/runtime/private-redis.js';
+import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/runtime/log.js';
 
 const [stateDir = '', rounds = '1'] = process.argv.slice(2);

@@ -14,7 +14,7 @@ const person = (id: string, name = id): UncheckedRecord => ({
 const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
-describe('creations: an import of 3,000 into a list of 5,000', { timeout: 600_000 }, () => {
+describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_000 }, () => {
   const redis = useRedis();
   const old = people(5_000);
   const fresh = people(3_000, 'new');

@@ -7,7 +7,7 @@ import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { openConnections } from '../../src/runtime/redis-connections.js';
+import { openConnections } from '../../src/redis/connections.js';
 import { createBudgetWindow } from '../../src/state/budget.js';
 import { Keys } from '../../src/state/keys.js';
 import { createScheduleStore } from '../../src/state/schedule.js';

@@ -16,7 +16,7 @@ import { program } from '../support/program.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 
 const HOUR_MS = 3_600_000;
-const poller = program('workers/poll');
+const main = program('src/cli/main');
 
 /** The verb that reports each mutation of the sandbox. */
 const VERB_OF: Readonly<Record<string, string>> = {
@@ -157,7 +157,8 @@ describe('todo events: a running service', () => {
       const config = await configured(sandbox, redis.keys.prefix, '1s');
       await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
       const feed = await opened(config, server.url);
-      const start = () => spawn(poller, { cwd, env: { REDIS_URL: server.url, LOG_LEVEL: 'info' } });
+      const start = () =>
+        spawn(main, { args: ['start', '--only', 'poll'], cwd, env: { REDIS_URL: server.url, LOG_LEVEL: 'info' } });
       const connection = new Redis(server.url, { maxRetriesPerRequest: null });
       onTestFinished(() => connection.disconnect());
       connection.on('error', () => undefined);

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openRedis } from '../../src/runtime/private-redis.js';
+import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import { crossed } from './crossed.js';

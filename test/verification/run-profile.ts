@@ -51,7 +51,7 @@ const LIMITS = ['tight-limit', 'foreign-client'];
 /** Of each list of the service: within it, the list waits, and only shortcuts are used. */
 const INTERVAL = '10s';
 /** What a client learned in the first rounds is wrong after an hour. */
-const AN_HOUR = ['kept-cursor-old', 'kept-cursor-shifts', 'kept-cursor-turns'];
+const AN_HOUR = ['kept-cursor-old'];
 const HOUR_MS = 3_660_000;
 
 /**

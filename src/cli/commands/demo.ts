@@ -89,7 +89,7 @@ function openDemo({ url, token }: SandboxAddress, { stateDir, io, subscriptions 
 
 async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
   io.err('Baseline: every list is read once and stored; no events yet.');
-  const progress = progressView(io, (await feed.status()).workspaces);
+  const progress = progressView(io);
   try {
     const sweeps = await feed.sweep({ signal: io.signal, onProgress: (now) => progress.show(now) });
     progress.stop();

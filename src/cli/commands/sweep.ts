@@ -13,7 +13,7 @@ import {
   sweepLines,
   unhandledText,
 } from '../print-sweep.js';
-import { progressView, type ProgressBudget, type ProgressView } from '../progress.js';
+import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
 
@@ -25,9 +25,9 @@ export const sweep = defineFeedCommand({
     timeout: option('duration', 'longest wait for the events to be handled (default: 5m)', duration),
     json: flag('print the summary as one line of JSON on standard output'),
   },
-  async run({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false }, { feed, config: { workspaces } }, io) {
+  async run({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false }, { feed }, io) {
     try {
-      return await sweepOnce(feed, { lists, workspace, workspaces, timeoutMs: timeout, json }, io);
+      return await sweepOnce(feed, { lists, workspace, timeoutMs: timeout, json }, io);
     } catch (error) {
       if (!io.signal.aborted) throw error;
       throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
@@ -41,20 +41,14 @@ export const sweep = defineFeedCommand({
 interface SweepCall {
   lists: readonly ListName[];
   workspace: string | undefined;
-  workspaces: readonly ProgressBudget[];
   timeoutMs: number;
   json: boolean;
 }
 
-async function sweepOnce(
-  feed: Changefeed,
-  { lists, workspace, workspaces, timeoutMs, json }: SweepCall,
-  io: Io,
-): Promise<number> {
+async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }: SweepCall, io: Io): Promise<number> {
   const before = await feed.status();
   await feed.start(['dispatch', 'handle']);
-  const progress = progressView(io, workspaces);
-  const sweeps = await readLists(feed, { lists: lists.length === 0 ? undefined : lists, workspace }, { io, progress });
+  const sweeps = await readLists(feed, { lists: lists.length === 0 ? undefined : lists, workspace }, io);
   const waited = await feed.waitUntilHandled({ timeoutMs, signal: io.signal });
   const { subscriptions } = await feed.status();
   const unhandled = waited.outcome === 'timeout' ? waited.unhandled : [];
@@ -77,8 +71,9 @@ async function sweepOnce(
 async function readLists(
   feed: Changefeed,
   call: { lists: readonly ListName[] | undefined; workspace: string | undefined },
-  { io, progress }: { io: Io; progress: ProgressView },
+  io: Io,
 ): Promise<ListSweep[]> {
+  const progress = progressView(io);
   try {
     return await feed.sweep({ ...call, signal: io.signal, onProgress: (now) => progress.show(now) });
   } finally {

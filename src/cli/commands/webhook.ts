@@ -16,7 +16,7 @@ export const webhook = defineCommand({
     json: flag('print the outcome as JSON'),
   },
   async run({ subscription, json = false, config: path }, io) {
-    const { config } = await loadConfig({ cwd: io.cwd, env: io.env, path, columns: io.errorColumns });
+    const { config } = await loadConfig({ cwd: io.cwd, env: io.env, path });
     const { ping, close } = findWebhook(subscription, config);
     try {
       const pinged = await ping({ signal: io.signal });

@@ -7,6 +7,7 @@ import type { Reached, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { redisUrlFault } from '../../schema-kit/addresses.js';
+import { optionsError } from '../../schema-kit/problem.js';
 import { bullmqSchema, type BullmqOptions, type BullmqSettings } from './options.js';
 import { createProducer, type Producer } from './producer.js';
 
@@ -50,9 +51,9 @@ async function reach(subscription: string, { producer, place }: Omit<Destination
 function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
   const url = env['REDIS_URL'] ?? '';
   if (redisUrlFault(url) === undefined) return url;
-  throw new ChangefeedError('CF_CONFIG_INVALID', {
-    message: `redis of bullmq ${JSON.stringify(name)}: found nothing, and no Redis URL in REDIS_URL either; allowed: the URL of the Redis that your workers use.`,
-  });
+  const problem =
+    'found nothing, and no Redis URL in REDIS_URL either; allowed: the URL of the Redis that your workers use';
+  throw optionsError([{ path: ['redis'], owner: `bullmq ${JSON.stringify(name)}`, problem }]);
 }
 
 interface Destination {

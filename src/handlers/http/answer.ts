@@ -6,7 +6,7 @@ import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
 /** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
 const LONGEST_WAIT_MS = 86_400_000;
 
-export interface Answer {
+export interface EndpointAnswer {
   status: number;
   retryAfter: string | undefined;
   excerpt: string;
@@ -29,7 +29,7 @@ export function isAccepted(status: number): boolean {
 
 /** The error to throw for an answer that does not accept the event. */
 export function refusalError(
-  { status, retryAfter, excerpt }: Answer,
+  { status, retryAfter, excerpt }: EndpointAnswer,
   { who, subscription, place, hints, now }: AnswerContext,
 ): Error {
   const start = `${who}: ${place} answered ${status}`;

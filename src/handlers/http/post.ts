@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
 import type { HandlerContext, Pinged, Reach } from '../handler.js';
 import type { Allowances } from './address.js';
-import { isAccepted, refusalError, type Answer } from './answer.js';
+import { isAccepted, refusalError, type EndpointAnswer } from './answer.js';
 import { readExcerpt } from './excerpt.js';
 import { keepLastTraceparent } from './traceparent.js';
 import { connectTo, guardedAgent, systemResolve, type GuardOptions, type Resolve } from './guard.js';
@@ -122,7 +122,7 @@ async function refusal(response: Dispatcher.ResponseData, sender: Sender): Promi
 async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   { endpoint }: Sender,
-): Promise<Answer> {
+): Promise<EndpointAnswer> {
   const retryAfter = headers['retry-after'];
   return {
     status: statusCode,

@@ -3,6 +3,7 @@ import { workspaceOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { valueAtPath } from '../field-path.js';
 
 /** Placeholders without a field: `{{title}}`. Record placeholders need one: `{{after.이름}}`. */
@@ -24,7 +25,6 @@ export type PlainWord = (typeof PLAIN_WORDS)[number];
 export const RECORD_WORDS = ['before', 'after', 'record'] as const;
 export type RecordWord = (typeof RECORD_WORDS)[number];
 
-const TITLE_FIELDS = ['이름', '제목', '내용', 'name', 'title', 'text'];
 const LONGEST_TITLE = 80;
 const MOST_CHANGES = 10;
 const LONGEST_SIDE = 100;
@@ -39,7 +39,7 @@ export interface EventFacts {
 
 /** The value of a placeholder in this event, not yet escaped. */
 export function plainWord(event: ChangeEvent, word: PlainWord, { list }: EventFacts): string {
-  const [, object = '', ...verb] = event.type.split('.');
+  const { object, verb } = wordsOfType(event.type);
   switch (word) {
     case 'title':
       return titleOf(event);
@@ -48,7 +48,7 @@ export function plainWord(event: ChangeEvent, word: PlainWord, { list }: EventFa
     case 'object':
       return object.replaceAll('_', ' ');
     case 'verb':
-      return verb.join(' ').replaceAll('_', ' ');
+      return verb.replace(/[._]/g, ' ');
     case 'workspace':
       return workspaceOf(event);
     case 'list':
@@ -63,7 +63,7 @@ export function plainWord(event: ChangeEvent, word: PlainWord, { list }: EventFa
 
 /** `record` is the current image, or the last one of a deleted record. */
 export function recordField(event: ChangeEvent, word: RecordWord, path: string): string {
-  return wordsOf(valueAtPath(imageOf(event, word), path));
+  return shorten(wordsOf(valueAtPath(imageOf(event, word), path)), LONGEST_VALUE);
 }
 
 function imageOf({ data }: ChangeEvent, word: RecordWord): CrmRecord | null {
@@ -72,8 +72,7 @@ function imageOf({ data }: ChangeEvent, word: RecordWord): CrmRecord | null {
 
 function titleOf(event: ChangeEvent): string {
   if (event.data.notice !== undefined) return placeOf(event);
-  const named = TITLE_FIELDS.map((field) => recordField(event, 'record', field)).find((text) => text !== '');
-  return wordsOf((named ?? event.subject).replace(/\s+/g, ' '), LONGEST_TITLE);
+  return shorten(titleOfEvent(event) ?? event.subject, LONGEST_TITLE);
 }
 
 /** Where the feed has a problem: `acme, list people`. */
@@ -83,16 +82,19 @@ function placeOf(event: ChangeEvent): string {
 }
 
 function changesOf(changes: readonly FieldChange[]): string {
-  const lines = changes
-    .slice(0, MOST_CHANGES)
-    .map(({ field, before, after }) => `• ${oneLine(field, LONGEST_SIDE)}: ${sideOf(before)} → ${sideOf(after)}`);
+  const lines = changes.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
+    const [old, now] = sidesOf(wordsOf(before), wordsOf(after));
+    return `• ${oneLine(field, LONGEST_SIDE)}: ${old} → ${now}`;
+  });
   const more = changes.length - lines.length;
   return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
 }
 
-function sideOf(value: unknown): string {
-  const text = oneLine(wordsOf(value), LONGEST_SIDE);
-  return text === '' ? '–' : text;
+/** Cut at their ends, two long texts could look equal. */
+function sidesOf(before: string, after: string): string[] {
+  const areLong = before.length > LONGEST_SIDE && after.length > LONGEST_SIDE;
+  const sides = areLong ? differingParts(before, after) : [before, after];
+  return sides.map((text) => (text === '' ? '–' : oneLine(text, LONGEST_SIDE)));
 }
 
 /** In names too: a line break there would begin a line that looks like one of ours. */
@@ -125,20 +127,12 @@ export function escapeText(text: string): string {
   );
 }
 
-/** A value as readable text, not yet escaped: a reference by its name, null as an empty text. */
-function wordsOf(value: unknown, longest = LONGEST_VALUE): string {
-  return shorten(textOf(value), longest);
+/** A value as readable text, not yet escaped; empty where there is none. */
+function wordsOf(value: unknown): string {
+  return textOfValue(value)?.trim() ?? '';
 }
 
 function shorten(text: string, longest: number): string {
   const characters = Array.from(text);
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return value.replaceAll('\0', '').trim();
-  if (Array.isArray(value)) return value.map(textOf).join(', ');
-  const { name } = value as { name?: unknown };
-  return typeof name === 'string' ? name : JSON.stringify(value);
 }

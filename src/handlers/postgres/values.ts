@@ -1,4 +1,5 @@
 /** Values for PostgreSQL. Pure. A value that does not fit its column is stored as NULL; the whole record is in `data`. */
+import { nameIn } from '../../events/describe.js';
 import type { ColumnType } from './table.js';
 
 /** Passed to PostgreSQL as text, which the statement casts. `misfit`: the value does not have the column's type. */
@@ -31,9 +32,9 @@ export function cleanText(text: string): string {
   return text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
 }
 
-type Reader = (value: unknown, timeZone: string) => string | undefined;
+type ColumnReader = (value: unknown, timeZone: string) => string | undefined;
 
-const READERS: Readonly<Record<ColumnType, Reader>> = {
+const READERS: Readonly<Record<ColumnType, ColumnReader>> = {
   text: readText,
   integer: (value) => readInteger(value, 2n ** 31n),
   bigint: (value) => readInteger(value, 2n ** 63n),
@@ -47,8 +48,8 @@ const READERS: Readonly<Record<ColumnType, Reader>> = {
 function readText(value: unknown): string {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return String(value);
-  const name = (value as { name?: unknown }).name;
-  return typeof name === 'string' ? cleanText(name) : toJson(value);
+  const name = nameIn(value);
+  return name === undefined ? toJson(value) : cleanText(name);
 }
 
 function readInteger(value: unknown, bound: bigint): string | undefined {

@@ -65,16 +65,11 @@ const switches = z.strictObject({
   /** Whether a last-id cursor is still valid when its record is gone. */
   cursorOfGoneRecord: z.enum(['good', 'bad']).default('good'),
   /**
-   * What a last-id cursor means when its lifetime has passed since it was given out last. `old-snapshot`: its page as it was
-   * then. `shifted`: the page begins one record later. `reassigned`: at some other record. A walk is not affected, because it uses each
-   * cursor at once.
+   * What a last-id cursor shows when its lifetime has passed since it was given out last. `old-snapshot`: its page as it was
+   * then. A walk is not affected, because it uses each cursor at once.
    */
-  keptCursors: z.enum(['good', 'old-snapshot', 'shifted', 'reassigned']).default('good'),
+  keptCursors: z.enum(['good', 'old-snapshot']).default('good'),
   order: z.enum([...ORDER_NAMES, 'shuffled']).default('creation'),
-  /** After this time, the next walk has another order: `creation`, `newest-first`, `id`; 0 for never; ms. */
-  orderChangesMs: count.default(0),
-  /** New rows of people activity appear this much later; ms. */
-  activityLateMs: count.default(0),
   /** How many records of the previous page are repeated. */
   overlap: count.default(0),
 
@@ -96,8 +91,6 @@ const switches = z.strictObject({
   drift: z.enum(['none', 'added', 'removed', 'reshaped']).default('none'),
   /** Whether older history rows lack `source`, as in real answers. */
   historySource: z.enum(['present', 'older-absent']).default('present'),
-  /** Whether rows of people activity name the right person. */
-  activityNames: z.enum(['right', 'wrong']).default('right'),
 
   /** Requests per sliding window; 0 for no limit. */
   limitRequests: count.default(100),

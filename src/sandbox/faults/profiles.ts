@@ -51,10 +51,6 @@ const COMBINED = {
     does: 'Cursors expire during the sweep and then lead to the first page.',
     faults: ['cursor-expiring', 'bad-cursor-first-page', 'slow', 'page-size-7'],
   },
-  treacherous: {
-    does: 'Everything that a client could learn about cursors, orders and the activity feed is wrong after a while.',
-    faults: ['kept-cursor-shifts', 'order-changes', 'activity-late', 'activity-lies', 'churn', 'page-size-7'],
-  },
   lagging: {
     does: 'Some answers are out of date while the workspace changes.',
     faults: ['churn', 'stale-replica'],

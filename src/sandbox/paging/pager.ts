@@ -4,12 +4,9 @@ import { pageBody, pageHead, pageTail, type NextCursor } from '../../server/read
 import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
-import { misnamed } from '../faults/misnamed.js';
 import type { World } from '../world/world.js';
 import { Cursors, type PagePosition, type Resumed } from './cursors.js';
-import { ChangingOrder, orderIn, withOrder } from './changing-order.js';
-import { GivenCursors, isOutOfTime, movedPosition } from './given-cursors.js';
-import { withoutYoung } from './late-rows.js';
+import { GivenCursors } from './given-cursors.js';
 import { PageCache, type RowVersion } from './page-cache.js';
 import { rowsOf, type Rows } from './rows.js';
 import { Snapshots } from './snapshots.js';
@@ -56,7 +53,6 @@ export class Pager implements Source {
   readonly #snapshots: Snapshots;
   readonly #live: View;
   readonly #given = new GivenCursors();
-  readonly #changingOrder = new ChangingOrder();
   #requests = 0;
 
   constructor(options: PagerOptions) {
@@ -70,29 +66,18 @@ export class Pager implements Source {
   page({ list: name, cursor }: PageQuery): Promise<SourceAnswer> {
     const list = this.#options.world.listNamed(name);
     if (list === null) return Promise.resolve(NO_SUCH_LIST);
-    const { behaviour, inner } = this.#inOrder(list.name, cursor);
+    const behaviour = this.#options.behaviour();
     const lagMs = this.#options.happens('stale') ? behaviour.staleMs : null;
     this.#requests++;
-    const given = cursor === null ? null : this.#given.get(list.name, cursor);
-    const isOld = isOutOfTime(given, this.#options.now(), behaviour);
-    if (isOld && behaviour.keptCursors === 'old-snapshot' && given?.answer != null)
-      return Promise.resolve(given.answer);
-    const cut = this.#cut(list.name, inner, behaviour, lagMs);
+    const isKept = behaviour.keptCursors === 'old-snapshot';
+    // The cursors of an old page are not given out again, so they are old too.
+    const old = isKept && cursor !== null ? this.#given.old(list.name, cursor, this.#options.now(), behaviour) : null;
+    if (old !== null) return Promise.resolve(old);
+    const cut = this.#cut(list.name, cursor, behaviour, lagMs);
     if (cut === null) return Promise.resolve(this.#badCursor(list, behaviour));
-    const moved = isOld && cursor !== null ? movedBy(cut, cursor, behaviour.keptCursors) : cut;
-    const answer = this.#answer(list, cursor, moved, behaviour);
-    // A cursor from the page of an old one is old too.
-    if (!isOld && behaviour.keptCursors !== 'good') this.#giveOut(list, moved, behaviour);
+    const answer = this.#answer(list, cursor, cut, behaviour);
+    if (isKept) this.#giveOut(list, cut, behaviour);
     return Promise.resolve(answer);
-  }
-
-  /** With the order of the walk that a cursor belongs to; for a first page, that of a walk that begins now. */
-  #inOrder(list: SandboxListName, cursor: string | null): { behaviour: Behaviour; inner: string | null } {
-    const behaviour = this.#options.behaviour();
-    if (behaviour.orderChangesMs === 0) return { behaviour, inner: cursor };
-    const named = cursor === null ? null : orderIn(cursor);
-    const order = named?.order ?? this.#changingOrder.of(list, this.#options.now(), behaviour.orderChangesMs);
-    return { behaviour: { ...behaviour, order }, inner: named?.cursor ?? cursor };
   }
 
   /** Remembers when the cursor after this page was given out, and what it leads to now. */
@@ -102,18 +87,9 @@ export class Pager implements Source {
     const last = position === 0 ? undefined : cut.rows.at(position - 1);
     if (last === undefined) return;
     const id = world.idOf(list.name, last);
-    const cursor = behaviour.orderChangesMs > 0 ? withOrder(id, behaviour.order) : id;
     const view = { ...cut.view, mutations: cut.view.mutations };
     const next = { ...cut, view, from: position, after: last };
-    const answer = behaviour.keptCursors === 'old-snapshot' ? this.#answer(list, cursor, next, behaviour) : null;
-    this.#given.give(list.name, cursor, { at: now(), answer });
-  }
-
-  #rows(view: View, list: SandboxListName, { order, activityLateMs }: Behaviour): Rows {
-    const rows = rowsOf(view, list, order, this.#requests);
-    if (list !== 'activity' || activityLateMs === 0) return rows;
-    const { world, now } = this.#options;
-    return withoutYoung(rows, { world, now: now(), lateMs: activityLateMs });
+    this.#given.give(list.name, id, { at: now(), answer: this.#answer(list, id, next, behaviour) });
   }
 
   #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Selection | null {
@@ -123,7 +99,7 @@ export class Pager implements Source {
       const opened =
         behaviour.cursor === 'snapshot' ? this.#snapshots.open(list, order, behaviour.cursorLifetimeMs) : null;
       const view = opened?.view ?? current();
-      const rows = this.#rows(view, list, behaviour);
+      const rows = rowsOf(view, list, order, this.#requests);
       return { view, snapshot: opened?.name ?? null, rows, from: 0, after: null };
     }
     const resumed = this.#cursors.read(behaviour.cursor, list, cursor);
@@ -131,7 +107,7 @@ export class Pager implements Source {
     const frozen = snapshot === null ? null : this.#snapshots.get(snapshot);
     if (snapshot !== null && frozen === null) return null;
     const view = frozen ?? current();
-    const rows = this.#rows(view, list, behaviour);
+    const rows = rowsOf(view, list, order, this.#requests);
     const place = this.#place(list, resumed, rows, behaviour);
     if (place === null) return null;
     const from = Math.max(0, place.from - behaviour.overlap);
@@ -191,8 +167,7 @@ export class Pager implements Source {
   ): string {
     if (cursor !== null && this.#options.happens('repeated-cursor')) return cursor;
     const lastId = this.#options.world.idOf(place.list, place.last);
-    const next = this.#cursors.write(behaviour.cursor, { ...place, lastId });
-    return behaviour.orderChangesMs > 0 ? withOrder(next, behaviour.order) : next;
+    return this.#cursors.write(behaviour.cursor, { ...place, lastId });
   }
 
   #draw({ list: { name: list, key }, view, indexes, nextCursor, behaviour }: Drawing): {
@@ -205,7 +180,7 @@ export class Pager implements Source {
     const text = (index: number): string | null => {
       const image = view.image(list, index);
       if (image === null) return null;
-      const record = misnamed(list, rendered(list, image, behaviour), { world, ...behaviour });
+      const record = rendered(list, image, behaviour);
       if (behaviour.empties === 'absent') return JSON.stringify(withoutNulls(record, () => true));
       return JSON.stringify(varies(behaviour) ? varied(record, behaviour, seed, request * 1_009 + index) : record);
     };
@@ -235,11 +210,6 @@ interface Drawing {
   behaviour: Behaviour;
 }
 
-function movedBy(cut: Selection, cursor: string, kept: Behaviour['keptCursors']): Selection {
-  const from = movedPosition(cut.from, cursor, cut.rows.length, kept);
-  return { ...cut, from, after: from === 0 ? null : (cut.rows.at(from - 1) ?? null) };
-}
-
 function coverage({ rows, after }: Selection, last: number | null, end: boolean): (row: number) => boolean {
   const { isBefore } = rows;
   // If the order is not stable, only the end of a walk proves that a row is missing.
@@ -256,8 +226,8 @@ const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
 
 /** Everything besides the records that the rendering of a page depends on, as a cache key. */
 function formOf(behaviour: Behaviour): string {
-  const { order, todoNames, extras, stamps, drift, historySource, empties, activityNames } = behaviour;
-  return [order, todoNames, extras, stamps, drift, historySource, empties, activityNames].join();
+  const { order, todoNames, extras, stamps, drift, historySource, empties } = behaviour;
+  return [order, todoNames, extras, stamps, drift, historySource, empties].join();
 }
 
 const NO_SUCH_LIST: SourceAnswer = { outcome: 'failure', status: 404, message: 'Not Found' };

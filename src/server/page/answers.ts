@@ -1,5 +1,15 @@
-/** The answers of the API as schemas: the OpenAPI document is made of them, and a test checks real answers against them. */
+/**
+ * The answers of the API as schemas. The OpenAPI document and the types of what endpoints give and the page reads are made of them, and a
+ * test checks real answers against them.
+ */
 import { z } from 'zod';
+
+/** What an answer holds, without the further properties that its schema allows. */
+export type Plain<Answer> = Answer extends readonly (infer One)[]
+  ? readonly Plain<One>[]
+  : Answer extends object
+    ? { [Key in keyof Answer as string extends Key ? never : Key]: Plain<Answer[Key]> }
+    : Answer;
 
 const iso = z.string().describe('ISO 8601, UTC');
 const count = z.number().int();
@@ -8,6 +18,8 @@ const valueView = z.strictObject({
   text: z.string().nullable().describe('null: no value'),
   cut: z.boolean().describe('the text is only a part of the value'),
 });
+
+export type ValueView = z.output<typeof valueView>;
 
 const notice = z.looseObject({
   severity: z.enum(['error', 'warning']),
@@ -23,10 +35,10 @@ export const eventView = z
     workspace: z.string(),
     logId: z.string(),
     type: z.string(),
-    object: z.string(),
-    verb: z.string(),
+    object: z.string().describe('the second word of the type: `person`'),
+    verb: z.string().describe('the last word: `updated`'),
     subject: z.string().describe("the record's id"),
-    title: z.string().nullable(),
+    title: z.string().nullable().describe('what the record is called; null where it says nothing'),
     about: z.string().nullable().describe('the person or organization that a record without a name belongs to'),
     person: z.strictObject({ id: z.string(), name: z.string() }).nullable().describe('the person in charge'),
     observedAt: iso,
@@ -35,13 +47,22 @@ export const eventView = z
     class: z.enum(['edited', 'refreshed']),
     detectedBy: z.enum(['timestamp', 'content', 'both', 'clock']),
     changes: z.array(z.strictObject({ field: z.string(), before: valueView, after: valueView })),
-    moreChanges: count,
+    moreChanges: count.describe('changes that are not in `changes`'),
     due: iso.nullable(),
     late: z.boolean(),
     notice: notice.nullable(),
-    schema: z.looseObject({ field: z.string(), kind: z.string(), rows: count }).nullable(),
+    schema: z
+      .looseObject({
+        field: z.string(),
+        kind: z.string(),
+        rows: count,
+        before: z.array(z.string()),
+        after: z.array(z.string()),
+      })
+      .nullable(),
   })
   .meta({ id: 'EventView', description: 'An event in short texts.' });
+export type EventView = Plain<z.output<typeof eventView>>;
 
 export const changeEvent = z
   .looseObject({
@@ -167,7 +188,7 @@ export const deadLetter = z
     reason: z.string(),
     diedAt: iso,
     replay: z.boolean(),
-    attempts: z.array(z.looseObject({})).describe('the failed attempts, oldest first'),
+    attempts: z.array(z.looseObject({ at: iso, message: z.string() })).describe('the failed attempts, oldest first'),
     event: eventView,
   })
   .meta({ id: 'DeadLetter' });

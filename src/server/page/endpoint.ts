@@ -5,6 +5,7 @@ import { ChangefeedError } from '../../errors.js';
 import { withinTime } from '../../runtime/clock.js';
 import type { Access, Caller } from '../http/access.js';
 import { refuse } from '../http/refusal.js';
+import type { Plain } from './answers.js';
 
 interface Declared {
   method: 'GET' | 'POST' | 'DELETE';
@@ -32,17 +33,19 @@ interface EndpointRequest {
 
 type Given<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** Gives `handle` the types of what it takes. A test checks what it gives. */
+/** Gives `handle` the types of what it takes and gives. */
 export function endpoint<
+  Answer extends z.ZodType,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodObject | undefined = undefined,
 >(
-  declared: Omit<Declared, 'query' | 'body'> & {
+  declared: Omit<Declared, 'query' | 'body' | 'answer'> & {
+    answer: Answer;
     query?: Query;
     body?: Body;
     handle: (
       request: Omit<EndpointRequest, 'query' | 'body'> & { query: Given<Query>; body: Given<Body> },
-    ) => Promise<unknown>;
+    ) => Promise<Plain<z.output<Answer>>>;
   },
 ): Endpoint {
   return declared as unknown as Endpoint;

@@ -144,7 +144,7 @@ function subscriptionEndpoints({ source }: EndpointDeps): Endpoint[] {
       handle: async ({ params: { name = '' }, body: { reason = '' }, caller }) => {
         const by = caller?.name == null ? 'on the status page' : `by ${caller.name}`;
         return {
-          count: Number(await source.pause(name, reason === '' ? `paused ${by}.` : `paused ${by}: ${reason}.`)),
+          count: Number(await source.feed.disable(name, reason === '' ? `paused ${by}.` : `paused ${by}: ${reason}.`)),
         };
       },
     }),
@@ -152,7 +152,7 @@ function subscriptionEndpoints({ source }: EndpointDeps): Endpoint[] {
       ...action,
       path: '/api/subscriptions/:name/resume',
       summary: 'Continues where it was paused or disabled.',
-      handle: async ({ params: { name = '' } }) => ({ count: Number(await source.resume(name)) }),
+      handle: async ({ params: { name = '' } }) => ({ count: Number((await source.feed.enable(name)) !== null) }),
     }),
   ];
 }
@@ -182,7 +182,7 @@ function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       }),
       answer: answers.deadLetters,
       async handle({ query: { limit, ...query } }) {
-        const found = await source.deadLetters().list({ limit, ...given(query) });
+        const found = await source.feed.deadLetters.list({ limit, ...given(query) });
         return { deadLetters: await Promise.all(found.map((letter) => viewOfLetter(letter, views))) };
       },
     }),
@@ -191,20 +191,20 @@ function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       path: '/api/dead-letters/retry',
       summary: 'Hands dead letters to their handler again.',
       body: chosen,
-      handle: async ({ body }) => ({ count: await source.deadLetters().retry(given(body)) }),
+      handle: async ({ body }) => ({ count: await source.feed.deadLetters.retry(given(body)) }),
     }),
     endpoint({
       ...action,
       path: '/api/dead-letters/drop',
       summary: 'Deletes dead letters.',
       body: chosen,
-      handle: async ({ body }) => ({ count: await source.deadLetters().drop(given(body)) }),
+      handle: async ({ body }) => ({ count: await source.feed.deadLetters.drop(given(body)) }),
     }),
   ];
 }
 
 function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
-  const todos = createTodoReports(source, clock);
+  const todos = createTodoReports(source.feed, clock);
   return [
     endpoint({
       method: 'GET',
@@ -222,7 +222,7 @@ function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
       access: 'read',
       answer: answers.schema,
       async handle({ params: { workspace = '', list = '' } }) {
-        const { fields, ...schema } = await source.schema(list, workspace);
+        const { fields, ...schema } = await source.feed.lists.schema(list, workspace);
         const shown = fields.map(({ field, forms, ...rest }) => ({
           ...rest,
           field: readable(field),
@@ -248,7 +248,7 @@ function given({ subscription, ids, reason }: Chosen): DeadLetterFilter {
   };
 }
 
-async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews): Promise<object> {
+async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews) {
   return { ...letter, event: await views({ logId: letter.logId, event }) };
 }
 

@@ -1,75 +1,30 @@
 /** An event as the page shows it: short texts instead of values, so that a record of megabytes costs the page a line. Pure. */
 import type { UncheckedRecord } from '../../crm/record.js';
+import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
-import type { ChangeData, ChangeEvent, FieldChange, Notice, SchemaChange } from '../../events/types.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import type { EventView, ValueView } from './answers.js';
 
-export interface EventView {
-  /** Its place in the log: `acme@1700-0`. */
-  position: string;
-  id: string;
-  workspace: string;
-  logId: string;
-  type: string;
-  /** The second word of the type: `person`. */
-  object: string;
-  /** The last word: `updated`. */
-  verb: string;
-  subject: string;
-  /** What the record is called; null where it says nothing. */
-  title: string | null;
-  /** The name of the person or organization that a record without a name of its own belongs to. */
-  about: string | null;
-  person: { id: string; name: string } | null;
-  observedAt: string;
-  time: string;
-  sequence: number;
-  class: ChangeData['class'];
-  detectedBy: ChangeData['detectedBy'];
-  changes: ChangeView[];
-  /** Changes that are not in `changes`. */
-  moreChanges: number;
-  due: string | null;
-  late: boolean;
-  notice: Notice | null;
-  schema: SchemaChange | null;
-}
-
-export interface ChangeView {
-  field: string;
-  before: ValueView;
-  after: ValueView;
-}
-
-export interface ValueView {
-  /** Null: no value. */
-  text: string | null;
-  /** The text is only a part of the value. */
-  cut: boolean;
-}
-
-/** The fields that tell a person which record this is, in this order. */
-const TITLE_FIELDS = ['이름', '제목', '내용', 'text', 'fieldName', 'type'] as const;
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
 const MOST_CHANGES = 20;
 const MOST_CHARACTERS = 240;
-/** Of two long texts, this many characters before the first difference are shown. */
+/** Of two long texts, this many equal characters around their difference are shown. */
 const CONTEXT = 24;
 
 export function viewOf({ logId, event }: { logId: string; event: ChangeEvent }): EventView {
   const { id, type, subject, time, data } = event;
   const workspace = workspaceOf(event);
   const record = data.after ?? data.before;
-  const [, object = '', ...rest] = type.split('.');
+  const title = titleOfEvent(event);
   return {
     position: `${workspace}@${logId}`,
     id,
     workspace,
     logId,
     type,
-    object,
-    verb: rest.join('.'),
+    ...wordsOfType(type),
     subject,
-    title: record === null ? null : titleOf(record),
+    title: title === null ? null : shortened(title),
     about: null,
     person: record === null ? null : personInCharge(record),
     observedAt: data.observedAt,
@@ -98,40 +53,22 @@ export function personInCharge(record: UncheckedRecord): { id: string; name: str
   return typeof id === 'string' && id !== '' ? { id, name: id } : null;
 }
 
-export function viewOfChange({ field, before, after }: FieldChange): ChangeView {
-  const [old, now] = [textOf(before), textOf(after)];
-  const from = old !== null && now !== null ? firstDifference(old, now) : 0;
-  return { field: readable(field), before: valueView(old, from), after: valueView(now, from) };
+function viewOfChange({ field, before, after }: FieldChange): EventView['changes'][number] {
+  const [old, now] = [textOfValue(before), textOfValue(after)];
+  // Cut at their ends, two long texts could look equal.
+  const isLong = (old?.length ?? 0) > MOST_CHARACTERS || (now?.length ?? 0) > MOST_CHARACTERS;
+  const parts = old !== null && now !== null && isLong ? differingParts(old, now, CONTEXT) : [old, now];
+  return { field: readable(field), before: valueView(parts[0] ?? null, old), after: valueView(parts[1] ?? null, now) };
 }
 
-function titleOf(record: UncheckedRecord): string | null {
-  const field = TITLE_FIELDS.find((name) => typeof record[name] === 'string' && record[name] !== '');
-  return field === undefined ? null : (valueView(textOf(record[field]), 0).text ?? null);
+function valueView(part: string | null, whole: string | null): ValueView {
+  if (part === null) return { text: null, cut: false };
+  const text = shortened(part);
+  return { text, cut: part !== whole || part.length > MOST_CHARACTERS };
 }
 
-function valueView(text: string | null, from: number): ValueView {
-  if (text === null) return { text: null, cut: false };
-  // Two long texts with the same beginning are shown from their first difference.
-  const start = text.length > MOST_CHARACTERS ? Math.max(0, from - CONTEXT) : 0;
-  const part = text.slice(start, start + MOST_CHARACTERS);
-  const cut = part.length < text.length;
-  return { text: readable(`${start > 0 ? '…' : ''}${part}${start + part.length < text.length ? '…' : ''}`), cut };
-}
-
-function firstDifference(one: string, other: string): number {
-  const shorter = Math.min(one.length, other.length);
-  let at = 0;
-  while (at < shorter && one[at] === other[at]) at += 1;
-  return at;
-}
-
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined || value === '') return null;
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return value.length === 0 ? null : value.map((one) => textOf(one) ?? '—').join(', ');
-  const { name } = value as { name?: unknown };
-  return typeof name === 'string' ? name : JSON.stringify(value);
+function shortened(text: string): string {
+  return readable(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 }
 
 /**

@@ -1,13 +1,10 @@
 /** What the page plots over time: the status, read every few seconds while the process runs. It is kept in memory for an hour. */
+import type { z } from 'zod';
 import { isoTime, type Clock } from '../../runtime/clock.js';
 import type { Status } from '../../observability/status.js';
+import type { history, Plain } from './answers.js';
 
-export interface Sample {
-  /** ISO 8601. */
-  at: string;
-  workspaces: { name: string; requests: number; share: number; allowed: number; pausedMs: number }[];
-  subscriptions: { name: string; lagEvents: number; lagSeconds: number; dead: number }[];
-}
+type Sample = Plain<z.output<typeof history>>['samples'][number];
 
 export interface History {
   add(status: Status): void;

@@ -28,7 +28,7 @@ export interface LiveEvents {
 /** Events that wait for a slow reader. */
 const MOST_WAITING = 2_000;
 
-export function createLiveEvents(source: Pick<PageSource, 'tail' | 'log' | 'workspaces'>, log: Log): LiveEvents {
+export function createLiveEvents(source: PageSource, log: Log): LiveEvents {
   const stopping = new AbortController();
   const readers = new Set<Reader>();
   let reading: { begun: Promise<unknown>; ended: Promise<void> } | undefined;
@@ -42,7 +42,7 @@ export function createLiveEvents(source: Pick<PageSource, 'tail' | 'log' | 'work
       try {
         await Promise.all(
           [...(await ends)].map(async ([workspace, from]) => {
-            for await (const event of source.tail({ workspace, from, signal })) {
+            for await (const event of source.feed.tail({ workspace, from, signal })) {
               for (const reader of readers) reader.push(event);
             }
           }),
@@ -69,7 +69,7 @@ export function createLiveEvents(source: Pick<PageSource, 'tail' | 'log' | 'work
         for (const [workspace, offset] of from) {
           if (!workspaces.includes(workspace)) continue;
           last.set(workspace, offset);
-          for await (const missed of source.tail({ from: offset, workspace, follow: false, signal })) {
+          for await (const missed of source.feed.tail({ from: offset, workspace, follow: false, signal })) {
             last.set(workspace, missed.logId);
             yield missed;
           }

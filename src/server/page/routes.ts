@@ -33,8 +33,8 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
   return async (app) => {
     const history = createHistory(clock);
     const live = createLiveEvents(source, log);
-    const views = createEventViews(source);
-    const status = keptFor(STATUS_MS, () => source.status(), clock);
+    const views = createEventViews(source.feed.lists.record);
+    const status = keptFor(STATUS_MS, () => source.feed.status(), clock);
     const stopping = new AbortController();
     const sampling = {
       name: 'status page',

@@ -1,4 +1,4 @@
-/** What the status page asks of a feed, and what it can have done. `src/app/http.ts` passes a Changefeed in. */
+/** What the status page asks of a feed, and what it can have done. `src/app/http.ts` implements it. */
 import type { DeadLetters } from '../../dispatch/dead-letters.js';
 import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
@@ -21,19 +21,23 @@ export interface LogHistory {
   event(workspace: string, logId: string): Promise<LoggedEvent | null>;
 }
 
+/** What the page uses of a Changefeed, the public object: its questions and the actions of an operator. */
+export interface FeedOfPage {
+  status(): Promise<Status>;
+  tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
+  readonly deadLetters: DeadLetters;
+  disable(subscription: string, reason: string): Promise<boolean>;
+  enable(subscription: string): Promise<object | null>;
+  todos(call: TodosCall): Promise<TodosReport>;
+  readonly lists: { schema(list: ListName, workspace: string): Promise<ListSchema>; record: FindRecord };
+}
+
 export interface PageSource {
+  feed: FeedOfPage;
   workspaces(): readonly PageWorkspace[];
   /** Redis is known not to answer. */
   redisIsAway(): boolean;
-  status(): Promise<Status>;
-  tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   log: LogHistory;
-  deadLetters(): Pick<DeadLetters, 'list' | 'show' | 'retry' | 'drop'>;
   /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */
   handledLastMinute(subscriptions: readonly string[]): Promise<Map<string, number>>;
-  pause(subscription: string, reason: string): Promise<boolean>;
-  resume(subscription: string): Promise<boolean>;
-  todos(call: TodosCall): Promise<TodosReport>;
-  schema(list: ListName, workspace: string): Promise<ListSchema>;
-  record: FindRecord;
 }

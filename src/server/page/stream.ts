@@ -16,7 +16,7 @@ import type { EventViews } from './event-views.js';
 import type { LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
-import type { PageSource } from './source.js';
+import type { FeedOfPage, PageSource } from './source.js';
 
 export const streamQuery = eventsQuery.extend({
   from: z.string().max(2_000).optional().describe('`beginning`, `now`, a time, a log id, or a position; default: now'),
@@ -108,7 +108,7 @@ async function send(
 ): Promise<void> {
   const { signal } = stream;
   const position = new Map(from);
-  const events = follow ? live.follow({ workspaces, from, signal }) : stored(source, { from, signal });
+  const events = follow ? live.follow({ workspaces, from, signal }) : stored(source.feed, { from, signal });
   try {
     for await (const event of events) {
       position.set(event.workspace, event.logId);
@@ -120,10 +120,10 @@ async function send(
 }
 
 async function* stored(
-  { tail }: Pick<PageSource, 'tail'>,
+  feed: FeedOfPage,
   { from, signal }: { from: Position; signal: AbortSignal },
 ): AsyncGenerator<TailedEvent> {
-  for (const [workspace, offset] of from) yield* tail({ workspace, from: offset, follow: false, signal });
+  for (const [workspace, offset] of from) yield* feed.tail({ workspace, from: offset, follow: false, signal });
 }
 
 function sentEvent(line: string, position: string): string {

@@ -8,7 +8,7 @@ import { parseDuration } from '../../runtime/duration.js';
 import { Turns } from '../../runtime/turns.js';
 import { RefusedError } from './endpoint.js';
 import { readable } from './event-view.js';
-import type { PageSource } from './source.js';
+import type { FeedOfPage } from './source.js';
 
 /** A report is shown for this long, also to others. */
 const KEPT_MS = 15_000;
@@ -18,7 +18,7 @@ const GRAIN_MS = 60_000;
 const MOST_AT_ONCE = 5;
 
 export function createTodoReports(
-  { todos }: Pick<PageSource, 'todos'>,
+  feed: Pick<FeedOfPage, 'todos'>,
   clock: Pick<Clock, 'now'>,
 ): (since: string) => Promise<TodosReport> {
   const kept = new Map<string, { untilMs: number; report: Promise<TodosReport> }>();
@@ -27,7 +27,7 @@ export function createTodoReports(
   const make = async (since: string): Promise<TodosReport> => {
     atOnce += 1;
     try {
-      const report = withReadableNames(await turns.take('todos', () => todos({ since })));
+      const report = withReadableNames(await turns.take('todos', () => feed.todos({ since })));
       kept.set(since, { untilMs: clock.now() + KEPT_MS, report: Promise.resolve(report) });
       return report;
     } catch (error) {

@@ -1,10 +1,10 @@
 --[[ group-advance: what the runs of deliveries ask of their ordering groups, for several runs at once.
-    look n        the first n entries, if the delivery is the head; without an order, whether it is pending
+    standing n    the first n entries, if the delivery is the head; without an order, whether it is pending
     done n        it and the n - 1 entries behind it are handled or dead: they leave
     hold 0        it is dead and stays the head; it no longer counts as pending
     merge n       the n - 1 entries behind it are merged into it: they leave, and the head gets the entry and payload given. If the head is
                   that entry already, the command was sent again after its reply was lost
-  All but "look" are refused unless the run holds BullMQ's lock of its job; token "" is for a dead letter, whose job has no lock.
+  All but "standing" are refused unless the run holds BullMQ's lock of its job; token "" is for a dead letter, whose job has no lock.
   Atomic because: a run that lost its job must not let the next delivery start while the run that took over handles this one.
   A repetition changes nothing and returns the head again, because the process may have been killed before it added the head's job.
   KEYS 1 payloads · n × (ordering group, or pending again if there is no order · pending · lock of the job)
@@ -17,16 +17,16 @@ local function leave(pending, id)
 end
 
 local function answerTo(group, pending, lock, verb, id, token, count, entry, payload)
-  if verb ~= 'look' and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
+  if verb ~= 'standing' and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
   if group == pending then
-    if verb == 'look' then return { redis.call('ZSCORE', pending, id) and 'head' or 'left' } end
+    if verb == 'standing' then return { redis.call('ZSCORE', pending, id) and 'head' or 'left' } end
     leave(pending, id)
     return { 'left' }
   end
   if idOf(redis.call('LINDEX', group, 0)) ~= id then
     return { 'left', redis.call('LINDEX', group, 0) or nil }
   end
-  if verb == 'look' then return { 'head', unpack(redis.call('LRANGE', group, 0, count - 1)) } end
+  if verb == 'standing' then return { 'head', unpack(redis.call('LRANGE', group, 0, count - 1)) } end
   if verb == 'merge' and redis.call('LINDEX', group, 0) == entry then return { 'head' } end
   if verb == 'hold' then
     redis.call('ZREM', pending, id)

@@ -1,16 +1,16 @@
---[[ group-enter: appends deliveries to their ordering groups, once, and says which of them are heads. A delivery at or before the mark of
+--[[ group-enter: appends deliveries to their ordering groups, once, and says which of them are heads. A delivery at or before the serial of
   its source (the log, a backfill, a retry) was entered before: a repeated batch changes nothing. A delivery may replace the head of
   its group: the retry of a dead letter that is held there.
   Nothing is entered unless the batch was read where the source is now (its offset, its task): otherwise Redis has gone back to an earlier state,
-  and the mark would hide from later batches what is missing before this one.
+  and the serial would hide from later batches what is missing before this one.
   Atomic because: a delivery that counts as entered but is in no group would be lost; one entered twice would run twice.
   KEYS 1 entered of the source · 2 pending · 3 payloads · 4 offsets of the workspace, or backfills · 5 … ordering groups
-  ARGV 1 TTL of the mark in ms, 0: none · 2 field of KEYS 4 that says where the batch was read, or "" · 3 its value then · n × (index of its group, 0: no order · mark, a log id · entry · id of the head to replace or "" ·
-       payload or ""), marks ascending
+  ARGV 1 TTL of the serial in ms, 0: none · 2 field of KEYS 4 that says where the batch was read, or "" · 3 its value then · n × (index of its group, 0: no order · serial, a log id · entry · id of the head to replace or "" ·
+       payload or ""), serials ascending
   RETURN {"moved", number of pending deliveries} · {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
 --- @include "entry"
-local function numbersOf(mark)
-  local ms, sequence = string.match(mark, '^(%d+)-(%d+)$')
+local function numbersOf(serial)
+  local ms, sequence = string.match(serial, '^(%d+)-(%d+)$')
   return tonumber(ms), tonumber(sequence)
 end
 
@@ -31,12 +31,12 @@ local ms, sequence = numbersOf(furthest)
 local answer = { 0 }
 
 for at = 4, #ARGV, 5 do
-  local index, mark, entry, replaced, payload = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local index, serial, entry, replaced, payload = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   local group, id = KEYS[4 + index], idOf(entry)
-  local markMs, markSequence = numbersOf(mark)
-  local isFresh = markMs > ms or (markMs == ms and markSequence > sequence)
+  local serialMs, serialSequence = numbersOf(serial)
+  local isFresh = serialMs > ms or (serialMs == ms and serialSequence > sequence)
   if isFresh then
-    furthest, ms, sequence = mark, markMs, markSequence
+    furthest, ms, sequence = serial, serialMs, serialSequence
     redis.call('ZADD', KEYS[2], scoreOf(entry), id)
     if payload ~= '' then redis.call('HSET', KEYS[3], id, payload) end
     if index > 0 then

@@ -14,8 +14,6 @@ import { differences, readEverything } from '../../support/api-state.js';
 /** The leases of a killed poller last 15 s. The next one must start and wait for them. */
 const AFTER_A_KILL = { timeoutMs: 60_000 };
 
-const worker = (role: 'poll' | 'dispatch' | 'handle'): URL => program(`workers/${role}`);
-
 describe('nothing lost: killed processes', () => {
   const redis = useRedis();
   const chain = useChain();
@@ -27,7 +25,11 @@ describe('nothing lost: killed processes', () => {
     const config = JSON.stringify(world.config('1s', redis.keys.prefix));
     await writeFile(join(cwd, 'changefeed.config.json'), config);
     return (role: 'poll' | 'dispatch' | 'handle') =>
-      spawn(worker(role), { cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
+      spawn(program('src/cli/main'), {
+        args: ['start', '--only', role],
+        cwd,
+        env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' },
+      });
   }
   const store = () => createSweepStore(redis.redis, redis.keys, 'acme');
   const baselined = async (): Promise<void> => {
@@ -37,7 +39,7 @@ describe('nothing lost: killed processes', () => {
 
   it(
     'nothing lost: events arrive in order and without a gap although poller, dispatcher and handlers are killed',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       let answering = true;
       const world = await chain({ reply: () => (answering ? {} : 'silence'), sandbox: { people: 300, seed: 3 } });

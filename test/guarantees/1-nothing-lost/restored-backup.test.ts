@@ -23,7 +23,7 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
 
   it(
     'nothing lost: after a restore, everything that happened since the backup is delivered again',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const off = { enabled: false };

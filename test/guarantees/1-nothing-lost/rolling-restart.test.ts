@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 async function buildOf(version: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'changefeed-version-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const entry = relative(ROOT, fileURLToPath(program('workers/all')));
+  const entry = relative(ROOT, fileURLToPath(program('src/cli/main')));
   const sources = entry.startsWith('dist') ? ['dist'] : ['src', 'workers'];
   for (const one of [...sources, 'tsconfig.json']) await cp(join(ROOT, one), join(folder, one), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -34,7 +34,7 @@ describe('nothing lost: rolling restart', () => {
 
   it(
     'nothing lost: two versions run next to each other, and each event is delivered once, in order and without a gap',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const world = await chain({ sandbox: { people: 150, seed: 5 } });
       const cwd = await mkdtemp(join(tmpdir(), 'changefeed-rolling-'));
@@ -43,7 +43,7 @@ describe('nothing lost: rolling restart', () => {
       await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
       const [older, newer] = await Promise.all([buildOf('0.1.0'), buildOf('0.2.0')]);
       const start = async (entry: string, version: string): Promise<TestProcess> => {
-        const service = spawn(entry, { cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
+        const service = spawn(entry, { args: ['start'], cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
         await service.waitForLine(/changefeed is running/);
         const url = /"url":"([^"]+)"/.exec(service.stderr)?.[1] ?? '';
         expect(await (await fetch(`${url}/metrics`)).text()).toContain(`changefeed_info{version="${version}"`);

@@ -38,7 +38,7 @@ describe('snapshot: a subscription added to a running service', () => {
 
   it(
     'snapshot: delivers every record and then every change of the journal, although processes are killed',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const world = await chain({ sandbox: { people: 250, seed: 21, rate: 5, journalKeep: 100_000 } });
       const folder = await cli({ [CONFIG]: configOf(world, [toFile('all', { start: 'beginning' })]) });

@@ -19,7 +19,7 @@ const WITHIN_A_MINUTE = 60_000;
 /** No persistence: a restart loses everything. */
 const FORGETFUL = { settings: ['appendonly no', 'save ""'] };
 
-describe('never silent: a bad day', { timeout: 600_000 }, () => {
+describe('never silent: a bad day', { timeout: 240_000 }, () => {
   const cli = useCli();
 
   const configOf = (crm: OtherCrm, options: { interval?: string; token?: string } = {}): object => {

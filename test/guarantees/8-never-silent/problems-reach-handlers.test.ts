@@ -19,7 +19,7 @@ describe('never silent: problems reach handlers', () => {
 
   it(
     'never silent: a dead token is a chat message, and so are held records, a disabled subscription and an emptied list',
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async () => {
       const [crm, chat] = [await startOtherCrm(), await startReceiver()];
       const events: ChangeEvent[] = [];

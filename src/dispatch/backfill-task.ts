@@ -1,0 +1,46 @@
+/** The tasks of backfills as they are stored: `state/backfills.ts` checks what it reads with these schemas. A leaf. */
+import { z } from 'zod';
+
+const replayTask = z.object({
+  kind: z.literal('replay'),
+  /** The ids of its jobs end in it. */
+  id: z.string(),
+  workspace: z.string(),
+  /** Log ids: the events after `after`, up to and including `last`, are still to be sent. */
+  after: z.string(),
+  last: z.string(),
+  /** Only events of this record are sent. */
+  record: z.string().optional(),
+  sent: z.number(),
+  /** Which process works on it and when it last did, ms. Others wait meanwhile; this saves work and is not needed for safety. */
+  worker: z.string(),
+  workedAtMs: z.number(),
+  done: z.boolean(),
+});
+
+const snapshotTask = z.object({
+  kind: z.literal('snapshot'),
+  id: z.string(),
+  workspace: z.string(),
+  /** Lists whose images have not been read completely. */
+  unread: z.array(z.string()),
+  /** The list being read, and how far. The position is valid until the Redis server restarts: its cursors are lost then. */
+  reading: z
+    .object({ list: z.string(), from: z.object({ cursor: z.string(), server: z.string() }).nullable() })
+    .nullable(),
+  /** There may be staged events. */
+  staged: z.boolean(),
+  sent: z.number(),
+  /** Log id: no image contains an event after it. */
+  until: z.string(),
+  /** When the last scan was read, ms; null when the times of reading are no longer stored. */
+  scannedAtMs: z.number().nullable(),
+  /** Records without a stored image. */
+  withoutImage: z.number(),
+});
+
+export const backfillTask = z.discriminatedUnion('kind', [replayTask, snapshotTask]);
+
+export type ReplayTask = z.infer<typeof replayTask>;
+export type SnapshotTask = z.infer<typeof snapshotTask>;
+export type BackfillTask = ReplayTask | SnapshotTask;

@@ -1,0 +1,237 @@
+/**
+ * Whether Redis can be used, as one value for the whole process.
+ *
+ *   away           not reached for 1 s, or no answer for 3 s: loops wait; running handlers continue
+ *   refuses        it is full or a read-only replica: loops wait, and workers take no jobs
+ *   may evict      its policy is not `noeviction`: the start is refused; later, sweeps are aborted as well, because a record that Redis
+ *                  evicts would appear as new
+ *
+ * Each condition is logged once when it begins and once when it ends, however many commands fail in between. Afterwards all work continues
+ * without a restart. The watch queries Redis every 3 s, because a server that is silent, full or configured to evict keys does not report
+ * it by itself.
+ */
+import { once } from 'node:events';
+import type { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { ChangefeedError, messageOf } from '../errors.js';
+import { withinTime, type Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { runLoop } from '../runtime/loop.js';
+import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
+import { classifyRedisError } from './errors.js';
+
+/** The part of the watch for code that uses Redis. */
+export type RedisUse = Pick<RedisWatch, 'refusal' | 'evicting' | 'untilUsable' | 'onWritable'>;
+
+export interface RedisWatchOptions {
+  /** `host:port`. */
+  place: string;
+  /** Opens the connection for the queries; called when it is first needed. */
+  connect: () => Redis;
+  /** A key that does not exist. Writing an empty string to it changes nothing and shows whether Redis accepts writes. */
+  probeKey: string;
+  allowEviction: boolean;
+  log: Log;
+  clock: Clock;
+}
+
+const INTERVAL_MS = 3_000;
+/** Redis is away if a query is not answered within this time. */
+const ANSWER_WITHIN_MS = 3_000;
+
+export class RedisWatch {
+  readonly #options: RedisWatchOptions;
+  readonly #stopping = new AbortController();
+  readonly #absence: Absence;
+  readonly #refusal: Refusal;
+  readonly #eviction: Eviction;
+  readonly #listeners = new Set<(isWritable: boolean) => void>();
+  #wasWritable = true;
+  #usable = new AbortController();
+  #connection: Redis | undefined;
+  #query: Promise<void> | undefined;
+  #starting: Promise<void> | undefined;
+  #watching: Promise<void> | undefined;
+
+  constructor(options: RedisWatchOptions) {
+    this.#options = options;
+    this.#absence = new Absence(options);
+    this.#refusal = new Refusal(options);
+    this.#eviction = new Eviction(options);
+  }
+
+  /**
+   * Checks the eviction policy, then watches until `stop`. A second call returns the same promise.
+   * @throws ChangefeedError CF_REDIS_EVICTS, CF_REDIS_UNREACHABLE
+   */
+  start(): Promise<void> {
+    return (this.#starting ??= this.#start());
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    await this.#watching;
+  }
+
+  /** From here on, lost connections are not logged. */
+  close(): void {
+    this.#stopping.abort(new Error('The watch of Redis is stopping.'));
+    this.#absence.close();
+  }
+
+  /** Why nothing may be written although Redis answers; null if writes are permitted. */
+  refusal(): ChangefeedError | null {
+    return this.#eviction.error ?? this.#refusal.error;
+  }
+
+  /** What makes Redis unusable now; null when nothing does. */
+  trouble(): 'away' | 'refuses' | 'evicts' | null {
+    if (this.#absence.holds) return 'away';
+    if (this.#eviction.error !== null) return 'evicts';
+    return this.#refusal.error === null ? null : 'refuses';
+  }
+
+  /** Aborts when Redis begins to evict keys. Read it at the beginning of each piece of work. */
+  get evicting(): AbortSignal {
+    return this.#eviction.signal;
+  }
+
+  /** Resolves when Redis can be written to, or when the signal aborts. */
+  async untilUsable(signal: AbortSignal): Promise<void> {
+    while (!this.#isUsable() && !signal.aborted) {
+      await once(AbortSignal.any([signal, this.#usable.signal]), 'abort');
+    }
+  }
+
+  /**
+   * Calls the listener with `false` when writes become impossible or harmful, and with `true` when they are possible again;
+   * immediately if they are impossible now.
+   * @returns removes the listener
+   */
+  onWritable(listener: (isWritable: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#wasWritable) listener(false);
+    return () => this.#listeners.delete(listener);
+  }
+
+  connectionsChanged(state: { lost: number; error: Error | undefined }): void {
+    this.#absence.connections(state);
+    this.#announce();
+  }
+
+  /** A log for code that uses Redis: failures caused by a condition that is already logged go to the debug level. */
+  quieted(log: Log): Log {
+    const quieted = (level: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
+      const { error, code } = facts as { error?: unknown; code?: unknown };
+      const isFailure = error !== undefined || code !== undefined;
+      log[isFailure && this.#isExplained({ error, code, isOver: level === 'info' }) ? 'debug' : level](facts, message);
+    };
+    return {
+      debug: (facts, message) => log.debug(facts, message),
+      info: quieted('info'),
+      warn: quieted('warn'),
+      error: quieted('error'),
+      child: (facts) => this.quieted(log.child(facts)),
+    };
+  }
+
+  /** True for a failure caused by a condition that is already logged. `isOver`: it is reported as over. */
+  #isExplained({ error, code, isOver }: { error: unknown; code: unknown; isOver: boolean }): boolean {
+    if (code === 'CF_REDIS_EVICTS' || code === 'CF_REDIS_REFUSES') return true;
+    const kind = classifyRedisError(error, this.#options.place);
+    if (kind === 'other') return false;
+    if (isOver) return true;
+    if (kind !== 'out of memory' && kind !== 'read-only') return this.#absence.isFelt;
+    this.#refusal.refused(kind);
+    this.#announce();
+    return true;
+  }
+
+  async #start(): Promise<void> {
+    const { log, clock, place } = this.#options;
+    const policy = await readEvictionPolicy(this.#connect()).catch((error: unknown) => {
+      throw unusable(place, error);
+    });
+    this.#checkPolicy(policy);
+    const run = (signal: AbortSignal): Promise<number> => this.#turn(signal);
+    this.#watching = runLoop({ name: 'watch of Redis', run, signal: this.#stopping.signal, log, clock });
+  }
+
+  /** At the start, a policy that evicts is an error of the configuration. */
+  #checkPolicy(policy: string | null): void {
+    const { log, place, allowEviction } = this.#options;
+    const message =
+      policy === null
+        ? 'the eviction policy of Redis may not be read: make sure that it is noeviction'
+        : 'Redis may evict keys, which redis.allowEviction allows: state may be lost';
+    if (evicts(policy) && !allowEviction) throw evictionError(place, policy);
+    if (policy === null || evicts(policy)) log.warn({ redis: place, found: policy }, message);
+  }
+
+  async #turn(signal: AbortSignal): Promise<number> {
+    const { clock } = this.#options;
+    // A query that is late is not repeated: the next turn waits for the same one.
+    this.#query ??= this.#queryRedis().finally(() => (this.#query = undefined));
+    const isAnswered = this.#query.then(
+      () => true,
+      () => false,
+    );
+    const outcome = await withinTime(isAnswered, ANSWER_WITHIN_MS, { clock, signal });
+    if (!signal.aborted) this.#absence.answered(outcome === true);
+    this.#announce();
+    return INTERVAL_MS;
+  }
+
+  /** @throws if Redis is away or is loading its data */
+  async #queryRedis(): Promise<void> {
+    const redis = this.#connect();
+    const [policy, write] = await Promise.allSettled([
+      readEvictionPolicy(redis),
+      redis.setrange(this.#options.probeKey, 0, ''),
+    ]);
+    if (policy.status === 'fulfilled' && !this.#options.allowEviction) this.#eviction.found(policy.value);
+    const kind = write.status === 'fulfilled' ? 'accepted' : classifyRedisError(write.reason);
+    if (kind === 'out of memory' || kind === 'read-only') this.#refusal.refused(kind);
+    // `other`: this key may not be written by us. Then a refusal ends when no further one is reported.
+    else if (kind === 'accepted' || kind === 'other') this.#refusal.accepted();
+    this.#announce();
+    if (kind === 'lost' || kind === 'loading') throw new Error(kind);
+  }
+
+  #connect(): Redis {
+    return (this.#connection ??= this.#options.connect());
+  }
+
+  #isUsable(): boolean {
+    return this.refusal() === null && !this.#absence.holds;
+  }
+
+  /** Wakes those who wait, after each observation. */
+  #announce(): void {
+    const isWritable = this.refusal() === null;
+    if (isWritable !== this.#wasWritable) {
+      this.#wasWritable = isWritable;
+      for (const listener of this.#listeners) listener(isWritable);
+    }
+    if (!this.#isUsable()) return;
+    const waiting = this.#usable;
+    this.#usable = new AbortController();
+    waiting.abort();
+  }
+}
+
+/** While Redis refuses writes, a BullMQ worker would take jobs as fast as they fail; so it pauses until writes are possible. */
+export function pauseWhileUnwritable(worker: Pick<Worker, 'pause' | 'resume' | 'once'>, watch?: RedisUse): void {
+  const stop = watch?.onWritable((isWritable) => {
+    // `true`: does not wait for running jobs. Both calls affect this process only and do not query Redis.
+    void (isWritable ? worker.resume() : worker.pause(true));
+  });
+  worker.once('closing', () => stop?.());
+}
+
+function unusable(place: string, cause: unknown): ChangefeedError {
+  return new ChangefeedError('CF_REDIS_UNREACHABLE', {
+    cause,
+    message: `Redis at ${place} cannot be used (${messageOf(cause)}). Check that server, or correct REDIS_URL.`,
+  });
+}

@@ -1,0 +1,87 @@
+/**
+ * Trouble that lasts: an API or a Redis that is away, the failures in a row of a loop, of a list or of a handler. It is logged once when it
+ * begins and once when it is over, with its duration, however many calls fail in between.
+ */
+import { isoTime, type Clock } from './clock.js';
+import type { Log } from './log.js';
+
+export interface EpisodeOptions {
+  /** What the line says when it begins, and when it is over. */
+  begins: string;
+  ends: string;
+  /** Of the line when it begins. @defaultValue 'error' */
+  level?: 'warn' | 'error';
+  /** Fewer failures in a row, or failures for a shorter time, are no trouble: the next try may succeed. @defaultValue the first begins it */
+  threshold?: { failures: number; lastsMs: number };
+  /** Called when it is over. */
+  ended?: () => void;
+  /** In both lines. */
+  facts: object;
+  log: Log;
+  clock: Clock;
+}
+
+/** What failed in an episode may be reported for this long after it: by a sweep that waits for its next attempt. */
+const ECHO_MS = 60_000;
+
+export class Episode {
+  readonly #options: EpisodeOptions;
+  #failures = 0;
+  #sinceMs = 0;
+  #logged: string | undefined;
+  #overMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: EpisodeOptions) {
+    this.#options = options;
+  }
+
+  /** It was logged and is not over. */
+  get holds(): boolean {
+    return this.#logged !== undefined;
+  }
+
+  /** In a row; 0 when there is no trouble. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** The first of the failures in a row, ms. */
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  /** Whether a failure of this time, in ms, is a consequence of what was logged. */
+  explains(failedMs: number): boolean {
+    return this.holds || (failedMs <= this.#overMs && this.#options.clock.now() - this.#overMs < ECHO_MS);
+  }
+
+  /**
+   * @param facts why it failed; no contents, no secrets
+   * @param kind a failure of another kind than the last one that was logged is logged again
+   * @returns whether it was logged
+   */
+  failed(facts: object, { kind = '', sinceMs }: { kind?: string; sinceMs?: number } = {}): boolean {
+    const { begins, level = 'error', threshold = { failures: 1, lastsMs: 0 }, log, clock } = this.#options;
+    if (this.#failures === 0) this.#sinceMs = sinceMs ?? clock.now();
+    this.#failures += 1;
+    if (this.#failures < threshold.failures || clock.now() - this.#sinceMs < threshold.lastsMs) return false;
+    if (kind === this.#logged) return false;
+    this.#logged = kind;
+    log[level]({ ...this.#options.facts, ...facts }, begins);
+    return true;
+  }
+
+  /** There is no trouble now. May be called again and again. */
+  over(more: object = {}): void {
+    const { ends, ended, facts, log, clock } = this.#options;
+    const failures = this.#failures;
+    const held = this.holds;
+    this.#failures = 0;
+    this.#logged = undefined;
+    if (!held) return;
+    this.#overMs = clock.now();
+    const since = isoTime(this.#sinceMs);
+    log.info({ ...facts, since, forMs: this.#overMs - this.#sinceMs, failures, ...more }, ends);
+    ended?.();
+  }
+}

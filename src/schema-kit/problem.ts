@@ -1,0 +1,45 @@
+/** What is wrong with a configuration, as data. It becomes a sentence only where it is shown. */
+import { ChangefeedError } from '../errors.js';
+
+export type Path = readonly PropertyKey[];
+
+export interface ConfigProblem {
+  /** Of the option: from the beginning of the configuration, or from the argument of a call in code. */
+  readonly path: Path;
+  /** What the option belongs to: `webhook "ops"`. */
+  readonly owner?: string | undefined;
+  /** What was found and what is allowed, without a full stop. */
+  readonly problem: string;
+  /** What to do about it, in sentences. */
+  readonly suggestion?: string | undefined;
+  /** The environment variable that is not set. */
+  readonly variable?: string | undefined;
+}
+
+export function sentenceOf({ path, owner = '', problem, suggestion }: ConfigProblem): string {
+  const subject = [pathText(path), owner].filter((part) => part !== '').join(' of ');
+  const sentence = `${subject === '' ? '' : `${subject}: `}${problem}.`;
+  return suggestion === undefined ? sentence : `${sentence} ${suggestion}`;
+}
+
+/** `workspaces[0].lists.people.interval` */
+export function pathText(path: Path): string {
+  const steps = path.map((step, index) => {
+    if (typeof step === 'number') return `[${step}]`;
+    if (index === 0 || /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(String(step))) return `.${String(step)}`;
+    return `[${JSON.stringify(step)}]`;
+  });
+  return steps.join('').replace(/^\./, '');
+}
+
+/** The error of options: the first problem is its message, `problemsIn` gives all. */
+export function optionsError(problems: readonly ConfigProblem[]): ChangefeedError {
+  const [first = { path: [], problem: 'the options cannot be used' }] = problems;
+  const others = problems.length <= 1 ? '' : ` (${problems.length - 1} more after this one.)`;
+  return new ChangefeedError('CF_CONFIG_INVALID', { message: `${sentenceOf(first)}${others}`, problems });
+}
+
+/** The problems of `optionsError`; any other error is one problem. */
+export function problemsIn({ message, facts: { problems } }: ChangefeedError): readonly ConfigProblem[] {
+  return Array.isArray(problems) ? (problems as ConfigProblem[]) : [{ path: [], problem: message.replace(/\.$/, '') }];
+}

@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import type { Pinged } from '../../src/handlers/handler.js';
+import type { Status } from '../../src/index.js';
+import { STACK_OR_COLOUR, useCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { appendEvents, changeEvent } from '../support/fan-out.js';
+import { useReceivers, type Reply } from '../support/handler-fixtures.js';
+import { useRedis } from '../support/redis.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const KEY = SECRET.slice('whsec_'.length);
+const cli = useCli();
+const startReceiver = useReceivers();
+
+const configOf = (url: string, changes: object = {}): object => ({
+  workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 'tok-5f0c1e9bd2a7' }],
+  subscriptions: [
+    { handler: 'webhook', name: 'ops', url, secret: SECRET, allowHosts: ['127.0.0.1'], start: 'beginning', ...changes },
+    { handler: 'ndjson', name: 'archive', path: 'events.ndjson' },
+  ],
+});
+
+describe('webhook test', () => {
+  it(
+    'webhook test: sends one signed test event and reports the outcome, without Redis',
+    { timeout: 240_000 },
+    async () => {
+      const answers: Reply[] = [
+        { status: 200, body: 'hello\nthere' },
+        { status: 200 },
+        { status: 500, body: `no ${KEY} no` },
+      ];
+      const receiver = await startReceiver(() => answers.shift() ?? {});
+      const place = `127.0.0.1:${receiver.port}/in`;
+      const folder = await cli({ 'changefeed.config.json': configOf(`${receiver.url}/in?key=sesame-key`) });
+
+      const shown = await folder.run(['webhook', 'test', 'ops']);
+      const [first] = receiver.received;
+      expect(new Webhook(SECRET).verify(first!.body, first!.headers as Record<string, string>)).toMatchObject({
+        type: 'changefeed.test',
+        subject: 'ops',
+      });
+      expect(shown.stdout.replace(/in \d+ ms/, 'in 9 ms')).toBe(
+        [
+          `accepted  ops: ${place} answered 200 in 9 ms`,
+          `secret 1    ${String(first!.headers['webhook-signature'])}`,
+          `webhook-id  ${String(first!.headers['webhook-id'])}`,
+          'type        changefeed.test',
+          'answer      hello there',
+          '',
+        ].join('\n'),
+      );
+      const asJson = await folder.run(['webhook', 'test', 'ops', '--json']);
+      expect(JSON.parse(asJson.stdout)).toMatchObject({ subscription: 'ops', place, outcome: 'accepted', status: 200 });
+      const refused = await folder.run(['webhook', 'test', 'ops', '--json']);
+      expect(JSON.parse(refused.stdout) as Pinged).toMatchObject({
+        outcome: 'refused',
+        status: 500,
+        body: 'no [hidden] no',
+        problem: `Webhook "ops": ${place} answered 500.`,
+      });
+      expect([shown, asJson, refused].map(({ code, stderr }) => [code, stderr])).toEqual([
+        [0, ''],
+        [0, ''],
+        [1, ''],
+      ]);
+      expect(shown.stdout + asJson.stdout + refused.stdout).not.toMatch(new RegExp(`sesame|${KEY}`));
+      expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
+    },
+  );
+
+  it('webhook test: an unreachable endpoint is reported in one sentence', { timeout: 240_000 }, async () => {
+    const folder = await cli({ 'changefeed.config.json': configOf('http://127.0.0.1:1/in') });
+    expect(await folder.run(['webhook', 'test', 'ops'])).toEqual({
+      code: 1,
+      stdout:
+        'unreachable  ops: no answer from 127.0.0.1:1/in\nWebhook "ops": 127.0.0.1:1/in could not be reached (ECONNREFUSED).\n',
+      stderr: '',
+    });
+  });
+
+  it('webhook test: an unknown name is refused with the names of the webhooks', { timeout: 240_000 }, async () => {
+    const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
+    const cases: [string[], string][] = [
+      [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Webhooks: ops. [CF_USAGE]'],
+      [
+        ['test', 'archive'],
+        '"archive" is a subscription of the handler ndjson, not a webhook. Webhooks: ops. [CF_USAGE]',
+      ],
+      [['tset', 'ops'], 'webhook: found "tset" (did you mean "test"?); allowed: test. [CF_USAGE]'],
+    ];
+    for (const [args, sentence] of cases) {
+      const { code, stdout, stderr } = await folder.run(['webhook', ...args]);
+      expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `changefeed: ${sentence}\n` });
+    }
+  });
+});
+
+describe('disabled subscriptions: the command line', () => {
+  const redis = useRedis();
+
+  it(
+    'disabled subscriptions: an answer 410 disables a webhook, shown in log and status; enable continues it',
+    { timeout: 240_000 },
+    async () => {
+      let gone = true;
+      const receiver = await startReceiver(() => (gone ? { status: 410, body: `gone ${KEY}` } : {}));
+      const url = `${receiver.url}/in?key=sesame-key`;
+      const folder = await cli({
+        'changefeed.config.json': { ...configOf(url), redis: { prefix: redis.keys.prefix } },
+      });
+      const env = { REDIS_URL: redis.url };
+      const events = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }));
+      await appendEvents(redis.redis, redis.keys, events.slice(0, 1));
+      const service = folder.start(['start', '--only', 'dispatch,handle'], env);
+
+      const loud = await service.waitForLine(/SUBSCRIPTION DISABLED/);
+      expect(loud).toContain(`127.0.0.1:${receiver.port}/in answered 410 (Gone)`);
+      await appendEvents(redis.redis, redis.keys, events.slice(1));
+      const status = JSON.parse((await folder.run(['status', '--json'], env)).stdout) as Status;
+      expect(status.subscriptions[0]).toMatchObject({
+        name: 'ops',
+        paused: true,
+        dead: 0,
+        disabled: { missing: false },
+      });
+      expect(status.subscriptions[1]).toMatchObject({ name: 'archive', disabled: null, failingSince: null });
+      const shown = await folder.run(['status'], env);
+      expect(shown.stdout).toMatch(/^ops \(DISABLED\)/m);
+      expect(shown.stdout).toMatch(/^ {2}subscription\.disabled .* answered 410.*changefeed enable ops/m);
+      expect(receiver.received).toHaveLength(1);
+
+      gone = false;
+      const enabled = await folder.run(['enable', 'ops'], env);
+      expect(enabled.stdout).toMatch(/^"ops" is enabled again; it was disabled at .*: Webhook "ops": .* answered 410/);
+      await eventually(() =>
+        expect(receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])).toEqual(
+          events.map(({ id }) => id),
+        ),
+      );
+      expect((await folder.run(['enable', 'ops'], env)).stdout).toBe('"ops" was not disabled\n');
+      const everything = [service.stdout, service.stderr, shown.stdout, enabled.stdout, JSON.stringify(status)].join(
+        '\n',
+      );
+      expect(everything).not.toMatch(new RegExp(`sesame|${KEY.slice(0, 12)}`));
+      expect(everything).not.toMatch(STACK_OR_COLOUR);
+    },
+  );
+
+  it('disabled subscriptions: the command disable disables one', { timeout: 240_000 }, async () => {
+    const folder = await cli({
+      'changefeed.config.json': { ...configOf('https://ops.example/in'), redis: { prefix: redis.keys.prefix } },
+    });
+    const env = { REDIS_URL: redis.url };
+    const run = async (...args: string[]): Promise<unknown[]> => {
+      const { code, stdout, stderr } = await folder.run(args, env);
+      return [code, stdout, stderr];
+    };
+    expect(await run('disable', 'ops', '--reason', 'they move house')).toEqual([
+      0,
+      '"ops" is disabled: its events wait until it is enabled\n',
+      '',
+    ]);
+    expect(await run('disable', 'ops', '--json')).toEqual([0, '{"subscription":"ops","disabled":false}\n', '']);
+    expect((await run('status'))[1]).toMatch(/^ {2}subscription\.disabled .*: they move house\./m);
+    expect((await run('enable', 'ops', '--json'))[1]).toMatch(/"was":\{"at":".*","reason":"they move house"/);
+    expect(await run('enable', 'opps')).toEqual([
+      2,
+      '',
+      'changefeed: There is no subscription "opps". Known: "ops", "archive". [CF_USAGE]\n',
+    ]);
+  });
+});
+
+describe('dead letters: webhooks', () => {
+  const redis = useRedis();
+
+  it(
+    'dead letters: contain the start of the answer; no secret, header or query is in them or in the log',
+    { timeout: 240_000 },
+    async () => {
+      const echo = `${SECRET} ${KEY} /in?key=sesame-key ${'long '.repeat(500)}the end`;
+      const receiver = await startReceiver(() => ({ status: 400, body: echo, headers: { 'x-inner': 'inner-header' } }));
+      const folder = await cli({
+        'changefeed.config.json': {
+          ...configOf(`${receiver.url}/in?key=sesame-key`, { retry: { attempts: 1 } }),
+          redis: { prefix: redis.keys.prefix },
+        },
+      });
+      const env = { REDIS_URL: redis.url };
+      await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
+      const service = folder.start(['start', '--only', 'dispatch,handle'], { ...env, LOG_LEVEL: 'debug' });
+      const stored = await eventually(async () => {
+        const { stdout } = await folder.run(['dead', 'list', '--json'], env);
+        expect(stdout).toContain('answered 400');
+        return stdout;
+      });
+      const { reason } = JSON.parse(stored) as { reason: string };
+      expect(reason.split('It said: ')[1]).toHaveLength(200);
+      expect(stored + service.stderr + service.stdout).not.toMatch(
+        new RegExp(`sesame|${KEY.slice(0, 12)}|inner-header|v1,|the end`),
+      );
+    },
+  );
+});

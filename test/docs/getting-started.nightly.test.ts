@@ -1,0 +1,79 @@
+/** docs/getting-started.md as it is written: its files, run by its commands against its sandbox. Only the ports differ. */
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { useCli } from '../support/cli.js';
+import { codeBlocksOf, ROOT, type CodeBlock } from '../support/markdown.js';
+import { useProcesses } from '../support/process.js';
+import { startPrivateRedis } from '../support/redis.js';
+
+const blocks = codeBlocksOf('docs/getting-started.md');
+const HOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+function fileOf(name: string): CodeBlock {
+  const found = blocks.find(({ file }) => file === name);
+  if (found === undefined) throw new Error(`docs/getting-started.md has no file ${name}`);
+  return found;
+}
+
+describe('getting started', () => {
+  const folder = useCli();
+  const spawn = useProcesses();
+
+  async function environment(): Promise<Record<string, string>> {
+    const sandbox = createSandbox({ people: 20, rate: 10, limit: null });
+    onTestFinished(() => sandbox.stop());
+    const [{ url }, redis] = await Promise.all([sandbox.start(), startPrivateRedis()]);
+    return { CRM_URL: url, REDIS_URL: redis.url, HOOK_SECRET };
+  }
+
+  it.each(['changefeed.config.ts', 'changefeed.config.mjs', 'changefeed.config.js'])(
+    'getting started: the handler in %s prints changes',
+    { timeout: 240_000 },
+    async (name) => {
+      const env = await environment();
+      const installed = await folder({ 'package.json': {}, [name]: fileOf(name).code });
+      const process = installed.start(['start'], env);
+      await process.waitForLine(/^(done|changed): \S/, 200_000);
+      await process.kill('SIGTERM');
+    },
+  );
+
+  it('getting started: the receiver verifies webhooks and refuses others', { timeout: 240_000 }, async () => {
+    const env = await environment();
+    const { code } = fileOf('receiver.mjs');
+    const installed = await folder({ 'package.json': {}, 'receiver.mjs': onAnyPort(code) });
+    const { cwd } = installed;
+    await symlink(`${ROOT}node_modules`, join(cwd, 'node_modules'));
+    const receiver = spawn(join(cwd, 'receiver.mjs'), { cwd, env });
+    const url = `http://127.0.0.1:${(await receiver.waitForLine(/^listening/, 60_000)).split(' ').at(-1) ?? ''}/`;
+    await writeFile(join(cwd, 'changefeed.config.mjs'), withWebhook(url));
+
+    expect(await installed.run(['webhook', 'test', 'hook'], env)).toMatchObject({ code: 0 });
+    await receiver.waitForLine(/^verified: changefeed\.test test_/);
+    installed.start(['start'], env);
+    await receiver.waitForLine(/^verified: crm\.todo\.\w+ evt_/, 200_000);
+    const forged = await fetch(url, { method: 'POST', body: '{}', headers: { 'webhook-id': 'x' } });
+    expect(forged.status).toBe(401);
+  });
+});
+
+function onAnyPort(code: string): string {
+  const any = code.replace(
+    "server.listen(4050, '127.0.0.1', () => console.log('listening'))",
+    "server.listen(0, '127.0.0.1', () => console.log('listening', server.address().port))",
+  );
+  expect(any).not.toBe(code);
+  return any;
+}
+
+/** The ES module of the page with the subscription of the page, as its text tells the reader to add it. */
+function withWebhook(url: string): string {
+  const snippet = blocks.find(({ code }) => code.startsWith('webhook({'))?.code ?? '';
+  expect(snippet).toContain("'http://127.0.0.1:4050/'");
+  const { code } = fileOf('changefeed.config.mjs');
+  return code
+    .replace('import { defineConfig,', 'import { defineConfig, webhook,')
+    .replace('subscriptions: [', `subscriptions: [\n${snippet.replace('http://127.0.0.1:4050/', url)}`);
+}

@@ -1,0 +1,224 @@
+/** The private Redis shared by the commands of one project: it runs while at least one of them runs. */
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { probeRedis } from '../../src/redis/probe.js';
+import { useCli, type CliRun } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { homeOf, redisBinary, stopLeftRedis } from '../support/private-redis.js';
+import type { TestProcess } from '../support/process.js';
+
+const WAIT_MS = 60_000;
+
+const folderOf = useCli();
+
+describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 600_000 }, () => {
+  async function project() {
+    const crm = await startOtherCrm();
+    const folder = await folderOf({
+      'changefeed.config.json': {
+        workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: peopleEverySecond() }],
+        subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
+      },
+    });
+    const stateDir = join(folder.cwd, 'state');
+    onTestFinished(() => stopLeftRedis(stateDir));
+    const url = (): string => homeOf(stateDir).url;
+    let edits = 0;
+    return {
+      url,
+      usersOf: (): number => homeOf(stateDir).users.length,
+      start: (args: readonly string[]): TestProcess => folder.start(args),
+      run: (args: readonly string[]): Promise<CliRun> => folder.run(args),
+      /** `changefeed start`, up and running. */
+      service: async (): Promise<TestProcess> => {
+        const service = folder.start(['start']);
+        await service.waitForLine(/changefeed is running/);
+        return service;
+      },
+      /** The first sweep of a project: a change before its end yields no event. */
+      baseline: (service: TestProcess) => service.waitForLine(/"mode":"baseline".*sweep complete/),
+      /** Renames a person in the CRM and waits until this process handles the event. */
+      delivers: async (service: TestProcess): Promise<void> => {
+        const name = `renamed-${++edits}-${crypto.randomUUID()}`;
+        crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name };
+        await service.waitForLine(new RegExp(`"crm.person.updated".*${name}`), WAIT_MS);
+      },
+    };
+  }
+
+  it('private Redis: `status` leaves it running for other processes after the one that started it was killed', async () => {
+    const { service, baseline, delivers, run, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const before = await redisPid(url());
+    await first.kill('SIGKILL');
+
+    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
+
+    expect(await redisPid(url())).toBe(before);
+    await delivers(second);
+  });
+
+  it('private Redis: keeps running for other processes after Ctrl-C on the one that started it', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const before = await redisPid(url());
+
+    expect(await first.kill('SIGINT')).toEqual({ code: 0, signal: null });
+
+    expect(await redisPid(url())).toBe(before);
+    await delivers(second);
+    expect(await second.kill('SIGINT')).toEqual({ code: 0, signal: null });
+    expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
+  });
+
+  it('private Redis: a redeployed process joins it, and it keeps running when the other process stops', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const before = await redisPid(url());
+    await first.kill('SIGKILL');
+    const redeployed = await service();
+
+    expect(await second.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+
+    expect(await redisPid(url())).toBe(before);
+    await delivers(redeployed);
+  });
+
+  it('private Redis: other processes start it again if it ends after the one that started it', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const first = await service();
+    await baseline(first);
+    const second = await service();
+    const [address, before] = [url(), await redisPid(url())];
+    await first.kill('SIGKILL');
+
+    process.kill(before, 'SIGKILL');
+
+    await eventually(async () => expect(await redisPid(address)).not.toBe(before));
+    expect(url()).toBe(address);
+    await delivers(second);
+  });
+
+  it('private Redis: has its data and its address again after all processes were killed at once', async () => {
+    const { service, baseline, delivers, url } = await project();
+    const killed = await service();
+    await baseline(killed);
+    await delivers(killed);
+    const [address, server] = [url(), await redisPid(url())];
+    process.kill(killed.pid, 'SIGKILL');
+    process.kill(server, 'SIGKILL');
+    await killed.exited;
+
+    const next = await service();
+
+    expect(url()).toBe(address);
+    // A new baseline would yield no event for this change.
+    await delivers(next);
+    expect(next.stderr).not.toContain('"mode":"baseline"');
+  });
+
+  it('private Redis: ends with the last process that uses it if that is killed; `status` then stops what it started', async () => {
+    const { service, baseline, delivers, run, url } = await project();
+    const killed = await service();
+    await baseline(killed);
+    await killed.kill('SIGKILL');
+    await eventually(async () => expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' }));
+
+    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
+
+    expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
+    await delivers(await service());
+  });
+
+  it('private Redis: if it is started again at another address, running commands end with one error and exit code 1', async () => {
+    const { service, baseline, start, url, usersOf } = await project();
+    const running = await service();
+    await baseline(running);
+    const tail = start(['tail', '--from', 'beginning']);
+    await eventually(() => expect(usersOf()).toBe(2));
+    const [address, server] = [url(), await redisPid(url())];
+    for (const { pid } of [running, tail]) process.kill(pid, 'SIGSTOP');
+    process.kill(server, 'SIGKILL');
+    await takePort(Number(new URL(address).port));
+    for (const { pid } of [running, tail]) process.kill(pid, 'SIGCONT');
+
+    for (const { exited } of [running, tail]) expect(await exited).toEqual({ code: 1, signal: null });
+
+    expect(url()).not.toBe(address);
+    const errors = (command: TestProcess): string[] =>
+      command.stderr.split('\n').filter((line) => /^changefeed: /.test(line));
+    expect(errors(running)).toEqual([
+      expect.stringMatching(/The private Redis .* another program .* Start .* again\. \[CF_REDIS_UNREACHABLE\]$/),
+    ]);
+    // A command that is not a service may use up its attempts before it gets this reason.
+    expect(errors(tail)).toHaveLength(1);
+  });
+});
+
+it.skipIf(redisBinary === undefined)(
+  'private Redis: outside a project, two CRMs configured by the environment do not share their state',
+  async () => {
+    const folder = await folderOf();
+    const sweep = async ({ url, token }: OtherCrm): Promise<CliRun> => {
+      const env = { CHANGEFEED_STATE_DIR: undefined, XDG_STATE_HOME: join(folder.cwd, 'states') };
+      return folder.run(['sweep', 'people'], { ...env, CHANGEFEED_BASE_URL: url, CHANGEFEED_TOKEN: token });
+    };
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    second.lists.people = second.lists.people.map((person) => ({ ...person, id: `other-${person.id}` }));
+    first.lists.people.length = 5;
+
+    const baselines = [await sweep(first), await sweep(second)];
+    first.lists.people[0] = { ...first.lists.people[0]!, 이름: 'renamed' };
+    const again = await sweep(first);
+
+    // A baseline yields no events; events would show that the records of the other CRM were taken for known ones.
+    expect(baselines).toMatchObject([
+      { code: 0, stdout: '' },
+      { code: 0, stdout: '' },
+    ]);
+    expect(again.code).toBe(0);
+    expect(again.stdout.trim().split('\n')).toHaveLength(1);
+    expect(again.stdout).toMatch(/"crm.person.updated"/);
+    expect(readdirSync(join(folder.cwd, 'states', 'changefeed'))).toHaveLength(2);
+  },
+);
+
+function peopleEverySecond(): object {
+  return Object.fromEntries(
+    LIST_NAMES.map((list) => [list, list === 'people' ? { interval: '1s' } : { enabled: false }]),
+  );
+}
+
+async function redisPid(url: string): Promise<number> {
+  const redis = new Redis(url, { retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    return Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Listens on the port as soon as it is free, and closes every connection. */
+async function takePort(port: number): Promise<void> {
+  const other = createServer((socket) => socket.destroy());
+  await eventually(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        other.once('error', reject);
+        other.listen(port, '127.0.0.1', resolve);
+      }),
+  );
+  onTestFinished(() => new Promise<void>((resolve) => void other.close(() => resolve())));
+}

@@ -1,0 +1,302 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { useCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
+import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
+import type { TestProcess } from '../support/process.js';
+import { startPrivateRedis } from '../support/redis.js';
+
+interface Line {
+  level: string;
+  msg: string;
+  [fact: string]: unknown;
+}
+
+const linesOf = ({ stderr }: TestProcess): Line[] =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
+const logged = (service: TestProcess, message: RegExp): Line[] =>
+  linesOf(service).filter(({ msg }) => message.test(msg));
+/** The messages of all warnings and errors. */
+const alarms = (service: TestProcess): string[] =>
+  linesOf(service)
+    .filter(({ level }) => level === 'warn' || level === 'error')
+    .map(({ msg }) => msg);
+
+/** Waits until the outage has caused a failure, which is logged at the debug level only. */
+async function untilFailureIsQuieted(service: TestProcess): Promise<void> {
+  const failures = (): Line[] => logged(service, /a turn failed/).filter(({ level }) => level === 'debug');
+  await eventually(() => expect(failures().length).toBeGreaterThan(0));
+}
+
+/** Waits until the service has checked Redis three times more, which takes 6 to 9 s. Each check tries one SETRANGE. */
+async function threeChecks(admin: Redis): Promise<void> {
+  const checks = async (): Promise<number> => {
+    const stats = /^cmdstat_setrange:.*$/m.exec(await admin.info('commandstats'))?.[0] ?? '';
+    return [...stats.matchAll(/(?:calls|rejected_calls)=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+  };
+  const before = await checks();
+  await eventually(async () => expect(await checks()).toBeGreaterThanOrEqual(before + 3), { intervalMs: 500 });
+}
+
+async function commandsTo({ url }: PrivateRedis): Promise<Redis> {
+  const redis = new Redis(url);
+  redis.on('error', () => undefined);
+  onTestFinished(() => redis.disconnect());
+  await redis.ping();
+  return redis;
+}
+
+describe.skipIf(redisBinary === undefined)('redis trouble', () => {
+  const cli = useCli();
+
+  async function folderOf(
+    crm: OtherCrm,
+    redis: PrivateRedis,
+    { handle = '', options = {}, logLevel = 'info', interval = '1s' } = {},
+  ) {
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval }]));
+    const workspace = { name: 'acme', baseUrl: crm.url, token: crm.token, lists };
+    const folder = await cli({
+      'changefeed.config.mjs': `
+        import { existsSync, writeSync } from 'node:fs';
+        import { defineHandler } from 'crm-changefeed';
+        export default {
+          workspaces: [${JSON.stringify(workspace)}],
+          redis: ${JSON.stringify(options)},
+          subscriptions: [defineHandler({ name: 'out', concurrency: 2, async handle(event, { signal }) {
+            writeSync(1, JSON.stringify({ subject: event.subject, type: event.type }) + '\\n');
+            ${handle}
+          } })],
+        };`,
+    });
+    const env = { REDIS_URL: redis.url, LOG_LEVEL: logLevel };
+    return {
+      cwd: folder.cwd,
+      start: (more: readonly string[] = []) => folder.start(['start', ...more], env),
+      run: (args: readonly string[]) => folder.run(args, env),
+    };
+  }
+  /** A running service whose lists have their baselines. */
+  async function running(folder: { start: () => TestProcess }): Promise<TestProcess> {
+    const service = folder.start();
+    await service.waitForLine(/changefeed is running/);
+    const swept = (): Set<unknown> => new Set(logged(service, /^sweep complete$/).map(({ list }) => list));
+    await eventually(() => expect(swept().size).toBe(6));
+    return service;
+  }
+  const edit = (crm: OtherCrm, index: number, name: string): void => {
+    crm.lists.people[index] = { ...crm.lists.people[index]!, 이름: name };
+  };
+  const handled = (service: TestProcess): number => service.stdout.split('\n').filter((line) => line !== '').length;
+
+  it(
+    'redis trouble: a Redis that is silent for some time is logged once when it goes away and once when it is back',
+    {
+      timeout: 150_000,
+    },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const service = await running(await folderOf(crm, redis, { logLevel: 'debug' }));
+      process.kill(redis.pid, 'SIGSTOP');
+      await service.waitForLine(/Redis went away/);
+      await untilFailureIsQuieted(service);
+      process.kill(redis.pid, 'SIGCONT');
+      await service.waitForLine(/Redis is back/);
+      edit(crm, 0, 'after');
+      await eventually(() => expect(handled(service)).toBe(1));
+      expect(alarms(service)).toEqual(['Redis went away']);
+      expect(logged(service, /^Redis is back$/)).toEqual([
+        expect.objectContaining({ redis: `127.0.0.1:${redis.port}`, forMs: expect.any(Number) as number }),
+      ]);
+      expect(service.stderr).not.toContain('test-password');
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  it(
+    'redis trouble: a Redis that is killed and started again is logged once when it goes away and once when it is back',
+    {
+      timeout: 150_000,
+    },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const service = await running(await folderOf(crm, redis, { logLevel: 'debug' }));
+      await redis.kill();
+      await service.waitForLine(/Redis went away/);
+      await untilFailureIsQuieted(service);
+      await redis.restart();
+      await service.waitForLine(/Redis is back/);
+      edit(crm, 0, 'after');
+      await eventually(() => expect(handled(service)).toBe(1));
+      expect(alarms(service)).toEqual(['Redis went away']);
+      expect(logged(service, /^Redis is back$/)).toHaveLength(1);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  it.each(['SIGSTOP', 'SIGKILL'] as const)(
+    'redis trouble: a stop while Redis is away (%s) ends within seconds, with exit code 0 if no work was in progress',
+    { timeout: 240_000 },
+    async (signal) => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      // No sweep after the baselines: a commit that is in progress would rightly make the exit code 1.
+      const service = await running(await folderOf(crm, redis, { interval: '1h' }));
+      process.kill(redis.pid, signal);
+      await service.waitForLine(/Redis went away/);
+      const started = performance.now();
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(alarms(service)).toEqual(['Redis went away']);
+      expect(logged(service, /^Redis is back$/)).toEqual([]);
+    },
+  );
+
+  it(
+    'redis trouble: a stop while Redis is away names the handlers that were running, and the exit code is 1',
+    {
+      timeout: 150_000,
+    },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const handle = `await new Promise((resolve) => signal.addEventListener('abort', resolve));`;
+      const service = await running(await folderOf(crm, redis, { handle }));
+      edit(crm, 0, 'slow');
+      await eventually(() => expect(handled(service)).toBe(1));
+      await redis.kill();
+      await service.waitForLine(/Redis went away/);
+      const started = performance.now();
+      expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
+      expect(performance.now() - started).toBeLessThan(20_000);
+      expect(service.stderr).toMatch(
+        /^changefeed: Redis at 127\.0\.0\.1:\d+ gave no answer .*under way: .*handling of "out".*\[CF_STOP_TIMEOUT\]$/m,
+      );
+    },
+  );
+
+  it(
+    'redis trouble: a policy that evicts is refused at the start with one message, unless the configuration allows it',
+    {
+      timeout: 150_000,
+    },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
+      await admin.config('SET', 'maxmemory-policy', 'volatile-lru');
+      const refused = folder.start();
+      expect(await refused.exited).toEqual({ code: 2, signal: null });
+      expect(refused.stderr).toMatch(
+        /^changefeed: Redis at 127\.0\.0\.1:\d+ has maxmemory-policy "volatile-lru" .*CONFIG SET maxmemory-policy noeviction.*redis\.conf.*allowEviction: true.*\[CF_REDIS_EVICTS\]\n$/,
+      );
+      const { code, stderr } = await folder.run(['sweep']);
+      expect(code).toBe(2);
+      expect(stderr).toContain(refused.stderr);
+      expect(crm.asked).toEqual([]);
+
+      const tolerant = await folderOf(crm, redis, { options: { allowEviction: true } });
+      const service = await running(tolerant);
+      expect(alarms(service)).toEqual(['Redis may evict keys, which redis.allowEviction allows: state may be lost']);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  it(
+    'redis trouble: if INFO and CONFIG are forbidden, the policy is not checked, and a warning says so',
+    {
+      timeout: 150_000,
+    },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const admin = await commandsTo(redis);
+      await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-config', '-info');
+      const url = redis.url.replace(/:\/\/:[^@]+@/, '://app:secret@');
+      const folder = await folderOf(crm, { ...redis, url });
+      const service = folder.start();
+      await service.waitForLine(/the eviction policy of Redis may not be read/);
+      await service.kill('SIGKILL');
+    },
+  );
+
+  it(
+    'redis trouble: when the policy begins to evict, polling stops with one error, and it continues when the policy is safe',
+    {
+      timeout: 150_000,
+    },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
+      const service = await running(folder);
+      await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      await service.waitForLine(/Redis may evict keys/);
+      edit(crm, 0, 'while paused');
+      const asked = crm.asked.length;
+      await threeChecks(admin);
+      expect(crm.asked.length - asked).toBeLessThanOrEqual(3);
+      expect(handled(service)).toBe(0);
+      await admin.config('SET', 'maxmemory-policy', 'noeviction');
+      await eventually(() => expect(handled(service)).toBe(1));
+      expect(alarms(service)).toEqual(['Redis may evict keys: polling, dispatching and handling are paused']);
+      expect(logged(service, /^Redis evicts no keys any more/)).toEqual([
+        expect.objectContaining({ forMs: expect.any(Number) as number }),
+      ]);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  it(
+    'redis trouble: a full Redis is logged once when it begins and once when it ends, and no event is lost',
+    { timeout: 240_000 },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
+      const service = await running(folder);
+      await admin.config('SET', 'maxmemory', '1mb');
+      edit(crm, 0, 'first');
+      await service.waitForLine(/Redis is out of memory/);
+      edit(crm, 1, 'second');
+      await threeChecks(admin);
+      await admin.config('SET', 'maxmemory', '0');
+      await service.waitForLine(/Redis has memory again/);
+      await eventually(() => expect(handled(service)).toBe(2));
+      expect(alarms(service)).toEqual([
+        'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
+      ]);
+      expect(logged(service, /^Redis has memory again/)).toHaveLength(1);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  it(
+    'redis trouble: while events wait, a full Redis gets some commands per second and not thousands',
+    { timeout: 240_000 },
+    async () => {
+      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+      const handle = `while (!existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20));`;
+      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis, { handle })]);
+      const service = await running(folder);
+      for (let index = 0; index < 10; index++) edit(crm, index, `name ${index}`);
+      await eventually(async () => expect(await admin.xlen('changefeed:{acme}:log')).toBe(10));
+      await eventually(() => expect(handled(service)).toBeGreaterThan(1));
+      await admin.config('SET', 'maxmemory', '1mb');
+      await service.waitForLine(/Redis is out of memory/);
+      writeFileSync(join(folder.cwd, 'released'), '');
+      const commands = async (): Promise<number> =>
+        Number(/total_commands_processed:(\d+)/.exec(await admin.info('stats'))?.[1]);
+      const before = await commands();
+      await threeChecks(admin);
+      expect((await commands()) - before).toBeLessThan(1_000);
+      await admin.config('SET', 'maxmemory', '0');
+      const subjects = (): Set<string> => new Set(service.stdout.split('\n').filter((line) => line !== ''));
+      await eventually(() => expect(subjects().size).toBe(10));
+      expect(alarms(service)).toHaveLength(1);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
+});
