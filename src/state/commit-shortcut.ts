@@ -1,52 +1,30 @@
-/**
- * What shortcuts keep in Redis besides the records and events that they commit (commit.ts). A record that a shortcut created is marked in
- * the members of the last complete sweep (`u <key>`) until the next walk begins.
- */
+/** What shortcuts keep in Redis besides the records and events that they commit (commit.ts). */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import { UNCONFIRMED } from '../detect/removal.js';
-import type { CommitResult, FencingToken } from '../sweep/store.js';
 import type { Learned, ShortcutStore } from '../sweep/shortcuts/store.js';
-import { commitChanges, MEMBERS, type FieldChange } from './commit.js';
+import { committed } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
-import { createdField, memberField, readMembers, readMembersOf } from './membership.js';
+import { readMembersOf } from './membership.js';
+import { loadScript } from './scripts.js';
 import { readJson } from './stored.js';
 
 const LEARNED = 'learned';
-/** Changes of fields by one script. More would block Redis for too long. */
-const CHANGES_PER_STEP = 1_000;
+const beginWalk = loadScript('begin-walk');
 
 export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
+  const { redis, keys, workspace } = scope;
   return {
     membersOf: (list, pages) => readMembersOf(scope, list, pages),
-    createdByShortcuts: (list) => readCreated(scope, list),
-    beginWalk: (list, token) => beginWalk(scope, list, token),
+    createdByShortcuts: (list) => redis.smembers(keys.created(workspace, list)),
+    async beginWalk(list, token) {
+      const touched = [keys.lease, keys.created, keys.unconfirmed].map((key) => key(workspace, list));
+      return committed(beginWalk, await beginWalk.run(redis, touched, [token]));
+    },
     learned: (list) => readLearned(scope, list),
     async saveLearned(list, learned) {
-      await scope.redis.hset(scope.keys.sweep(scope.workspace, list), LEARNED, JSON.stringify(learned));
+      await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
     },
   };
-}
-
-async function readCreated({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[]> {
-  const names = await redis.hkeys(keys.members(workspace, list));
-  return names.filter((name) => name.startsWith(createdField(''))).map((name) => name.slice(createdField('').length));
-}
-
-/** The ids come first and their marks go last, so that a crash in between repeats ids and loses none. */
-async function beginWalk(scope: WorkspaceRedis, list: ListName, token: FencingToken): Promise<CommitResult> {
-  const created = await readCreated(scope, list);
-  let result: CommitResult = { outcome: 'committed', events: 0 };
-  if (created.length === 0) return result;
-  const before = (await readMembers(scope, list, UNCONFIRMED)) ?? [];
-  const [field, packed] = memberField(UNCONFIRMED, [...new Set([...before, ...created])]);
-  const changes: FieldChange[] = [
-    [MEMBERS, 'set', field, packed],
-    ...created.map((key): FieldChange => [MEMBERS, 'del', createdField(key), '']),
-  ];
-  for (let at = 0; at < changes.length && result.outcome === 'committed'; at += CHANGES_PER_STEP)
-    result = await commitChanges(scope, list, { token, changes: changes.slice(at, at + CHANGES_PER_STEP) });
-  return result;
 }
 
 const count = z.number().nonnegative();

@@ -1,46 +1,52 @@
-/** What a step of a walk or a shortcut writes, as the arguments of one script: all of it or nothing (lua/commit-page.lua). */
+/** What a step of a walk or a shortcut writes, as the arguments of one script: all of it or nothing (lua/commit.lua). */
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
-import type { ChangeEvent } from '../events/types.js';
-import type { CommitResult, FencingToken, RecordWrite, Step } from '../sweep/store.js';
+import type { CommitResult, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
+import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './field-names.js';
 import type { WorkspaceRedis } from './keys.js';
-import { createdField, memberField, membersField } from './membership.js';
+import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
-import { learnShape, NO_SHAPES, packShapes, type Shapes } from './shapes.js';
-import { packPage, pageField } from './stored-pages.js';
-import { knownShapes, readShapes, rememberShapes } from './stored-records.js';
+import { packPage } from './stored-pages.js';
 
-const script = loadScript('commit-page');
+const script = loadScript('commit');
 
-/** Numbers of the script's KEYS. */
-const SWEEP = 3;
-const WALK = 4;
-export const MEMBERS = 7;
+/** The script's KEYS whose fields a step changes, by their numbers. */
+const SWEEP = 4;
+const PAGES = 8;
+const MISSING = 9;
+const CREATED = 10;
+const WALK_CURSORS = 11;
+const WALK_MEMBERS = 12;
+const WALK_PAGES = 13;
 
 type Argument = string | number | Buffer;
-export type FieldChange = [key: number, op: 'set' | 'incr' | 'del', field: string, value: Argument];
+type FieldChange = [key: number, op: 'set' | 'incr' | 'del' | 'add', field: string | number, value: Argument];
 
 export async function commit(scope: WorkspaceRedis, list: ListName, step: Step): Promise<CommitResult> {
-  const { token, checkpoint = null, summary = null, writes, events, traceparent } = step;
-  return await run(scope, list, {
-    head: [token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
-    writes,
-    events,
-    changes: fieldChanges(step),
+  const { keys, workspace } = scope;
+  const { token, checkpoint = null, summary = null, writes, events = [], traceparent = '' } = step;
+  const ofList = [keys.members, keys.pages, keys.missing, keys.created];
+  const ofWalk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
+  const touched = [
+    ...[keys.records(workspace, list), keys.names(workspace, list), keys.log(workspace)],
+    ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
+    ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
+  ];
+  const names = await namesFor(scope, list, writes);
+  const changes = fieldChanges(step);
+  const args = [
+    ...[token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
+    ...[names.id, JSON.stringify(names.names)],
+    ...recordArguments(writes, names),
+    ...[events.length, ...events.map((event) => JSON.stringify(event))],
+    ...[changes.length, ...changes.flat()],
+    ...timerArguments(writes),
     traceparent,
-  });
-}
-
-/** Changes of fields alone: of no record, and without events. */
-export async function commitChanges(
-  scope: WorkspaceRedis,
-  list: ListName,
-  { token, changes }: { token: FencingToken; changes: readonly FieldChange[] },
-): Promise<CommitResult> {
-  return await run(scope, list, { head: [token, randomUUID(), '', '', ''], writes: [], changes });
+  ];
+  return committed(script, await script.run(scope.redis, touched, args));
 }
 
 function fieldChanges({
@@ -54,79 +60,25 @@ function fieldChanges({
   schemaSequences = [],
 }: Step): FieldChange[] {
   return [
-    ...cursors.map((cursor): FieldChange => [WALK, 'set', `c ${cursor}`, '']),
+    ...cursors.map((cursor): FieldChange => [WALK_CURSORS, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
     ...(page === undefined ? [] : pageChanges(page, members !== null)),
-    ...dropParts.map((part): FieldChange => [WALK, 'del', membersField(part), '']),
+    ...dropParts.map((part): FieldChange => [WALK_MEMBERS, 'del', part, '']),
     ...missing.map(([key, entry]): FieldChange =>
-      entry === null ? [MEMBERS, 'del', `m ${key}`, ''] : [MEMBERS, 'set', `m ${key}`, JSON.stringify(entry)],
+      entry === null ? [MISSING, 'del', key, ''] : [MISSING, 'set', key, JSON.stringify(entry)],
     ),
-    ...createdByShortcut.map((key): FieldChange => [MEMBERS, 'set', createdField(key), '']),
+    ...createdByShortcut.map((key): FieldChange => [CREATED, 'add', key, '']),
     ...[...schema].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]),
     ...schemaSequences.map(([field, sequence]): FieldChange => [SWEEP, 'set', `schemaEvents ${field}`, sequence]),
   ];
 }
 
-interface Call {
-  /** The script's first five arguments. */
-  head: readonly Argument[];
-  writes: readonly RecordWrite[];
-  /** Events about the list. */
-  events?: readonly ChangeEvent[] | undefined;
-  changes: readonly FieldChange[];
-  traceparent?: string | undefined;
-}
-
-/** Another process may add a shape, or store the list again, between any two attempts. More than a few times is a fault. */
-const ATTEMPTS = 5;
-
-async function run(
-  scope: WorkspaceRedis,
-  list: ListName,
-  { head, writes, events = [], changes, traceparent = '' }: Call,
-): Promise<CommitResult> {
-  const { redis, keys, workspace } = scope;
-  const touched = [
-    keys.records(workspace, list),
-    keys.log(workspace),
-    keys.sweep(workspace, list),
-    keys.walk(workspace, list),
-    keys.lease(workspace, list),
-    keys.due(workspace),
-    keys.members(workspace, list),
-  ];
-  const rest = [
-    events.length,
-    ...events.map((event) => JSON.stringify(event)),
-    ...changeArguments(changes),
-    ...timerArguments(writes),
-    traceparent,
-  ];
-  let known = writes.length === 0 ? NO_SHAPES : await knownShapes(scope, list);
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const shapes = withShapeOf(known, writes);
-    const json = packShapes(known);
-    const described = [known.tag, Buffer.byteLength(json), shapes === known ? '' : packShapes(shapes)];
-    const args = [...head, ...described, ...recordArguments(writes, shapes), ...rest];
-    const answer = await script.run(redis, touched, args);
-    if (words(script, answer)[0] !== 'shapes') {
-      const result = committed(script, answer);
-      if (result.outcome === 'committed') rememberShapes(scope, list, shapes);
-      return result;
-    }
-    known = await readShapes(scope, list);
-  }
-  throw unexpectedAnswer(script, 'shapes');
-}
-
-/** Single records are often unusual; a page of them shows the list's names. */
-const RECORDS_TO_LEARN_FROM = 10;
-
-function withShapeOf(known: Shapes, writes: readonly RecordWrite[]): Shapes {
+/** The field names to pack these records with. Records of a list are alike: the first one shows them. */
+async function namesFor(scope: WorkspaceRedis, list: ListName, writes: readonly RecordWrite[]): Promise<FieldNames> {
   const stored = writes.find(({ state }) => state.image !== null || state.fields !== undefined)?.state;
-  if (stored === undefined || (known.shapes.length > 0 && writes.length < RECORDS_TO_LEARN_FROM)) return known;
+  if (stored === undefined) return NO_NAMES;
   const content = stored.image === null ? stored.fields : (JSON.parse(stored.image) as object);
-  return learnShape(known, Object.keys(content ?? {}));
+  return withFurtherNames((await readFieldNames(scope, list)).values(), Object.keys(content ?? {}));
 }
 
 export function committed(called: Script, answer: unknown): CommitResult {
@@ -137,10 +89,10 @@ export function committed(called: Script, answer: unknown): CommitResult {
   throw unexpectedAnswer(called, word);
 }
 
-function recordArguments(writes: readonly RecordWrite[], shapes: Shapes): Argument[] {
+function recordArguments(writes: readonly RecordWrite[], names: FieldNames): Argument[] {
   const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
     const events = event === null ? [] : [event, ...derived];
-    const packed = packRecord(key, state, shapes);
+    const packed = packRecord(key, state, names);
     return [recordField(key), packed, events.length, ...events.map((one) => JSON.stringify(one))];
   });
   return [writes.length, ...flat];
@@ -154,8 +106,7 @@ function timerArguments(writes: readonly RecordWrite[]): Argument[] {
 }
 
 function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
-  const [field, packed] = memberField(page, keys);
-  return [WALK, 'set', field, packed];
+  return [WALK_MEMBERS, 'set', page, packKeys(keys)];
 }
 
 /**
@@ -163,14 +114,9 @@ function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
  * complete: if the sweep is abandoned, the stored members stay, and a page that is skipped must have them.
  */
 function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
-  const field = pageField(number);
-  const forget: FieldChange = [MEMBERS, 'del', field, ''];
+  const forget: FieldChange = [PAGES, 'del', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.
-  if (stored === null) return [forget, [WALK, 'del', field, '']];
-  if (!hasOtherMembers) return [[MEMBERS, 'set', field, packPage(stored)]];
-  return [forget, [WALK, 'set', field, packPage(stored)]];
-}
-
-function changeArguments(changes: readonly FieldChange[]): Argument[] {
-  return [changes.length, ...changes.flat()];
+  if (stored === null) return [forget, [WALK_PAGES, 'del', number, '']];
+  if (!hasOtherMembers) return [[PAGES, 'set', number, packPage(stored)]];
+  return [forget, [WALK_PAGES, 'set', number, packPage(stored)]];
 }

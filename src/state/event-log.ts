@@ -1,6 +1,6 @@
 /**
  * A workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON, and with telemetry the field
- * `traceparent`. Readers ignore other fields. Sweeps append to it in their commits (lua/commit-page.lua); here it is read, and derive
+ * `traceparent`. Readers ignore other fields. Sweeps append to it in their commits (lua/commit.lua); here it is read, and derive
  * functions append to it.
  */
 import type { Redis } from 'ioredis';

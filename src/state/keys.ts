@@ -68,21 +68,33 @@ export class Keys {
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
-  /**
-   * hash of the sweep under way: visited cursors (`c <cursor>`); of each page whose members changed the members
-   * (`p <page>`) and how to recognise it (`e <page>`).
-   */
-  walk = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk:${list}`);
-  /**
-   * hash of the last complete sweep: members of each page (`p <page>`; page 0: unconfirmed ids), how to recognise a page (`e <page>`: JSON with
-   * cursor, next cursor, digest, records, first page), missing records (`m <key>`, JSON), records that shortcuts
-   * have created since the last walk began (`u <key>`).
-   */
+  // Of the last complete sweep.
+  /** hash page → ids of its records, packed (membership.ts). */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
+  /** hash page → how the page is recognised (JSON): cursor, next cursor, digest, records, first page. */
+  pages = (workspace: string, list: ListName): string => this.#workspace(workspace, `pages:${list}`);
+  /** hash id → since when complete sweeps have not shown the record (JSON). */
+  missing = (workspace: string, list: ListName): string => this.#workspace(workspace, `missing:${list}`);
+  /** set: ids that only abandoned sweeps, or shortcuts before the sweep under way, have seen. */
+  unconfirmed = (workspace: string, list: ListName): string => this.#workspace(workspace, `unconfirmed:${list}`);
+  /** set: ids of records that shortcuts created since the last walk began. */
+  created = (workspace: string, list: ListName): string => this.#workspace(workspace, `created:${list}`);
+
+  // Of the sweep under way.
+  /** set: visited cursors. */
+  walkCursors = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-cursors:${list}`);
+  /** hash page → ids, as in `members`, of pages whose members changed. Below 0: of a part of a page. */
+  walkMembers = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-members:${list}`);
+  /** hash page → how the page is recognised, as in `pages`. */
+  walkPages = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-pages:${list}`);
+
   /** sorted set with TTL, score ms of naming: `<what named it> <id>` of records that events or hints name, to be fetched out of turn. */
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
-  /** hash packed record key → packed stored record, a version byte first (packing.ts). Field `\x03`: the list's shapes (shapes.ts). */
+  /** hash packed record key → packed stored record, a version byte first (packing.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
+
+  /** hash digest → field names (JSON) that the list's records are packed with (field-names.ts). */
+  names = (workspace: string, list: ListName): string => this.#workspace(workspace, `names:${list}`);
 
   // Per subscription. BullMQ's keys of its queue share the prefix.
 

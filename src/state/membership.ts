@@ -11,14 +11,11 @@ import { isTime, readJson, unreadable, type StoredAt } from './stored.js';
 
 const CHUNK = 500;
 
-export async function readMembers(
-  { redis, keys, workspace }: WorkspaceRedis,
-  list: ListName,
-  page: number,
-): Promise<string[] | null> {
-  const hash = keys.members(workspace, list);
-  const packed = await redis.hgetBuffer(hash, membersField(page));
-  return packed === null ? null : unpackKeys(packed, membersAt(hash, membersField(page)));
+/** Null where there is no such page. */
+export async function readMembers(scope: WorkspaceRedis, list: ListName, page: number): Promise<string[] | null> {
+  if (page === UNCONFIRMED) return await readUnconfirmed(scope, list);
+  const [members = null] = await readMembersOf(scope, list, [page]);
+  return members;
 }
 
 /** The members of several pages; null where there is no such page. */
@@ -29,35 +26,29 @@ export async function readMembersOf(
 ): Promise<(string[] | null)[]> {
   if (pages.length === 0) return [];
   const hash = keys.members(workspace, list);
-  const fields = pages.map(membersField);
-  const packed = await redis.hmgetBuffer(hash, ...fields);
-  return packed.map((bytes, index) =>
-    bytes === null ? null : unpackKeys(bytes, membersAt(hash, fields[index] ?? '')),
-  );
+  const packed = await redis.hmgetBuffer(hash, ...pages.map(String));
+  return packed.map((bytes, index) => (bytes === null ? null : unpackKeys(bytes, membersAt(hash, pages[index] ?? 0))));
 }
 
 export async function readMembership(scope: WorkspaceRedis, list: ListName): Promise<Membership> {
-  const [members, walk] = [scope.keys.members(scope.workspace, list), scope.keys.walk(scope.workspace, list)];
-  const [before, changed] = await Promise.all([readFields(scope, members), readFields(scope, walk)]);
-  return {
-    before: pagesIn(members, before),
-    changed: pagesIn(walk, changed),
-    missing: missingIn(members, before),
-  };
+  const [before, changed, missing] = await Promise.all([
+    readPages(scope, scope.keys.members(scope.workspace, list)),
+    readWalkedMembers(scope, list),
+    readMissing(scope, list),
+  ]);
+  return { before: await withUnconfirmed(scope, list, before), changed, missing };
 }
 
 export async function readWalkedMembers(scope: WorkspaceRedis, list: ListName): Promise<Map<number, string[]>> {
-  const walk = scope.keys.walk(scope.workspace, list);
-  return pagesIn(walk, await readFields(scope, walk));
+  return await readPages(scope, scope.keys.walkMembers(scope.workspace, list));
 }
 
 /** Without the pages that the sweep under way left as they were. */
 export async function readMembershipChange(scope: WorkspaceRedis, list: ListName, pages: number): Promise<Membership> {
-  const members = scope.keys.members(scope.workspace, list);
-  const changed = await readWalkedMembers(scope, list);
-  const isReplaced = (page: number): boolean => page === UNCONFIRMED || page > pages || changed.has(page);
-  const before = await readFields(scope, members, (name) => name.startsWith('m ') || isReplaced(pageOf(name)));
-  return { before: pagesIn(members, before), changed, missing: missingIn(members, before) };
+  const [changed, missing] = await Promise.all([readWalkedMembers(scope, list), readMissing(scope, list)]);
+  const isReplaced = (page: number): boolean => page > pages || changed.has(page);
+  const before = await readPages(scope, scope.keys.members(scope.workspace, list), isReplaced);
+  return { before: await withUnconfirmed(scope, list, before), changed, missing };
 }
 
 /** The pages that hold any of these records. Reads a list of any size in little memory. */
@@ -66,52 +57,58 @@ export async function readPagesHolding(
   list: ListName,
   { keys, except }: { keys: ReadonlySet<string>; except: (page: number) => boolean },
 ): Promise<Map<number, string[]>> {
-  const hash = scope.keys.members(scope.workspace, list);
   const holding = new Map<number, string[]>();
   if (keys.size === 0) return holding;
-  const isAsked = (name: string): boolean => name.startsWith('p ') && !except(pageOf(name));
-  for await (const [name, packed] of fieldsIn(scope, hash, isAsked)) {
-    const held = unpackKeys(packed, membersAt(hash, name)).filter((key) => keys.has(key));
-    if (held.length > 0) holding.set(pageOf(name), held);
+  for await (const [page, members] of pagesIn(
+    scope,
+    scope.keys.members(scope.workspace, list),
+    (one) => !except(one),
+  )) {
+    const held = members.filter((key) => keys.has(key));
+    if (held.length > 0) holding.set(page, held);
   }
   return holding;
 }
 
-async function readFields(
+async function readUnconfirmed({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[] | null> {
+  const ids = await redis.smembers(keys.unconfirmed(workspace, list));
+  return ids.length === 0 ? null : ids.sort();
+}
+
+async function withUnconfirmed(
+  scope: WorkspaceRedis,
+  list: ListName,
+  before: Map<number, string[]>,
+): Promise<Map<number, string[]>> {
+  const ids = await readUnconfirmed(scope, list);
+  return ids === null ? before : before.set(UNCONFIRMED, ids);
+}
+
+async function readPages(
   scope: WorkspaceRedis,
   hash: string,
-  isWanted: (name: string) => boolean = () => true,
-): Promise<Map<string, Buffer>> {
-  const fields = new Map<string, Buffer>();
-  const isOurs = (name: string): boolean => /^[pm] /u.test(name) && isWanted(name);
-  for await (const [name, value] of fieldsIn(scope, hash, isOurs)) fields.set(name, value);
-  return fields;
+  isWanted: (page: number) => boolean = () => true,
+): Promise<Map<number, string[]>> {
+  const pages = new Map<number, string[]>();
+  for await (const [page, members] of pagesIn(scope, hash, isWanted)) pages.set(page, members);
+  return pages;
 }
 
 /** In chunks: a list may have thousands of pages. */
-async function* fieldsIn(
+async function* pagesIn(
   { redis }: WorkspaceRedis,
   hash: string,
-  isWanted: (name: string) => boolean,
-): AsyncGenerator<[name: string, value: Buffer]> {
-  const names = (await redis.hkeys(hash)).filter(isWanted);
-  for (let at = 0; at < names.length; at += CHUNK) {
-    const chunk = names.slice(at, at + CHUNK);
-    const values = await redis.hmgetBuffer(hash, ...chunk);
-    for (const [index, name] of chunk.entries()) {
-      const value = values[index];
-      if (value !== null && value !== undefined) yield [name, value];
+  isWanted: (page: number) => boolean,
+): AsyncGenerator<[page: number, members: string[]]> {
+  const pages = (await redis.hkeys(hash)).map(Number).filter(isWanted);
+  for (let at = 0; at < pages.length; at += CHUNK) {
+    const chunk = pages.slice(at, at + CHUNK);
+    const values = await redis.hmgetBuffer(hash, ...chunk.map(String));
+    for (const [index, page] of chunk.entries()) {
+      const packed = values[index];
+      if (packed !== null && packed !== undefined) yield [page, unpackKeys(packed, membersAt(hash, page))];
     }
   }
-}
-
-function pageOf(field: string): number {
-  return Number(field.slice(2));
-}
-
-function pagesIn(hash: string, fields: ReadonlyMap<string, Buffer>): Map<number, string[]> {
-  const pages = [...fields].filter(([name]) => name.startsWith('p '));
-  return new Map(pages.map(([name, packed]) => [pageOf(name), unpackKeys(packed, membersAt(hash, name))] as const));
 }
 
 const missingSchema: z.ZodType<Missing> = z.object({
@@ -120,36 +117,25 @@ const missingSchema: z.ZodType<Missing> = z.object({
   sweep: z.string(),
 });
 
-function missingIn(hash: string, fields: ReadonlyMap<string, Buffer>): Map<string, Missing> {
-  const entries = [...fields].filter(([name]) => name.startsWith('m '));
+async function readMissing({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Map<string, Missing>> {
+  const hash = keys.missing(workspace, list);
+  const entries = Object.entries(await redis.hgetall(hash));
   return new Map(
-    entries.map(([name, json]) => {
-      const remedy = `HDEL ${hash} "${name}" removes it; the record then counts as not missing.`;
-      const at = { key: hash, field: name, what: 'since when a record is missing', remedy };
-      return [name.slice(2), readJson(missingSchema, json.toString('utf8'), at)] as const;
+    entries.map(([key, json]) => {
+      const remedy = `HDEL ${hash} "${key}" removes it; the record then counts as not missing.`;
+      return [
+        key,
+        readJson(missingSchema, json, { key: hash, field: key, what: 'since when a record is missing', remedy }),
+      ];
     }),
   );
 }
 
-function membersAt(key: string, field: string): StoredAt {
+function membersAt(key: string, page: number): StoredAt {
   const remedy =
-    `Restore Redis from a backup, or remove the page (HDEL ${key} "${field}"); removals of records that stood only on this ` +
+    `Restore Redis from a backup, or remove the page (HDEL ${key} ${page}); removals of records that stood only on this ` +
     'page are then not noticed. If another release wrote it, run that release or set another redis.prefix.';
-  return { key, field, what: 'the members of a page', remedy };
-}
-
-/** A page's members as a field of the walk. */
-export function memberField(page: number, members: readonly string[]): [field: string, packed: Buffer] {
-  return [membersField(page), packKeys(members)];
-}
-
-export function membersField(page: number): string {
-  return `p ${page}`;
-}
-
-/** Of a record that a shortcut created. */
-export function createdField(key: string): string {
-  return `u ${key}`;
+  return { key, field: String(page), what: 'the members of a page', remedy };
 }
 
 /** Ids that only abandoned sweeps have seen. */

@@ -1,6 +1,6 @@
 /**
  * The preset dictionary of the record packing: texts that most records contain besides the names of their fields, which are kept apart
- * (shapes.ts). Do not edit it: a record packed with one dictionary cannot be read with another. Another dictionary needs another format
+ * (field-names.ts). Do not edit it: a record packed with one dictionary cannot be read with another. Another dictionary needs another format
  * version. The most frequent texts come last, where references to them are shortest.
  */
 const DECISIONS =

@@ -1,23 +1,23 @@
 /**
  * How a record is stored in Redis:
  *
- *     version · digest of its text · checksum · kind · [number of its shape] · [digests of its fields] · deflated text
+ *     version · digest of its text · checksum · kind · digest of the field names · [digests of its fields] · deflated text
  *
  * The deflated text is a line of JSON with what is known about the record, followed by its content: its JSON as it was received, or with
- * `images: false` the fingerprints of its fields. The content is without the names of its fields (shapes.ts), and fingerprints are
- * without their digests, which are bytes that cannot be compressed. The digest of the text comes first, so that it can be read without the rest. The record's key ends the dictionary:
- * the id is part of most records.
+ * `images: false` the fingerprints of its fields. The content is without the names of its fields (field-names.ts), and fingerprints are
+ * without their digests, which are bytes that cannot be compressed. The digest of the text comes first, so that it can be read without the
+ * rest. The record's key ends the dictionary: the id is part of most records.
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { SerialisedRecord } from '../sweep/store.js';
+import { columnsOf, NO_NAMES, textOf, type FieldNames } from './field-names.js';
 import { DICTIONARY } from './packing-dictionary.js';
 import { recordField, shownField } from './record-key.js';
-import { NO_SHAPES, withNames, withoutNames, type Shapes } from './shapes.js';
 import { checked, parseJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
-const VERSION = '4';
+const VERSION = '5';
 /** A digest of 16 hexadecimal digits is stored as 8 bytes after this byte; any other text after its length. */
 const BINARY = 255;
 const BINARY_DIGEST = /^[0-9a-f]{16}$/u;
@@ -25,11 +25,12 @@ const BINARY_DIGEST_BYTES = 8;
 /** The most bytes that a digest takes, with the version. */
 export const HEAD_BYTES = 32;
 const CHECKSUM_BYTES = 4;
+const NAMES_ID_BYTES = 4;
 
-/** What the content is, as bits of one byte. */
+/** What the content is. */
+const NOTHING = 0;
 const IMAGE = 1;
 const FINGERPRINTS = 2;
-const SHAPED = 4;
 
 /**
  * A fingerprint as `detect` writes it. Its digest is stored as bytes; frequent value types as one letter: `1 0a1b2c3d = string` is `~s`, and
@@ -89,17 +90,19 @@ const headSchema: z.ZodType<Head> = z.tuple([
 ]);
 const fieldsSchema = z.record(z.string(), z.string());
 
-export function packRecord(key: string, record: SerialisedRecord, shapes: Shapes = NO_SHAPES): Buffer {
+export function packRecord(key: string, record: SerialisedRecord, table: FieldNames): Buffer {
   const { digest, sequence, image, fields, ...rest } = record;
   const { kind, text, digests } = contentOf({ image, fields });
-  const shaped = text === null ? null : withoutNames(shapes, text);
+  const columns = text === null || table === NO_NAMES ? null : columnsOf(table, text);
+  const names = columns === null ? NO_NAMES : table;
   const head = JSON.stringify([sequence, rest]);
-  const whole = text === null ? head : `${head}\n${shaped?.pieces ?? text}`;
+  const whole = text === null ? head : `${head}\n${columns ?? text}`;
   return Buffer.concat([
     Buffer.from(VERSION, 'latin1'),
     packDigest(digest),
-    checksumOf(text === null ? head : `${head}\n${text}`, digests),
-    shaped === null ? Buffer.of(kind) : Buffer.of(kind | SHAPED, shaped.shape),
+    checksumOf(whole, digests),
+    Buffer.of(kind),
+    Buffer.from(names.id, 'hex'),
     digests,
     deflateRawSync(whole, { level: 6, memLevel: MEM_LEVEL, dictionary: dictionaryFor(key) }),
   ]);
@@ -119,7 +122,7 @@ function contentOf({ image, fields }: { image: string | null; fields: Serialised
   digests: Buffer;
 } {
   if (image !== null) return { kind: IMAGE, text: image, digests: Buffer.alloc(0) };
-  if (fields === undefined) return { kind: 0, text: null, digests: Buffer.alloc(0) };
+  if (fields === undefined) return { kind: NOTHING, text: null, digests: Buffer.alloc(0) };
   let taken = '';
   const entries = Object.entries(fields).map(([name, fingerprint]) => {
     const { digest, rest } = withoutDigest(fingerprint);
@@ -158,7 +161,6 @@ function packDigest(digest: string): Buffer {
   return Buffer.concat([Buffer.of(text.length), text]);
 }
 
-/** Of the text as it was before anything was taken out of it, so that a wrong shape is noticed as well. */
 function checksumOf(text: string, digests: Buffer): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(digests, crc32(text)));
@@ -183,15 +185,26 @@ function readDigest(stored: Buffer): { digest: string; end: number } {
 /**
  * @param hash the Redis key that the value was read from
  * @param key the record's key
- * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write with these shapes
+ * @param tables field names by their digest
+ * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write, or whose field names are gone
  */
-export function unpackRecord(stored: Buffer, hash: string, key: string, shapes: Shapes = NO_SHAPES): SerialisedRecord {
-  if (stored.toString('latin1', 0, 1) !== VERSION)
-    throw unreadable(recordAt(hash, key), `${stored.length} bytes without format version ${VERSION}`);
-  const { digest, end } = readDigest(stored);
-  const read = readContent(stored.subarray(end), key, shapes);
-  if (read === null) throw unreadable(recordAt(hash, key), `${stored.length} bytes whose checksum is wrong`);
+export function unpackRecord(
+  stored: Buffer,
+  { hash, key }: { hash: string; key: string },
+  tables: ReadonlyMap<string, FieldNames>,
+): SerialisedRecord {
   const at = recordAt(hash, key);
+  if (stored.toString('latin1', 0, 1) !== VERSION)
+    throw unreadable(at, `${stored.length} bytes without format version ${VERSION}`);
+  const { digest, end } = readDigest(stored);
+  const content = stored.subarray(end);
+  const id = content.toString('hex', CHECKSUM_BYTES + 1, CHECKSUM_BYTES + 1 + NAMES_ID_BYTES);
+  if (content.length <= CHECKSUM_BYTES + 1 + NAMES_ID_BYTES)
+    throw unreadable(at, `${stored.length} bytes that end too early`);
+  const names = id === NO_NAMES.id ? NO_NAMES : tables.get(id);
+  if (names === undefined) throw unreadable(at, `${stored.length} bytes whose field names (${id}) are not stored`);
+  const read = readContent(content, key, names);
+  if (read === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
   const [sequence, rest] = checked(headSchema, parseJson(read.head, at), at);
   const { kind, text, digests } = read;
   const fields = kind === FINGERPRINTS ? { fields: fieldsFrom(text ?? '', digests, at) } : {};
@@ -206,22 +219,18 @@ interface Content {
 }
 
 /** Null when the checksum does not fit. */
-function readContent(stored: Buffer, key: string, shapes: Shapes): Content | null {
-  const bits = stored[CHECKSUM_BYTES] ?? 0;
-  const kind = bits & ~SHAPED;
-  const shape = (bits & SHAPED) === 0 ? null : (stored[CHECKSUM_BYTES + 1] ?? 0);
-  const from = CHECKSUM_BYTES + (shape === null ? 1 : 2);
+function readContent(stored: Buffer, key: string, names: FieldNames): Content | null {
+  const kind = stored[CHECKSUM_BYTES] ?? NOTHING;
+  const from = CHECKSUM_BYTES + 1 + NAMES_ID_BYTES;
   if (stored.length < from + 2) return null;
   const count = kind === FINGERPRINTS ? 2 + FIELD_DIGEST_BYTES * stored.readUInt16BE(from) : 0;
   const digests = stored.subarray(from, from + count);
   const whole = inflated(stored.subarray(from + count), key);
-  if (whole === null) return null;
+  if (whole === null || !checksumOf(whole, digests).equals(stored.subarray(0, CHECKSUM_BYTES))) return null;
   const cut = whole.indexOf('\n');
-  const head = cut === -1 ? whole : whole.slice(0, cut);
-  const pieces = cut === -1 ? null : whole.slice(cut + 1);
-  const text = pieces === null || shape === null ? pieces : withNames(shapes, shape, pieces);
-  const checksum = checksumOf(text === null ? head : `${head}\n${text}`, digests);
-  return checksum.equals(stored.subarray(0, CHECKSUM_BYTES)) ? { kind, head, text, digests } : null;
+  if (cut === -1) return { kind, head: whole, text: null, digests };
+  const content = whole.slice(cut + 1);
+  return { kind, head: whole.slice(0, cut), text: names === NO_NAMES ? content : textOf(names, content), digests };
 }
 
 function inflated(packed: Buffer, key: string): string | null {

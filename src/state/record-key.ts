@@ -1,13 +1,11 @@
 /**
  * How a record's key is written in Redis: UUIDs as 16 bytes, 24-digit hexadecimal ids as 12, others as they are. A first byte below
- * four says which.
+ * three says which.
  */
 
 const UUID = 0;
 const HEX24 = 1;
 const TEXT = 2;
-/** The field of a hash of records that names no record (shapes.ts). */
-export const NO_RECORD = Buffer.of(3);
 
 export type PackedKey = { kind: 'uuid' | 'hex24'; bytes: Buffer } | { kind: 'text'; bytes: Buffer };
 
@@ -30,12 +28,10 @@ export function recordField(key: string): Buffer {
   const { kind, bytes } = keyBytes(key);
   if (kind === 'uuid') return Buffer.concat([Buffer.of(UUID), bytes]);
   if (kind === 'hex24') return Buffer.concat([Buffer.of(HEX24), bytes]);
-  return (bytes[0] ?? 0) <= (NO_RECORD[0] ?? 0) ? Buffer.concat([Buffer.of(TEXT), bytes]) : bytes;
+  return (bytes[0] ?? 0) <= TEXT ? Buffer.concat([Buffer.of(TEXT), bytes]) : bytes;
 }
 
-/** Null for a field that names no record. */
-export function keyOfField(field: Buffer): string | null {
-  if (field.equals(NO_RECORD)) return null;
+export function keyOfField(field: Buffer): string {
   const rest = field.subarray(1);
   if (field[0] === UUID) return keyFrom({ kind: 'uuid', bytes: rest });
   if (field[0] === HEX24) return keyFrom({ kind: 'hex24', bytes: rest });

@@ -18,7 +18,7 @@ import { isTime, readJson } from './stored.js';
 const keepState = loadScript('keep-state');
 
 /** Increase it when an earlier release would misread what this one writes, in any key of a workspace. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const stateSchema = z.object({
   /** The format of all keys of the workspace. */

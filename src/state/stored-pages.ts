@@ -1,4 +1,4 @@
-/** How a sweep recognises the pages of the last complete one: fields `e <page>` of a list's members. */
+/** How a sweep recognises the pages of the last complete one: the hash `pages`. */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import type { StoredPage } from '../sweep/store.js';
@@ -21,8 +21,8 @@ export async function readPages(
   list: ListName,
   { from, count }: { from: number; count: number },
 ): Promise<(StoredPage | null)[]> {
-  const key = keys.members(workspace, list);
-  const fields = Array.from({ length: count }, (_, index) => pageField(from + index));
+  const key = keys.pages(workspace, list);
+  const fields = Array.from({ length: count }, (_, index) => String(from + index));
   const found = await redis.hmget(key, ...fields);
   return found.map((json, index) => {
     if (json === null) return null;
@@ -36,8 +36,4 @@ export async function readPages(
 
 export function packPage({ cursor, nextCursor, digest, records, firstPage }: StoredPage): string {
   return JSON.stringify([cursor, nextCursor, digest, records, firstPage]);
-}
-
-export function pageField(page: number): string {
-  return `e ${page}`;
 }

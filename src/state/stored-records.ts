@@ -1,12 +1,11 @@
 /** Reads the stored records of a list, and their digests alone. */
-import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { SerialisedRecord } from '../sweep/store.js';
+import { readFieldNames } from './field-names.js';
 import type { WorkspaceRedis } from './keys.js';
 import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
-import { keyOfField, NO_RECORD, recordField } from './record-key.js';
+import { keyOfField, recordField } from './record-key.js';
 import { loadScript } from './scripts.js';
-import { NO_SHAPES, unpackShapes, type Shapes } from './shapes.js';
 
 const readHeads = loadScript('read-digests');
 const scanHeads = loadScript('scan-digests');
@@ -68,22 +67,19 @@ export async function* everyDigest(
   } while (cursor !== FIRST_CURSOR);
 }
 
-/** Fields and values in turns, as HSCAN gives them, without those that are no record. */
+/** Fields and values in turns, as HSCAN gives them. */
 export function recordsIn(flat: readonly Buffer[]): [key: string, value: Buffer][] {
   const found: [string, Buffer][] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
     const [field, value] = [flat[at], flat[at + 1]];
-    const key = field === undefined ? null : keyOfField(field);
-    if (key !== null && value !== undefined) found.push([key, value]);
+    if (field !== undefined && value !== undefined) found.push([keyOfField(field), value]);
   }
   return found;
 }
 
 /** How many records of the list are stored, deleted ones included. */
 export async function countRecords({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<number> {
-  const hash = keys.records(workspace, list);
-  const [fields, others] = await Promise.all([redis.hlen(hash), redis.hexists(hash, NO_RECORD)]);
-  return fields - others;
+  return await redis.hlen(keys.records(workspace, list));
 }
 
 /** @throws ChangefeedError CF_STATE_UNREADABLE */
@@ -94,40 +90,7 @@ export async function unpackAll(
 ): Promise<[key: string, record: SerialisedRecord][]> {
   if (stored.length === 0) return [];
   const hash = scope.keys.records(scope.workspace, list);
-  const unpack = (shapes: Shapes): [string, SerialisedRecord][] =>
-    stored.map(([key, packed]) => [key, unpackRecord(packed, hash, key, shapes)]);
-  const known = cacheOf(scope.redis).get(hash);
-  if (known !== undefined) {
-    try {
-      return unpack(known);
-    } catch {
-      // Another process may have added a shape since, or the list may have been stored again.
-    }
-  }
-  return unpack(await readShapes(scope, list));
-}
-
-/** Of each connection and hash of records. They are only believed where a checksum or a commit confirms them. */
-const caches = new WeakMap<Redis, Map<string, Shapes>>();
-
-function cacheOf(redis: Redis): Map<string, Shapes> {
-  const cache = caches.get(redis) ?? new Map<string, Shapes>();
-  caches.set(redis, cache);
-  return cache;
-}
-
-export async function readShapes({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Shapes> {
-  const hash = keys.records(workspace, list);
-  const shapes = unpackShapes(await redis.hget(hash, NO_RECORD), hash);
-  cacheOf(redis).set(hash, shapes);
-  return shapes;
-}
-
-/** As far as this process knows them. */
-export async function knownShapes(scope: WorkspaceRedis, list: ListName): Promise<Shapes> {
-  return cacheOf(scope.redis).get(scope.keys.records(scope.workspace, list)) ?? (await readShapes(scope, list));
-}
-
-export function rememberShapes({ redis, keys, workspace }: WorkspaceRedis, list: ListName, shapes: Shapes): void {
-  if (shapes !== NO_SHAPES) cacheOf(redis).set(keys.records(workspace, list), shapes);
+  // Read after the records, so that none was written with names of a later time.
+  const tables = await readFieldNames(scope, list);
+  return stored.map(([key, packed]) => [key, unpackRecord(packed, { hash, key }, tables)]);
 }

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
-import { UNCONFIRMED } from '../detect/removal.js';
 import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
@@ -11,8 +10,6 @@ import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import {
   acceptHeld,
-  memberField,
-  membersField,
   readMembers,
   readMembership,
   readMembershipChange,
@@ -21,7 +18,7 @@ import {
   unconfirmedIds,
 } from './membership.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import { pageField, readPages } from './stored-pages.js';
+import { readPages } from './stored-pages.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
 import { readNumber, readTime, type StoredAt } from './stored.js';
 
@@ -49,16 +46,16 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
     commit: (list, step) => commit(scope, list, step),
     async promotePages(list, { token, promote, drop, forget }) {
-      const touched = [keys.walk(workspace, list), keys.members(workspace, list), keys.lease(workspace, list)];
-      const moved = promote.flatMap((page) => [membersField(page), pageField(page)]);
-      const deleted = [...drop.flatMap((page) => [membersField(page), pageField(page)]), ...forget.map(pageField)];
-      const fields = [token, moved.length, ...moved, ...deleted];
-      return committed(promotePages, await promotePages.run(redis, touched, fields));
+      const walk = [keys.walkMembers, keys.walkPages, keys.members, keys.pages];
+      const touched = [keys.lease, ...walk, keys.unconfirmed].map((key) => key(workspace, list));
+      const args = [token, promote.length, ...promote, drop.length, ...drop, ...forget];
+      return committed(promotePages, await promotePages.run(redis, touched, args));
     },
     async abandon(list, token) {
-      const touched = [keys.sweep, keys.walk, keys.lease, keys.members].map((key) => key(workspace, list));
-      const [field, packed] = memberField(UNCONFIRMED, unconfirmedIds(await readMembership(scope, list)));
-      return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, field, packed]));
+      const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
+      const touched = [keys.lease, keys.sweep, keys.unconfirmed, ...walk].map((key) => key(workspace, list));
+      const ids = unconfirmedIds(await readMembership(scope, list));
+      return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, ...ids]));
     },
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
@@ -118,16 +115,17 @@ function records(scope: WorkspaceRedis): Records {
 export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<StoredSweep> {
   const { redis, keys, workspace } = scope;
   const hash = keys.sweep(workspace, list);
-  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], walked] = await Promise.all([
+  const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages].map((key) => key(workspace, list));
+  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], cursors, ofWalk] = await Promise.all([
     redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
-    redis.hkeys(keys.walk(workspace, list)),
+    redis.smembers(keys.walkCursors(workspace, list)),
+    redis.exists(...walk),
   ]);
   const checkpoint = readCheckpoint(stored, scope, list);
-  const cursors = walked.filter((name) => name.startsWith('c ')).map((name) => name.slice(2));
   return {
     checkpoint,
     cursors: checkpoint === null ? [] : cursors,
-    cutOff: checkpoint === null && walked.length > 0,
+    cutOff: checkpoint === null && ofWalk > 0,
     state: {
       baselineAt: readTime(baselineAt, fieldAt(hash, 'baselineAt', 'when the baseline was complete')),
       quiet: quiet !== null,

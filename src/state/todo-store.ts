@@ -26,7 +26,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
   const sweep = keys.sweep(workspace, 'todo');
-  const touched = [due, records, keys.log(workspace), keys.members(workspace, 'todo')];
+  const touched = [due, records, keys.log(workspace), keys.missing(workspace, 'todo')];
   return {
     lastSweep: async () => (await loadSweep(scope, 'todo')).state.lastSweep,
     async due(upToMs, { offset, count }) {

@@ -31,7 +31,7 @@ async function markAsNewer(): Promise<void> {
   const key = redis.keys.state('acme');
   const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };
   expect(state.format).toBe(1);
-  await redis.redis.set(key, JSON.stringify({ ...state, format: 2, since: { another: 'form' } }));
+  await redis.redis.set(key, JSON.stringify({ ...state, format: 3, since: { another: 'form' } }));
 }
 
 /** Without a mark of BullMQ that expires after some seconds. */
@@ -40,7 +40,7 @@ async function stored(): Promise<[string, string][]> {
 }
 
 const SENTENCE =
-  /^changefeed: A newer release of Changefeed wrote the state in Redis: key "\S+" has format 2, and version \S+ reads formats up to 1\. Nothing was changed\. .* \[CF_STATE_NEWER\]\n$/;
+  /^changefeed: A newer release of Changefeed wrote the state in Redis: key "\S+" has format 3, and version \S+ reads formats up to 2\. Nothing was changed\. .* \[CF_STATE_NEWER\]\n$/;
 
 it('newer state: a process refuses it with one message and changes nothing', async () => {
   const folder = await folderOf();

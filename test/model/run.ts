@@ -358,7 +358,7 @@ class Run {
     const { redis, keys, workspace } = this.#context;
     const { list } = this.#scenario;
     const fields = await redis.hkeysBuffer(keys.records(workspace, list));
-    const names = fields.flatMap((field) => keyOfField(field) ?? []);
+    const names = fields.map(keyOfField);
     const states = await this.#store.records(list, names);
     return new Map(names.flatMap((name, nth) => (states[nth] == null ? [] : [[name, states[nth]] as const])));
   }

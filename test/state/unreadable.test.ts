@@ -85,7 +85,7 @@ const JSON_VALUES: Damage[] = [
   ],
   [
     'missing record',
-    (keys) => ({ key: keys.members('acme', 'todo'), field: 'm t1' }),
+    (keys) => ({ key: keys.missing('acme', 'todo'), field: 't1' }),
     (test) => sweeps(test).membership('todo'),
   ],
   [
@@ -139,12 +139,12 @@ const OTHER_VALUES: Damage[] = [
   ],
   [
     'page of members',
-    (keys) => ({ key: keys.members('acme', 'todo'), field: 'p 1' }),
+    (keys) => ({ key: keys.members('acme', 'todo'), field: '1' }),
     (test) => sweeps(test).members('todo', 1),
   ],
   [
     'page of members, for removals',
-    (keys) => ({ key: keys.walk('acme', 'todo'), field: 'p 1' }),
+    (keys) => ({ key: keys.walkMembers('acme', 'todo'), field: '1' }),
     (test) => sweeps(test).membership('todo'),
   ],
   [
@@ -269,7 +269,8 @@ describe('a damaged value in Redis', () => {
   it.each<[string, (keys: TestRedis['keys']) => [key: string, field: string]]>([
     ['stored record', (keys) => [keys.records('acme', 'people'), 'p000']],
     ['summary', (keys) => [keys.sweep('acme', 'people'), 'lastSweep']],
-    ['page of members', (keys) => [keys.members('acme', 'people'), 'p 1']],
+    ['field name', (keys) => [keys.names('acme', 'people'), '01234567']],
+    ['page of members', (keys) => [keys.members('acme', 'people'), '1']],
   ])('unreadable: a sweep that needs a damaged %s ends without writing anything', async (_what, stored) => {
     const api = listedApi(people(2));
     const { sweep, events } = sweptList(test, api);

@@ -49,7 +49,17 @@ export async function shortcutLoop(
     ...{ unfinished: createUnfinished(), tracing: untraced, logged: () => undefined },
   });
   const store = { ...sweeps, ...createShortcutStore(scope), commit };
-  const deps = { workspace: 'acme', api, store, clock, log: silentLog, list, queue, requestsPerSecond: 4, intervalMs: null };
+  const deps = {
+    workspace: 'acme',
+    api,
+    store,
+    clock,
+    log: silentLog,
+    list,
+    queue,
+    requestsPerSecond: 4,
+    intervalMs: null,
+  };
   const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
   let shortcuts = createShortcuts(deps);
 

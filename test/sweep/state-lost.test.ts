@@ -43,8 +43,8 @@ describe('state lost', () => {
   });
 
   it('state lost: what else may be evicted invents no event', async () => {
-    const { sweep: sweepKey, members, walk, due } = test.keys;
-    for (const key of [members('acme', 'people'), walk('acme', 'people'), due('acme'), sweepKey('acme', 'people')]) {
+    const { sweep: sweepKey, members, pages, due } = test.keys;
+    for (const key of [members('acme', 'people'), pages('acme', 'people'), due('acme'), sweepKey('acme', 'people')]) {
       const api = listedApi(ids.map((id) => person(id)));
       const { sweep, eventLines } = sweptList(test, api);
       await sweep();

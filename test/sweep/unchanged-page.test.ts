@@ -143,10 +143,10 @@ describe('unchanged page:', () => {
     const api = listedApi([person('a')]);
     const { sweep } = sweptList(redis, api);
     await sweep();
-    const key = redis.keys.members('acme', 'people');
-    await redis.redis.hset(key, 'e 1', '{');
-    await expect(sweep()).rejects.toThrow(`Redis key "${key}", "e 1"`);
-    await redis.redis.hdel(key, 'e 1');
+    const key = redis.keys.pages('acme', 'people');
+    await redis.redis.hset(key, '1', '{');
+    await expect(sweep()).rejects.toThrow(`Redis key "${key}", "1"`);
+    await redis.redis.hdel(key, '1');
     expect(await sweep()).toMatchObject({ counts: { seen: 1, unchanged: 1 } });
   });
 });

@@ -1,13 +1,13 @@
 --[[ abandon-sweep: drops the checkpoint of a sweep that can never be completed; the next one starts at the first page.
   What the sweep wrote about records stays. Ids that it has seen and the last complete sweep has
-  not are kept with the members of the last complete sweep; otherwise their removal would go unnoticed.
+  not are unconfirmed from now on; otherwise their removal would go unnoticed.
   Atomic because: another process may have taken over the sweep, and its checkpoint must stay.
-  KEYS 1 sweep · 2 walk · 3 lease · 4 members    ARGV 1 token · 2 field of the unconfirmed ids · 3 their packed keys
-  RETURN {"committed", 0} · {"fenced", holder or ""}    Cost O(pages). ]]
-local holder = redis.call('GET', KEYS[3])
+  KEYS 1 lease · 2 sweep · 3 unconfirmed · 4 cursors of the walk · 5 its members · 6 its pages
+  ARGV 1 token · further arguments: the unconfirmed ids
+  RETURN {"committed", 0} · {"fenced", holder or ""}    Cost O(ids). ]]
+local holder = redis.call('GET', KEYS[1])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
--- A version byte alone: no ids.
-if #ARGV[3] > 1 then redis.call('HSET', KEYS[4], ARGV[2], ARGV[3]) end
-redis.call('HDEL', KEYS[1], 'checkpoint')
-redis.call('UNLINK', KEYS[2])
+for i = 2, #ARGV do redis.call('SADD', KEYS[3], ARGV[i]) end
+redis.call('HDEL', KEYS[2], 'checkpoint')
+redis.call('UNLINK', KEYS[4], KEYS[5], KEYS[6])
 return { 'committed', 0 }

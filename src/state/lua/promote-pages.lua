@@ -1,20 +1,28 @@
 --[[ promote-pages: makes some pages of a complete sweep those of the last complete sweep: their members, and how to recognise them.
   Atomic because: a page in neither hash would lose its members, and with them their removals. A repetition after a crash finds
-  the fields gone from the walk and skips them.
-  KEYS 1 walk · 2 members · 3 lease    ARGV 1 token · 2 n · n × field to move (skipped where it is not) · further fields to delete
-  RETURN {"committed", fields moved} · {"fenced", holder or ""}    Cost O(fields named). ]]
-local holder = redis.call('GET', KEYS[3])
+  the pages gone from the walk and skips them.
+  KEYS 1 lease · 2 members of the walk · 3 its pages · 4 members · 5 pages · 6 unconfirmed
+  ARGV 1 token · 2 n · n × page to move · m · m × page to drop (0: the unconfirmed ids)
+       further pages: recognised no longer
+  RETURN {"committed", 0} · {"fenced", holder or ""}    Cost O(pages named). ]]
+local holder = redis.call('GET', KEYS[1])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 
-local promoted = 0
-local last = 2 + tonumber(ARGV[2])
-for i = 3, last do
-  local value = redis.call('HGET', KEYS[1], ARGV[i])
-  if value then
-    redis.call('HSET', KEYS[2], ARGV[i], value)
-    redis.call('HDEL', KEYS[1], ARGV[i])
-    promoted = promoted + 1
+local at = 2 + tonumber(ARGV[2])
+for i = 3, at do
+  for from = 2, 3 do
+    local value = redis.call('HGET', KEYS[from], ARGV[i])
+    if value then
+      redis.call('HSET', KEYS[from + 2], ARGV[i], value)
+      redis.call('HDEL', KEYS[from], ARGV[i])
+    end
   end
 end
-for i = last + 1, #ARGV do redis.call('HDEL', KEYS[2], ARGV[i]) end
-return { 'committed', promoted }
+local last = at + 1 + tonumber(ARGV[at + 1])
+for i = at + 2, last do
+  if ARGV[i] == '0' then redis.call('UNLINK', KEYS[6]) end
+  redis.call('HDEL', KEYS[4], ARGV[i])
+  redis.call('HDEL', KEYS[5], ARGV[i])
+end
+for i = last + 1, #ARGV do redis.call('HDEL', KEYS[5], ARGV[i]) end
+return { 'committed', 0 }

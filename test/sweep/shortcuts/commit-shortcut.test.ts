@@ -266,9 +266,9 @@ describe('shortcut: a record that only a shortcut has seen', () => {
 describe('shortcut: a page that a walk recognises by its bytes', () => {
   const redis = useRedis();
   const recognised = async (page: number): Promise<number> =>
-    await redis.redis.hexists(redis.keys.members('acme', 'people'), `e ${page}`);
+    await redis.redis.hexists(redis.keys.pages('acme', 'people'), String(page));
   const remember = async (page: number): Promise<void> => {
-    await redis.redis.hset(redis.keys.members('acme', 'people'), `e ${page}`, '[null,null,"",0,null]');
+    await redis.redis.hset(redis.keys.pages('acme', 'people'), page, '[null,null,"",0,null]');
   };
 
   it('is recognised no longer once a record of it was rewritten', async () => {

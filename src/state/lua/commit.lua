@@ -1,4 +1,4 @@
---[[ commit-page: commits everything that one step of a walk or a shortcut changes, or nothing of it.
+--[[ commit: commits everything that one step of a walk or a shortcut changes, or nothing of it.
 
   A process can be killed (kill -9) before or after this script, never within it:
   - Before: nothing of the page is written. The checkpoint still names its cursor, or that of an unchanged page shortly before it; the
@@ -9,57 +9,53 @@
 
   Atomic because: a crash between stored records and log would lose or repeat an event; a checkpoint ahead of its page would
   skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time; a page that is recognised
-  although its records are stored differently would hide a change. The timers are why this script has one key more than the limit
-  of six.
+  although its records are stored differently would hide a change. So it has more keys than other scripts: one for each thing that must
+  agree with the records.
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
-  Shapes: the records are packed with the shapes that the client knows. If Redis has others, nothing is written, and the client packs
-  them again.
-  When the sweep completes, the walk is deleted.
+  When the sweep completes, what only the walk needed is deleted.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
-  KEYS 1 records · 2 log · 3 sweep · 4 walk · 5 lease · 6 due · 7 members
+  KEYS 1 records · 2 names · 3 log · 4 sweep · 5 lease · 6 due · 7 members · 8 pages · 9 missing · 10 created
+       11 cursors of the walk · 12 its members · 13 its pages
   ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
-       6 tag of the shapes ("" for none) · 7 their length in bytes · 8 shapes to write ("" for none)
-       9 n · n × (field, packed record, e, e × event): the record's own event first, then those derived from it
+       6 digest of the field names that the records are packed with · 7 these names
+       8 n · n × (field, packed record, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
-       then k · k × (3, 4 or 7, "set" | "incr" | "del", field, value): changes of fields of the hash KEYS[3], KEYS[4] or KEYS[7]
+       then k · k × (number of a key, "set" | "incr" | "del" of a field, or "add" to a set, field, value)
        then t · t × (timer, ms or "" for none)
        last: traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
-  RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"} · {"shapes"}    Cost O(changed records). Never calls TIME. ]]
+  RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"}    Cost O(changed records). Never calls TIME. ]]
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-if redis.call('HGET', KEYS[3], 'step') == ARGV[2] then return { 'committed', 0 } end
+if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0 } end
 if redis.call('EXISTS', KEYS[1]) == 1 then
-  redis.call('HSET', KEYS[3], 'kept', 1)
-elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
-  redis.call('HDEL', KEYS[3], 'baselineAt', 'checkpoint', 'kept')
-  redis.call('HSET', KEYS[3], 'quiet', 1)
+  redis.call('HSET', KEYS[4], 'kept', 1)
+elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
+  redis.call('HDEL', KEYS[4], 'baselineAt', 'checkpoint', 'kept')
+  redis.call('HSET', KEYS[4], 'quiet', 1)
   return { 'lost' }
 end
-if tonumber(ARGV[9]) > 0 then
-  -- JSON: ["<tag>",…]
-  local shapes = redis.call('HGET', KEYS[1], '\3') or ''
-  if #shapes ~= tonumber(ARGV[7]) or string.sub(shapes, 3, 10) ~= ARGV[6] then return { 'shapes' } end
-end
-redis.call('HSET', KEYS[3], 'step', ARGV[2])
+redis.call('HSET', KEYS[4], 'step', ARGV[2])
 
 local events = 0
 local function append(event)
   local trace = ARGV[#ARGV]
-  if trace == '' then redis.call('XADD', KEYS[2], '*', 'event', event)
-  else redis.call('XADD', KEYS[2], '*', 'event', event, 'traceparent', trace) end
+  if trace == '' then redis.call('XADD', KEYS[3], '*', 'event', event)
+  else redis.call('XADD', KEYS[3], '*', 'event', event, 'traceparent', trace) end
   events = events + 1
 end
 
-local at = 10
-if tonumber(ARGV[9]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
-if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], '\3', ARGV[8]) end
-for _ = 1, tonumber(ARGV[9]) do
+local at = 9
+if tonumber(ARGV[8]) > 0 then
+  redis.call('HSET', KEYS[4], 'kept', 1)
+  redis.call('HSETNX', KEYS[2], ARGV[6], ARGV[7])
+end
+for _ = 1, tonumber(ARGV[8]) do
   redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
   local last = at + 2 + tonumber(ARGV[at + 2])
   for i = at + 3, last do append(ARGV[i]) end
@@ -73,6 +69,7 @@ for _ = 1, tonumber(ARGV[at]) do
   local key, op, field, value = KEYS[tonumber(ARGV[at + 1])], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   if op == 'set' then redis.call('HSET', key, field, value)
   elseif op == 'del' then redis.call('HDEL', key, field)
+  elseif op == 'add' then redis.call('SADD', key, field)
   -- Below 0: the field was not tracked when the record was added, and is when it is removed.
   elseif redis.call('HINCRBY', key, field, value) <= 0 then redis.call('HDEL', key, field) end
   at = at + 4
@@ -85,11 +82,11 @@ for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
 end
 
 if ARGV[3] ~= '' then
-  redis.call('HSET', KEYS[3], 'checkpoint', ARGV[3])
+  redis.call('HSET', KEYS[4], 'checkpoint', ARGV[3])
 elseif ARGV[4] ~= '' then
-  redis.call('HSET', KEYS[3], 'lastSweep', ARGV[4])
-  redis.call('HSETNX', KEYS[3], 'baselineAt', ARGV[5])
-  redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet')
-  redis.call('UNLINK', KEYS[4])
+  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
+  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
+  redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
+  redis.call('UNLINK', KEYS[11], KEYS[12], KEYS[13])
 end
 return { 'committed', events }
