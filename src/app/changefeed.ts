@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path';
 import { createWorkers, ROLES, type Role } from '../../workers/all.js';
-import type { DispatchRole } from '../../workers/dispatch.js';
 import { checkedConfig } from '../config/parse.js';
 import type { Config, ConfigInput } from '../config/schema.js';
 import type { ListName } from '../crm/lists/lists.js';

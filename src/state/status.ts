@@ -4,7 +4,7 @@ import type { allowanceAfter } from '../api/allowance.js';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { messageOf } from '../errors.js';
-import type { ListStatus, RedisStatus, ShortcutStatus, StoredWorkspace } from '../observability/status.js';
+import type { ListStatus, RedisStatus, StoredWorkspace } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../redis/conditions.js';
 import { classifyRedisError } from '../redis/errors.js';
