@@ -208,7 +208,7 @@ export async function differences(
 async function isLagging(
   store: Pick<ClassifyStore, 'records'>,
   parts: readonly (readonly SeenRecord[])[],
-  context: Pick<PartOptions, 'storedDigests' | 'rules' | 'askedAtMs'>,
+  context: Pick<PartOptions, 'storedDigests' | 'rules' | 'askedAtMs' | 'observation'>,
 ): Promise<boolean> {
   for (const part of parts) {
     const { differing, states } = await differences(store, part, context);
@@ -314,10 +314,10 @@ export function seenRecords(records: readonly UncheckedRecord[], rules: Rules): 
 function isOlder(
   record: UncheckedRecord,
   state: RecordWrite['state'] | null,
-  { rules: { list }, askedAtMs }: Pick<ClassifyOptions, 'rules' | 'askedAtMs'>,
+  { rules: { list }, askedAtMs, observation }: Pick<ClassifyOptions, 'rules' | 'askedAtMs' | 'observation'>,
 ): boolean {
   const stored = parseStored(state);
-  if (stored === null || isDecidedSince(stored, askedAtMs)) return false;
+  if (stored === null || isDecidedSince(stored, askedAtMs, observation)) return false;
   return ageOf(modifiedAtOf(record, list), storedModifiedAt(stored, list)) === 'older';
 }
 

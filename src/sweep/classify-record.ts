@@ -61,7 +61,7 @@ export function decide(
   context: DecideRules,
 ): DecidedRecord {
   const stored = parseStored(serialised);
-  if (stored !== null && isDecidedSince(stored, askedAtMs))
+  if (stored !== null && isDecidedSince(stored, askedAtMs, context.observation))
     return { outcome: 'left alone', kind: 'unchanged', write: null };
   const { key, record } = row;
   const { rules, images, baseline, observation } = context;
@@ -75,9 +75,18 @@ export function decide(
   };
 }
 
-/** A younger decision wins. @param askedAtMs null: the answer is certainly younger than every stored record */
-export function isDecidedSince(stored: StoredRecord, askedAtMs: number | null): boolean {
-  return askedAtMs !== null && Date.parse(lastDecisionAt(stored) ?? '') >= askedAtMs;
+/**
+ * A younger decision wins. One that seems to be of the future was made by a clock that has been put back since, and counts as older: otherwise the
+ * record would be left alone until the clock gets there.
+ * @param askedAtMs null: the answer is certainly younger than every stored record
+ */
+export function isDecidedSince(
+  stored: StoredRecord,
+  askedAtMs: number | null,
+  { observedAt }: Pick<Observation, 'observedAt'>,
+): boolean {
+  const decidedAtMs = Date.parse(lastDecisionAt(stored) ?? '');
+  return askedAtMs !== null && decidedAtMs >= askedAtMs && decidedAtMs <= Date.parse(observedAt);
 }
 
 const OUTCOMES: Readonly<Record<Detection['kind'], DecisionOutcome>> = {
