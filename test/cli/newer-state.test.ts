@@ -30,7 +30,7 @@ async function folderOf() {
 async function markAsNewer(): Promise<void> {
   const key = redis.keys.state('acme');
   const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };
-  expect(state.format).toBe(1);
+  expect(state.format).toBe(2);
   await redis.redis.set(key, JSON.stringify({ ...state, format: 3, since: { another: 'form' } }));
 }
 
