@@ -36,7 +36,8 @@ async function markAsNewer(): Promise<void> {
 
 /** Without a mark of BullMQ that expires after some seconds. */
 async function stored(): Promise<[string, string][]> {
-  return [...(await dumpOf(redis.redis, redis.keys.prefix))].filter(([key]) => !key.endsWith(':stalled-check'));
+  const all = [...(await dumpOf(redis.redis, redis.keys.prefix))];
+  return all.filter(([key]) => !key.endsWith(':stalled-check')).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 const SENTENCE =

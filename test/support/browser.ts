@@ -42,6 +42,8 @@ export function useBrowser(): (url: string, options?: PageOptions) => Promise<Op
     started ??= chromium.launch({ executablePath: CHROMIUM ?? '', args: ARGUMENTS });
     const context = await (await started).newContext({ viewport, locale, colorScheme });
     onTestFinished(() => context.close());
+    // As long as other waits: how long a page takes is a matter of the machine.
+    context.setDefaultTimeout(80_000);
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('pageerror', (error) => void complaints.push(String(error)));
