@@ -215,6 +215,9 @@ interface Feed {
   older: () => void;
 }
 
+/** After a first page that failed. */
+const TRY_AGAIN_MS = 3_000;
+
 /** The newest events of the log, and then each as it comes. */
 function useFeed(filter: Filter): Feed {
   const [events, setEvents] = useState<readonly EventView[]>([]);
@@ -230,10 +233,12 @@ function useFeed(filter: Filter): Feed {
   const [following, setFollowing] = useState(true);
   const fresh = useRef(new Set<string>());
   const paused = useRef(false);
+  const [attempt, setAttempt] = useState(1);
   const known = JSON.stringify(filter);
 
   useEffect(() => {
     let stream: EventSource | undefined;
+    let again: ReturnType<typeof setTimeout> | undefined;
     let ended = false;
     setLoading(true);
     setError(null);
@@ -260,12 +265,14 @@ function useFeed(filter: Filter): Feed {
         setEvents([]);
         setLoading(false);
         setError(reason instanceof Error ? reason.message : '');
+        again = setTimeout(() => setAttempt(attempt + 1), TRY_AGAIN_MS);
       });
     return () => {
       ended = true;
+      clearTimeout(again);
       stream?.close();
     };
-  }, [known]);
+  }, [known, attempt]);
 
   const older = (): void => {
     if (page.next === null) return;
