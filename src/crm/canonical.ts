@@ -78,13 +78,21 @@ class ReadField implements ComparedField {
   }
 }
 
-/** The names of the fields that differ as they are written; all names where the two records have other names. */
+/**
+ * The names of the fields that differ as they are written; all names where the two records have other names, or two names that are
+ * one in canonical form: which of the two is read depends on all of them.
+ */
 export function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
   const [ones, others] = [Object.keys(one), Object.keys(other)];
   if (ones.length !== others.length || !ones.every((name) => Object.hasOwn(other, name)))
     return { one: ones, other: others };
   const differing = ones.filter((name) => !isSameValue(one[name], other[name]));
-  return { one: differing, other: differing };
+  const names = differing.length > 0 && hasTwins(ones) ? ones : differing;
+  return { one: names, other: names };
+}
+
+function hasTwins(names: readonly string[]): boolean {
+  return new Set(names.map((name) => name.normalize('NFC'))).size < names.length;
 }
 
 /** Two values that are the same as they are written. Others may still mean the same. */

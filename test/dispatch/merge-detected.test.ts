@@ -68,6 +68,18 @@ const rules: fc.Arbitrary<FieldRules> = fc.record(
 );
 
 describe('merge and detection', () => {
+  it('agree on a record with two spellings of one name, of which the last one is read', () => {
+    const twins = (composed: unknown, decomposed: unknown): UncheckedRecord => ({
+      [name]: composed,
+      [name.normalize('NFD')]: decomposed,
+    });
+    const given = { list: 'people', rules: { nullIsAbsent: false } } as const;
+    expect(step(twins(0, []), twins(null, []), { ...given, sequence: 1 })?.data.changes ?? []).toEqual([]);
+    expect(step(twins(0, []), twins(0, 1), { ...given, sequence: 1 })?.data.changes).toMatchObject([
+      { before: [], after: 1 },
+    ]);
+  });
+
   it('changes detected in two steps merge into the change detected in one step', () => {
     fc.assert(
       fc.property(image, image, image, rules, fc.constantFrom(...LIST_NAMES), (a, b, c, given, list) => {
