@@ -6,7 +6,7 @@
 import { compileRules } from '../src/detect/rules.js';
 import { TrackedFields, schemaFrom } from '../src/detect/schema-drift/schema.js';
 import { noCounts } from '../src/sweep/counts.js';
-import { classifyPage, type ClassifyOptions } from '../src/sweep/classify-page.js';
+import { classifyPage, type ClassifyOptions } from '../src/sweep/classify/classify-page.js';
 
 import type { SerialisedRecord, RecordWrite, SweepStore } from '../src/sweep/store.js';
 import { person } from './support/person.js';

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/runtime/log.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type SweepResult } from '../../src/sweep/run-sweep.js';
+import { sweepList, type SweepResult } from '../../src/sweep/walk/run-sweep.js';
 import type { Contestant } from './turns.js';
 
 export interface OursOptions {

@@ -6,7 +6,7 @@ import type { UncheckedRecord } from '../crm/record.js';
 import type { UnreadableRecord } from './unreadable.js';
 
 /**
- * Characters of JSON: as much as is committed in one step (sweep/page-parts.ts). An event has the text of a record up to four times. A record of
+ * Characters of JSON: as much as is committed in one step (sweep/classify/page-parts.ts). An event has the text of a record up to four times. A record of
  * 60 MB took 1.4 GB and, with two million fields, more than the lease.
  */
 export const LONGEST_RECORD = 4 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import type { SpanOptions } from '../runtime/tracing.js';
 import type { SweepProgress } from '../sweep/options.js';
-import { sweepList, type RunOptions, type SweepResult } from '../sweep/run-sweep.js';
+import { sweepList, type RunOptions, type SweepResult } from '../sweep/walk/run-sweep.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { emitDueTodos } from '../todos/monitor.js';
 import type { AppContext } from './context.js';

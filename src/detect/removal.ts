@@ -1,5 +1,5 @@
 /**
- * How a deletion is decided. This file holds the whole decision; `sweep/finish-removals.ts` reads and commits what it needs.
+ * How a deletion is decided. This file holds the whole decision; `sweep/guards/finish-removals.ts` reads and commits what it needs.
  *
  * 1. Only complete sweeps count: every page was read and the end of the list was seen. A sweep compares the ids per page with
  *    those of the last complete sweep. An id that was on some page before and is on none now is missing (`vanished`). Ids that

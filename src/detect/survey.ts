@@ -1,6 +1,6 @@
 /**
  * The decision about a whole list that single pages cannot make: did its schema change, and are there too many new records? A walk that
- * meets such a question reads the list to its end without committing anything (`sweep/survey.ts`). This file counts what it shows and
+ * meets such a question reads the list to its end without committing anything (`sweep/guards/survey.ts`). This file counts what it shows and
  * decides once, and the list is walked again with the verdict. Pure.
  */
 import type { SchemaChange } from '../events/types.js';

@@ -13,7 +13,7 @@ import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { keyOfField } from '../../src/state/record-key.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
-import { sweepList } from '../../src/sweep/run-sweep.js';
+import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { useShortcutsUntil } from '../../src/sweep/shortcuts/between-sweeps.js';
 import type { Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue } from '../../src/sweep/shortcuts/store.js';

@@ -17,7 +17,7 @@ import { Keys } from '../../src/state/keys.js';
 import { createNoticeStore } from '../../src/state/notices.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
-import { sweepList } from '../../src/sweep/run-sweep.js';
+import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { emitDueTodos } from '../../src/todos/monitor.js';
 import { FaultSchedule } from '../model/fault-schedule.js';
 import { inProcessApi } from '../model/in-process-api.js';

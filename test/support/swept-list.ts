@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type RunOptions } from '../../src/sweep/run-sweep.js';
+import { sweepList, type RunOptions } from '../../src/sweep/walk/run-sweep.js';
 import type { SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';

@@ -9,7 +9,7 @@ import { silentLog } from '../../src/runtime/log.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList } from '../../src/sweep/run-sweep.js';
+import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { useRedis } from '../support/redis.js';
 
 const unlimited = { take: () => Promise.resolve(), pause: () => Promise.resolve() };

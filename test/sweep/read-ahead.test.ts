@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchedPage } from '../../src/api/read-api.js';
-import { createReadAhead, type PageToRead } from '../../src/sweep/read-ahead.js';
+import { createReadAhead, type PageToRead } from '../../src/sweep/walk/read-ahead.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { StoredPage } from '../../src/sweep/store.js';
 

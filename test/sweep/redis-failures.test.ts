@@ -13,7 +13,7 @@ import { Keys } from '../../src/state/keys.js';
 import { createScheduleStore } from '../../src/state/schedule.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { createFailureLog } from '../../src/sweep/failures.js';
-import { sweepList } from '../../src/sweep/run-sweep.js';
+import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';

@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type SweepResult } from '../../src/sweep/run-sweep.js';
+import { sweepList, type SweepResult } from '../../src/sweep/walk/run-sweep.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 

@@ -22,7 +22,7 @@ import { storedModifiedAt, valueTypesOf } from '../../detect/stored-record.js';
 import { NO_VERDICT } from '../../detect/survey.js';
 import { ChangefeedError } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { differences, seenRecords, type Differences } from '../classify-page.js';
+import { differences, seenRecords, type Differences } from '../classify/classify-page.js';
 import {
   decide,
   parseStored,
@@ -30,14 +30,14 @@ import {
   type DecidedRecord,
   type DecideRules,
   type SeenRecord,
-} from '../classify-record.js';
+} from '../classify/classify-record.js';
 import type { CountedKind } from '../counts.js';
 import { expectCommitted } from '../errors.js';
-import { guardOf } from '../guard-creations.js';
+import { guardOf } from '../guards/guard-creations.js';
 import { observationOf } from '../options.js';
-import { movesOnPage } from '../page-moves.js';
-import { inParts } from '../page-parts.js';
-import { isSameSource, type SweepMemory } from '../start-sweep.js';
+import { movesOnPage } from '../guards/page-moves.js';
+import { inParts } from '../classify/page-parts.js';
+import { isSameSource, type SweepMemory } from '../walk/start-sweep.js';
 import type { Checkpoint, FencingToken, ListState, RecordWrite, SerialisedRecord, SweepSummary } from '../store.js';
 import type { ShortcutAnswer, ShortcutDeps, ShortcutOptions } from './shortcut-page.js';
 

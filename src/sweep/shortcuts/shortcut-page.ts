@@ -1,7 +1,7 @@
 /** A page that is read outside the order of a walk, and what is known when its answer has come. */
 import type { Page } from '../../api/read-api.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
-import type { SweepMemory } from '../start-sweep.js';
+import type { SweepMemory } from '../walk/start-sweep.js';
 import type { Checkpoint, FencingToken, ListState, SweepStore } from '../store.js';
 import type { ShortcutStore } from './store.js';
 

@@ -2,18 +2,18 @@
  * Reads one page of a walk and classifies its records, or recognises it as unchanged. Commits every part of a page but the last, which the
  * walk commits together with its checkpoint. This file must not know HTTP or Redis.
  */
-import { isUnchanged, type Page } from '../api/read-api.js';
-import type { VisitedCursors } from '../api/visited-cursors.js';
-import type { ListName } from '../crm/lists/lists.js';
-import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
-import { ChangefeedError } from '../errors.js';
-import { classifyPage, type ClassifiedPage, type PageChanges } from './classify-page.js';
-import { expectCommitted, incompleteSweep } from './errors.js';
-import { guardOf } from './guard-creations.js';
-import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
+import { isUnchanged, type Page } from '../../api/read-api.js';
+import type { VisitedCursors } from '../../api/visited-cursors.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import { MOST_FIELDS } from '../../detect/schema-drift/schema.js';
+import { ChangefeedError } from '../../errors.js';
+import { classifyPage, type ClassifiedPage, type PageChanges } from '../classify/classify-page.js';
+import { expectCommitted, incompleteSweep } from '../errors.js';
+import { guardOf } from '../guards/guard-creations.js';
+import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, FencingToken, Step, SweepSummary } from './store.js';
+import type { Checkpoint, FencingToken, Step, SweepSummary } from '../store.js';
 import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
 import type { WalkShortcuts } from './walk-shortcuts.js';
 

@@ -1,14 +1,14 @@
 /** Where a sweep starts: at the checkpoint of an interrupted one, unless that is too old, and otherwise at the first page. */
-import { createVisitedCursors, type VisitedCursors } from '../api/visited-cursors.js';
-import type { ListName } from '../crm/lists/lists.js';
-import { UNCONFIRMED } from '../detect/removal.js';
-import type { Verdict } from '../detect/survey.js';
-import { heldOf } from '../detect/held.js';
-import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
-import { isoTime } from '../runtime/clock.js';
-import { expectCommitted } from './errors.js';
-import type { SweepDeps, SweepOptions } from './options.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from './store.js';
+import { createVisitedCursors, type VisitedCursors } from '../../api/visited-cursors.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import { UNCONFIRMED } from '../../detect/removal.js';
+import type { Verdict } from '../../detect/survey.js';
+import { heldOf } from '../../detect/held.js';
+import { TrackedFields, type SchemaTally } from '../../detect/schema-drift/schema.js';
+import { isoTime } from '../../runtime/clock.js';
+import { expectCommitted } from '../errors.js';
+import type { SweepDeps, SweepOptions } from '../options.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from '../store.js';
 
 /** An older checkpoint is not resumed: its first pages show another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;

@@ -9,9 +9,9 @@
  * How many pages are requested ahead is learned in each sweep: twice as many with every page that fits, one after a page that
  * does not. So a server that gives out other cursors in each sweep wastes at most one request per page that once fitted.
  */
-import type { FetchedPage, KnownPage } from '../api/read-api.js';
-import type { Clock } from '../runtime/clock.js';
-import type { StoredPage } from './store.js';
+import type { FetchedPage, KnownPage } from '../../api/read-api.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { StoredPage } from '../store.js';
 
 export interface ReadAheadOptions {
   /** Requests a page. */

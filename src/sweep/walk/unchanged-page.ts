@@ -4,7 +4,7 @@
  * - whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished;
  * - a page with a record in doubt, held or left alone is not kept.
  */
-import type { Checkpoint, StoredPage, SweepSummary } from './store.js';
+import type { Checkpoint, StoredPage, SweepSummary } from '../store.js';
 
 /** A baseline stores every record again. */
 export function mayBeSkipped({

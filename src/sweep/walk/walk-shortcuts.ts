@@ -2,17 +2,17 @@
  * How a walk uses the shortcuts of its list. Their pages are requested at the same time as those of the walk, so that neither waits for the
  * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
  */
-import type { Page } from '../api/read-api.js';
-import { expectCommitted } from './errors.js';
-import type { SweepDeps, SweepOptions } from './options.js';
+import type { Page } from '../../api/read-api.js';
+import { expectCommitted } from '../errors.js';
+import type { SweepDeps, SweepOptions } from '../options.js';
 import type { ReadAhead } from './read-ahead.js';
-import { withShortcut } from './shortcuts/commit-shortcut.js';
-import type { ShortcutPage } from './shortcuts/shortcut-page.js';
-import type { Shortcuts, WalkedPage } from './shortcuts/shortcuts.js';
-import type { ShortcutStore } from './shortcuts/store.js';
-import { askShortcut, commitAsked, type AskedShortcut } from './shortcuts/take-shortcut.js';
+import { withShortcut } from '../shortcuts/commit-shortcut.js';
+import type { ShortcutPage } from '../shortcuts/shortcut-page.js';
+import type { Shortcuts, WalkedPage } from '../shortcuts/shortcuts.js';
+import type { ShortcutStore } from '../shortcuts/store.js';
+import { askShortcut, commitAsked, type AskedShortcut } from '../shortcuts/take-shortcut.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, FencingToken, StoredSweep } from './store.js';
+import type { Checkpoint, FencingToken, StoredSweep } from '../store.js';
 
 /** With the list's shortcuts, which are used between the pages of the walk. */
 export interface RunOptions extends SweepOptions {

@@ -2,8 +2,8 @@
  * Finds the records that a complete sweep did not show, and commits the decision of `detect/removal.ts`, which describes how a
  * deletion is decided.
  */
-import { heldOf, type Held } from '../detect/held.js';
-import { isKnownByContent } from '../detect/identity.js';
+import { heldOf, type Held } from '../../detect/held.js';
+import { isKnownByContent } from '../../detect/identity.js';
 import {
   DEFAULT_REMOVALS,
   GONE,
@@ -19,15 +19,15 @@ import {
   survivorOf,
   vanished,
   type Missing,
-} from '../detect/removal.js';
-import { addToDelta, type SchemaDelta, type TrackedFields } from '../detect/schema-drift/schema.js';
-import { NO_TIMERS } from '../detect/watch-todo.js';
-import { isoTime } from '../runtime/clock.js';
-import { parseStored, serialised, talliedValueTypes } from './classify-record.js';
-import { expectCommitted } from './errors.js';
-import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from './options.js';
-import type { ListName } from '../crm/lists/lists.js';
-import type { Checkpoint, Membership, RecordWrite, SweepStore } from './store.js';
+} from '../../detect/removal.js';
+import { addToDelta, type SchemaDelta, type TrackedFields } from '../../detect/schema-drift/schema.js';
+import { NO_TIMERS } from '../../detect/watch-todo.js';
+import { isoTime } from '../../runtime/clock.js';
+import { parseStored, serialised, talliedValueTypes } from '../classify/classify-record.js';
+import { expectCommitted } from '../errors.js';
+import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { Checkpoint, Membership, RecordWrite, SweepStore } from '../store.js';
 
 const RECORDS_PER_STEP = 100;
 

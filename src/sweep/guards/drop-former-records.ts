@@ -2,15 +2,15 @@
  * After a baseline of another source, drops the records that the new source does not show. They yield no events, because nothing
  * was removed. Their sequences stay, so that an id that is seen again continues counting.
  */
-import { GONE, droppedRecord } from '../detect/removal.js';
-import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { NO_TIMERS } from '../detect/watch-todo.js';
-import { isoTime } from '../runtime/clock.js';
-import { parseStored, serialised, talliedValueTypes } from './classify-record.js';
-import { expectCommitted } from './errors.js';
+import { GONE, droppedRecord } from '../../detect/removal.js';
+import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
+import { NO_TIMERS } from '../../detect/watch-todo.js';
+import { isoTime } from '../../runtime/clock.js';
+import { parseStored, serialised, talliedValueTypes } from '../classify/classify-record.js';
+import { expectCommitted } from '../errors.js';
 import { readMembershipChange, type FinishedRemovals } from './finish-removals.js';
-import type { FinishStep, SweepDeps, SweepOptions } from './options.js';
-import type { RecordWrite } from './store.js';
+import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';
+import type { RecordWrite } from '../store.js';
 
 const RECORDS_PER_STEP = 100;
 

@@ -6,11 +6,11 @@ import {
   isReplaced,
   knownSeen,
   type CreationGuard,
-} from '../detect/creation.js';
-import { heldOf, type Held } from '../detect/held.js';
-import { NO_VERDICT, type Verdict } from '../detect/survey.js';
-import type { SweepOptions } from './options.js';
-import type { Checkpoint, SweepSummary } from './store.js';
+} from '../../detect/creation.js';
+import { heldOf, type Held } from '../../detect/held.js';
+import { NO_VERDICT, type Verdict } from '../../detect/survey.js';
+import type { SweepOptions } from '../options.js';
+import type { Checkpoint, SweepSummary } from '../store.js';
 
 /** `reported`: new records that were reported before the last complete sweep held the others. */
 export type ListGuard = CreationGuard & { reported: number };

@@ -2,22 +2,22 @@
  * Decides about one record that differs from its stored record: which event, and what is stored. Walks and shortcuts decide by the same
  * function.
  */
-import type { UncheckedRecord } from '../crm/record.js';
-import type { Observation } from '../detect/build-event.js';
-import { detect, recordAfter, type Baseline, type Detection, type DetectInput } from '../detect/detect.js';
-import { memoized } from '../detect/memoized.js';
-import { withoutFields, type Rules } from '../detect/rules.js';
-import { fieldsFollowingDrift, transitions, type DriftedField } from '../detect/schema-drift/drift.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import type { Observation } from '../../detect/build-event.js';
+import { detect, recordAfter, type Baseline, type Detection, type DetectInput } from '../../detect/detect.js';
+import { memoized } from '../../detect/memoized.js';
+import { withoutFields, type Rules } from '../../detect/rules.js';
+import { fieldsFollowingDrift, transitions, type DriftedField } from '../../detect/schema-drift/drift.js';
 import {
   isSchemaChangeUndone,
   lastDecisionAt,
   storedValueTypes,
   valueTypesOf,
   type StoredRecord,
-} from '../detect/stored-record.js';
-import { watchTodo } from '../detect/watch-todo.js';
-import type { CountedKind } from './counts.js';
-import type { RecordWrite, SerialisedRecord } from './store.js';
+} from '../../detect/stored-record.js';
+import { watchTodo } from '../../detect/watch-todo.js';
+import type { CountedKind } from '../counts.js';
+import type { RecordWrite, SerialisedRecord } from '../store.js';
 
 export interface SeenRecord {
   key: string;

@@ -2,16 +2,16 @@
  * A baseline is bound to the address it was read from. Another address may be another workspace: every record would be reported as
  * created, and later every stored one as deleted. So after a change of address, the contents must be the same.
  */
-import type { Page } from '../api/read-api.js';
-import { changesSince } from '../detect/stored-record.js';
-import { withEveryField, type Rules } from '../detect/rules.js';
-import { ChangefeedError } from '../errors.js';
-import { incompleteSweep } from './errors.js';
-import { parseStored, type SeenRecord } from './classify-record.js';
-import { seenRecords } from './classify-page.js';
-import type { SweepDeps, SweepOptions } from './options.js';
-import { isSameSource } from './start-sweep.js';
-import type { SerialisedRecord, StoredSweep, SweepStore } from './store.js';
+import type { Page } from '../../api/read-api.js';
+import { changesSince } from '../../detect/stored-record.js';
+import { withEveryField, type Rules } from '../../detect/rules.js';
+import { ChangefeedError } from '../../errors.js';
+import { incompleteSweep } from '../errors.js';
+import { parseStored, type SeenRecord } from '../classify/classify-record.js';
+import { seenRecords } from '../classify/classify-page.js';
+import type { SweepDeps, SweepOptions } from '../options.js';
+import { isSameSource } from '../walk/start-sweep.js';
+import type { SerialisedRecord, StoredSweep, SweepStore } from '../store.js';
 
 /** The share of a page's records that must be stored with the same contents. */
 const SAME_SHARE = 0.8;

@@ -3,18 +3,18 @@
  * stored digest costs one digest and its share of one read. Only the others are loaded and decided about. When the page raises a question
  * that only the whole list can answer, nothing of it is written, and the walk becomes a survey.
  */
-import type { UnreadableRecord } from '../api/unreadable.js';
-import type { UncheckedRecord } from '../crm/record.js';
-import { ageOf } from '../detect/age.js';
-import { isSuspicious, type CreationGuard } from '../detect/creation.js';
-import { recordDigest } from '../detect/digest.js';
-import { modifiedAtOf } from '../detect/fields.js';
-import { recordKey } from '../detect/identity.js';
-import { isPresent } from '../detect/removal.js';
-import type { Rules } from '../detect/rules.js';
-import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { storedModifiedAt, valueTypesOf } from '../detect/stored-record.js';
-import { NO_VERDICT, type SurveyQuestion } from '../detect/survey.js';
+import type { UnreadableRecord } from '../../api/unreadable.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { ageOf } from '../../detect/age.js';
+import { isSuspicious, type CreationGuard } from '../../detect/creation.js';
+import { recordDigest } from '../../detect/digest.js';
+import { modifiedAtOf } from '../../detect/fields.js';
+import { recordKey } from '../../detect/identity.js';
+import { isPresent } from '../../detect/removal.js';
+import type { Rules } from '../../detect/rules.js';
+import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
+import { storedModifiedAt, valueTypesOf } from '../../detect/stored-record.js';
+import { NO_VERDICT, type SurveyQuestion } from '../../detect/survey.js';
 import {
   decide,
   isDecidedSince,
@@ -24,11 +24,11 @@ import {
   type DecideRules,
   type SeenRecord,
 } from './classify-record.js';
-import { counted, countedAgain, mutedOnce, type CountedKind } from './counts.js';
-import { movesOnPage } from './page-moves.js';
+import { counted, countedAgain, mutedOnce, type CountedKind } from '../counts.js';
+import { movesOnPage } from '../guards/page-moves.js';
 import { inParts, pageOfPart } from './page-parts.js';
-import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, RecordWrite, Step, SweepStore } from './store.js';
+import type { SweepMemory } from '../walk/start-sweep.js';
+import type { Checkpoint, RecordWrite, Step, SweepStore } from '../store.js';
 
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions extends DecideRules {

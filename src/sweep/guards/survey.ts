@@ -3,22 +3,22 @@
  * walk that follows begins with the verdict, which is committed with its checkpoint and with one event per drifted field. After a
  * crash before that commit, the walk resumes where it was and meets the question again.
  */
-import { createVisitedCursors } from '../api/visited-cursors.js';
-import type { Page } from '../api/read-api.js';
-import { isPresent } from '../detect/removal.js';
-import { schemaEvent } from '../detect/schema-drift/drift.js';
-import { storedValueTypes, valueTypesOf } from '../detect/stored-record.js';
-import { NO_VERDICT, Survey, type SurveyQuestion, type Verdict } from '../detect/survey.js';
-import type { SchemaChange } from '../events/types.js';
-import { isoTime } from '../runtime/clock.js';
-import { parseStored } from './classify-record.js';
-import { seenRecords } from './classify-page.js';
-import { incompleteSweep } from './errors.js';
+import { createVisitedCursors } from '../../api/visited-cursors.js';
+import type { Page } from '../../api/read-api.js';
+import { isPresent } from '../../detect/removal.js';
+import { schemaEvent } from '../../detect/schema-drift/drift.js';
+import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
+import { NO_VERDICT, Survey, type SurveyQuestion, type Verdict } from '../../detect/survey.js';
+import type { SchemaChange } from '../../events/types.js';
+import { isoTime } from '../../runtime/clock.js';
+import { parseStored } from '../classify/classify-record.js';
+import { seenRecords } from '../classify/classify-page.js';
+import { incompleteSweep } from '../errors.js';
 import { guardOf } from './guard-creations.js';
-import { observationOf, type SweepDeps, type SweepOptions } from './options.js';
-import type { ReadAhead } from './read-ahead.js';
-import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, Step, SweepSummary } from './store.js';
+import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
+import type { ReadAhead } from '../walk/read-ahead.js';
+import type { SweepMemory } from '../walk/start-sweep.js';
+import type { Checkpoint, Step, SweepSummary } from '../store.js';
 
 export interface SurveyPosition {
   checkpoint: Checkpoint;

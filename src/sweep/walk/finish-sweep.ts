@@ -3,17 +3,17 @@
  * this sweep's pages the ones that the next sweep compares with. Each step is one commit and may be repeated after a crash. The
  * last commit closes the sweep.
  */
-import type { Held } from '../detect/held.js';
-import { pastAfter } from '../detect/schema-drift/drift.js';
-import { stalenessOf, usualPauseAfter } from '../detect/staleness.js';
-import { isoTime } from '../runtime/clock.js';
-import { dropFormerRecords } from './drop-former-records.js';
-import { expectCommitted } from './errors.js';
-import { finishRemovals, type FinishedPages } from './finish-removals.js';
-import { guardOf, heldCreations } from './guard-creations.js';
-import type { FinishStep, SweepDeps, SweepOptions } from './options.js';
+import type { Held } from '../../detect/held.js';
+import { pastAfter } from '../../detect/schema-drift/drift.js';
+import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
+import { isoTime } from '../../runtime/clock.js';
+import { dropFormerRecords } from '../guards/drop-former-records.js';
+import { expectCommitted } from '../errors.js';
+import { finishRemovals, type FinishedPages } from '../guards/finish-removals.js';
+import { guardOf, heldCreations } from '../guards/guard-creations.js';
+import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';
 import type { SweepMemory } from './start-sweep.js';
-import type { Checkpoint, SweepCounts, SweepSummary } from './store.js';
+import type { Checkpoint, SweepCounts, SweepSummary } from '../store.js';
 
 /** Pages promoted by one script. More would block Redis for too long. */
 const PAGES_PER_STEP = 200;

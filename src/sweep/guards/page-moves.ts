@@ -1,9 +1,9 @@
 /** The fields that move on most rows of a page in a way that the schema does not know: only the whole list can show what that means. */
-import { movingFields, type Transition } from '../detect/schema-drift/drift.js';
-import { storedValueTypes, valueTypesOf } from '../detect/stored-record.js';
-import { isDifference, unknownMoves, type MoveRules } from '../detect/survey.js';
-import { parseStored, type SeenRecord } from './classify-record.js';
-import type { SerialisedRecord } from './store.js';
+import { movingFields, type Transition } from '../../detect/schema-drift/drift.js';
+import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
+import { isDifference, unknownMoves, type MoveRules } from '../../detect/survey.js';
+import { parseStored, type SeenRecord } from '../classify/classify-record.js';
+import type { SerialisedRecord } from '../store.js';
 
 export interface PageMoves {
   /** For each row that differs, in order. */

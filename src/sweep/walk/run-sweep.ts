@@ -8,19 +8,19 @@
  * raises a question that only the whole list can answer, the list is surveyed (survey.ts) and walked again with the verdict. This file must
  * not know HTTP or Redis.
  */
-import type { SurveyQuestion } from '../detect/survey.js';
-import { isoTime } from '../runtime/clock.js';
-import { countsOfNextWalk, noCounts } from './counts.js';
-import { expectCommitted } from './errors.js';
+import type { SurveyQuestion } from '../../detect/survey.js';
+import { isoTime } from '../../runtime/clock.js';
+import { countsOfNextWalk, noCounts } from '../counts.js';
+import { expectCommitted } from '../errors.js';
 import { finishSweep, isFinished, summarise } from './finish-sweep.js';
-import { firstVerdict } from './guard-creations.js';
-import { withLease, type Held } from './lease-keeper.js';
-import type { SweepDeps, SweepOptions } from './options.js';
+import { firstVerdict } from '../guards/guard-creations.js';
+import { withLease, type Held } from '../lease-keeper.js';
+import type { SweepDeps, SweepOptions } from '../options.js';
 import { createReadAhead, type ReadAhead } from './read-ahead.js';
-import { checkSource } from './source.js';
+import { checkSource } from '../guards/source.js';
 import { CURSOR_LIFE_MS, restoreMemory, startWalk, type WalkStart } from './start-sweep.js';
-import { eventsOf, type Checkpoint, type FencingToken, type StoredSweep, type SweepSummary } from './store.js';
-import { commitOfVerdict, surveyList, type Surveyed } from './survey.js';
+import { eventsOf, type Checkpoint, type FencingToken, type StoredSweep, type SweepSummary } from '../store.js';
+import { commitOfVerdict, surveyList, type Surveyed } from '../guards/survey.js';
 import { takePage, type Position } from './take-page.js';
 import { mayBeSkipped } from './unchanged-page.js';
 import { beginShortcuts, type RunOptions, type WalkShortcuts } from './walk-shortcuts.js';
