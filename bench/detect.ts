@@ -16,17 +16,17 @@ const [records = 2_000, rounds = 14] = process.argv.slice(2).map(Number);
 const rules = compileRules('people');
 const states = new Map<string, SerialisedRecord>();
 /** As Redis would answer: every state is a new object. */
-const store: Pick<SweepStore, 'digests' | 'records' | 'members'> = {
-  digests: (_list, keys) => Promise.resolve(keys.map(() => null)),
+const store = {
+  digests: (_list: string, keys: readonly string[]) => Promise.resolve(keys.map(() => null)),
   members: () => Promise.resolve(null),
-  records: (_list, keys) =>
+  records: (_list: string, keys: readonly string[]) =>
     Promise.resolve(
       keys.map((key) => {
         const state = states.get(key);
         return state === undefined ? null : { ...state };
       }),
     ),
-};
+} as unknown as SweepStore;
 
 function pageOf(page: number, round: number): ReturnType<typeof person>[] {
   return Array.from({ length: PAGE }, (_, index) => {
@@ -39,6 +39,8 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
   const [workspace, sweep, observedAt] = ['bench', `s${round}`, '2026-03-01T00:00:00.000Z'];
   const begun = { cursor: null, pages: 0, counts: noCounts(), firstPage: null };
   return {
+    asked: { by: 'walk' },
+    page: 1,
     rules,
     checkpoint: { sweepId: sweep, startedAt: observedAt, mode: 'changes', ...begun },
     baseline: null,
@@ -53,11 +55,9 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
 
 function emptyMemory(): ClassifyOptions['memory'] {
   const schema = schemaFrom([]);
-  const [seen, partly] = [new Set<string>(), new Set<string>()];
   return {
-    seen,
+    seen: new Map(),
     skipped: false,
-    partly,
     hasUnconfirmed: false,
     schema,
     tracked: new TrackedFields(schema),

@@ -70,8 +70,7 @@ async function sweepDue(
   const where = { workspace: workspace.name, list };
   workspace.alive.set(list, alive);
   try {
-    const reader = workspace.shortcuts.get(list);
-    const shortcuts = reader === undefined ? undefined : { reader, store: workspace.store };
+    const shortcuts = workspace.shortcuts.get(list);
     const onProgress = ({ expected, pages }: SweepProgress): void => {
       alive();
       if (expected === null) workspace.budget.weigh(list, firstLoad(pages));
@@ -105,16 +104,16 @@ async function watchList(
   workspace: Workspace,
   { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
 ): Promise<void> {
-  const { name, sweepDeps, store } = workspace;
+  const { name, sweepDeps } = workspace;
   const shortcuts = workspace.shortcuts.get(list);
   if (shortcuts === undefined || watch.refusal() !== null) return;
   workspace.alive.set(list, alive);
   try {
-    const { rules, images, creations } = listIn(workspace, list);
+    const { rules, images, creations, baseline } = listIn(workspace, list);
     const { lostAt, id } = await guard.check(name);
     const state = lostAt === null ? {} : { epoch: id };
     const until = { signal: AbortSignal.any([watch.evicting, signal]), shortcuts, untilMs };
-    await useShortcutsUntil({ ...sweepDeps, store }, { list, rules, images, creations, ...state, ...until });
+    await useShortcutsUntil(sweepDeps, { list, rules, images, creations, baseline, ...state, ...until });
   } catch (error) {
     signal.throwIfAborted();
     log.debug({ workspace: name, list, error: String(error) }, 'shortcuts of a waiting list stopped');

@@ -17,7 +17,6 @@ import { normaliseBaseUrl } from '../api/address.js';
 import { Episode } from '../runtime/episode.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
-import { createShortcutStore } from '../state/commit-shortcut.js';
 import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
@@ -26,7 +25,7 @@ import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
-import type { AimQueue, ShortcutStore } from '../sweep/shortcuts/store.js';
+import type { AimQueue } from '../sweep/shortcuts/store.js';
 import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 import { observedCommit } from './commits.js';
@@ -34,13 +33,12 @@ import type { AppContext } from './context.js';
 import { tracedApi, tracedTodos } from './traced.js';
 
 type ListWithRules = ListConfig & { rules: Rules };
-type Store = SweepStore & ShortcutStore;
 
 export interface Workspace {
   name: string;
   config: WorkspaceConfig;
   api: ReadApi;
-  store: Store;
+  store: SweepStore;
   /** Records that events or hints name, to be fetched out of turn. */
   aims: AimQueue;
   /** Of the lists that are polled. */
@@ -217,14 +215,13 @@ function openStore(
   { redis, keys, clock, log, unfinished, measure, tracing }: AppContext,
   { name: workspace, lists }: WorkspaceConfig,
   aims: AimQueue,
-): Store {
-  const scope = { redis, keys, workspace };
+): SweepStore {
   const sweeps = createSweepStore(redis, keys, workspace);
   const commit = observedCommit((list, step) => sweeps.commit(list, step), {
     ...{ workspace, queue: aims, lists: polledLists(lists), clock, log, unfinished, tracing },
     logged: (events) => measure.logged(workspace, events),
   });
-  return { ...sweeps, ...createShortcutStore(scope), commit };
+  return { ...sweeps, commit };
 }
 
 /** The next try may succeed. */

@@ -193,11 +193,6 @@ export function lastEventAt({ decisions = [] }: StoredRecord): string | null {
   return decisions.findLast(({ event }) => event !== undefined)?.at ?? null;
 }
 
-/** ISO 8601: when the last decision about a record was made; null when the log names none. */
-export function lastDecisionAt({ decisions = [] }: StoredRecord): string | null {
-  return decisions.at(-1)?.at ?? null;
-}
-
 /** ISO 8601: when a record was first seen, or reappeared; null when the log no longer says. */
 export function appearedAt({ decisions = [] }: StoredRecord): string | null {
   return decisions.findLast(({ what }) => what === 'created' || what === 'reappeared')?.at ?? null;

@@ -55,7 +55,6 @@ const sweep = z.object({
 const checkpointSchema: z.ZodType<Checkpoint> = sweep.extend({
   cursor: z.string().nullable(),
   readAt: time.exactOptional(),
-  parts: count.exactOptional(),
   firstPage: z.string().nullable(),
   quiet: z.literal(true).exactOptional(),
   finishing: z.literal(true).exactOptional(),

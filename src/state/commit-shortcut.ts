@@ -1,7 +1,8 @@
 /** What shortcuts keep in Redis besides the records and events that they commit (commit.ts). */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import type { Learned, ShortcutStore } from '../sweep/shortcuts/store.js';
+import type { Learned } from '../sweep/shortcuts/store.js';
+import type { SweepStore } from '../sweep/store.js';
 import { committed } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
 import { readMembersOf } from './membership.js';
@@ -11,11 +12,13 @@ import { readJson } from './stored.js';
 const LEARNED = 'learned';
 const beginWalk = loadScript('begin-walk');
 
-export function createShortcutStore(scope: WorkspaceRedis): ShortcutStore {
+type OfShortcuts = Pick<SweepStore, 'membersOf' | 'createdIds' | 'beginWalk' | 'learned' | 'saveLearned'>;
+
+export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
   const { redis, keys, workspace } = scope;
   return {
     membersOf: (list, pages) => readMembersOf(scope, list, pages),
-    createdByShortcuts: (list) => redis.smembers(keys.created(workspace, list)),
+    createdIds: (list) => redis.smembers(keys.created(workspace, list)),
     async beginWalk(list, token) {
       const touched = [keys.lease, keys.created, keys.unconfirmed].map((key) => key(workspace, list));
       return committed(beginWalk, await beginWalk.run(redis, touched, [token]));

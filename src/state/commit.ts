@@ -53,9 +53,8 @@ function fieldChanges({
   cursors = [],
   members = null,
   page,
-  dropParts = [],
   missing = [],
-  createdByShortcut = [],
+  created = [],
   schema = new Map<string, number>(),
   schemaSequences = [],
 }: Step): FieldChange[] {
@@ -63,11 +62,10 @@ function fieldChanges({
     ...cursors.map((cursor): FieldChange => [WALK_CURSORS, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
     ...(page === undefined ? [] : pageChanges(page, members !== null)),
-    ...dropParts.map((part): FieldChange => [WALK_MEMBERS, 'del', part, '']),
     ...missing.map(([key, entry]): FieldChange =>
       entry === null ? [MISSING, 'del', key, ''] : [MISSING, 'set', key, JSON.stringify(entry)],
     ),
-    ...createdByShortcut.map((key): FieldChange => [CREATED, 'add', key, '']),
+    ...created.map((key): FieldChange => [CREATED, 'add', key, '']),
     ...[...schema].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]),
     ...schemaSequences.map(([field, sequence]): FieldChange => [SWEEP, 'set', `schemaEvents ${field}`, sequence]),
   ];

@@ -5,6 +5,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
+import { shortcutStore } from './commit-shortcut.js';
 import { commit, committed } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
@@ -36,6 +37,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
   return {
     ...leases(scope),
     ...records(scope),
+    ...shortcutStore(scope),
     load: (list) => loadSweep(scope, list),
     members: (list, page) => readMembers(scope, list, page),
     membership: (list) => readMembership(scope, list),

@@ -59,6 +59,12 @@ export interface SweepProgress {
   done: boolean;
 }
 
+export interface PageToRead {
+  /** Number of the page within the sweep, from 1. */
+  page: number;
+  cursor: string | null;
+}
+
 /** What every step after a page, or after the last page, starts from. */
 export interface FinishStep {
   checkpoint: Checkpoint;

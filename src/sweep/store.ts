@@ -10,6 +10,7 @@ import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js'
 import type { SurveyQuestion, Verdict } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../events/types.js';
+import type { Learned } from './shortcuts/store.js';
 
 export type { Held };
 
@@ -59,8 +60,6 @@ export interface Checkpoint {
   /** Pages committed. */
   pages: number;
   counts: SweepCounts;
-  /** Committed parts of the current page, whose cursor is still `cursor`. Absent: 0. */
-  parts?: number;
   /** Identifies the first page, to notice cursors that lead back to it. */
   firstPage: string | null;
   /** A baseline without events, whatever the configuration says, because the state before it was lost. */
@@ -175,12 +174,10 @@ export interface Step {
    * are not. @defaultValue the step is about no page, or creates records only
    */
   page?: { number: number; stored: StoredPage | null };
-  /** Members kept for parts of this page (`pageOfPart`). They are dropped, because the page is complete now. */
-  dropParts?: readonly number[];
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
-  /** Keys of records that a shortcut creates: the walk under way need not show them. */
-  createdByShortcut?: readonly string[];
+  /** Keys of new records that the walk under way need not show: a shortcut has created them, or a part of a page that is not complete. */
+  created?: readonly string[];
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
@@ -223,6 +220,8 @@ export interface SweepStore {
   records(list: ListName, keys: readonly string[]): Promise<(SerialisedRecord | null)[]>;
   /** The members of a page in the last complete sweep, sorted; null where there was no such page. */
   members(list: ListName, page: number): Promise<string[] | null>;
+  /** The same of several pages, in any order. */
+  membersOf(list: ListName, pages: readonly number[]): Promise<(string[] | null)[]>;
   membership(list: ListName): Promise<Membership>;
   /** The members of the pages that the sweep under way has read and that have other members than before. */
   walkedMembers(list: ListName): Promise<Map<number, string[]>>;
@@ -241,6 +240,16 @@ export interface SweepStore {
   schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;
   /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
   recentEvents(sinceMs: number, limit: number): Promise<ChangeEvent[]>;
+  /**
+   * To be called when a walk begins at the first page, before its first request. Ids that `created` steps have named become UNCONFIRMED
+   * (detect/removal.ts): this walk is the first that must show them.
+   */
+  beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
+  /** Ids that `created` steps have named since the last walk began. */
+  createdIds(list: ListName): Promise<string[]>;
+  /** What shortcuts have learned; null where nothing is stored. */
+  learned(list: ListName): Promise<Learned | null>;
+  saveLearned(list: ListName, learned: Learned): Promise<void>;
   /** Every write of a walk and of a shortcut. */
   commit(list: ListName, step: Step): Promise<CommitResult>;
   /**

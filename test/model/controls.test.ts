@@ -50,14 +50,13 @@ const removalAtFirstSweep: Sabotage = {
   options: (options) => ({ ...options, removals: { confirm: 1, afterMs: 0, maxShare: 0.2, maxCount: 10 } }),
 };
 
-/** Drops the members that a part of a page has shown. */
-const partsWithoutMembers: Sabotage = {
+/** Forgets what a part of a page has created. */
+const partsForgotten: Sabotage = {
   options: (options) => ({ ...options, recordsPerPart: 2 }),
   store: (store) => ({
     ...store,
     async commit(list, commit) {
-      const isPart = (commit.members?.page ?? 1) < 0;
-      return await store.commit(list, isPart ? { ...commit, members: null } : commit);
+      return await store.commit(list, { ...commit, created: [] });
     },
   }),
 };
@@ -106,10 +105,10 @@ describe('model: controls', () => {
     expect(failure?.violations.join('\n')).toMatch(says);
   });
 
-  it('model: finds that the members of a part of a page are not kept (control)', async () => {
+  it('model: finds that what a part of a page has created is not noted (control)', async () => {
     await loadScripts(redis.redis);
     expect(await violationsOf(redis, MEMBERS_OF_A_PART)).toEqual([]);
-    const found = await violationsOf(redis, MEMBERS_OF_A_PART, partsWithoutMembers);
+    const found = await violationsOf(redis, MEMBERS_OF_A_PART, partsForgotten);
     expect(found.join('\n')).toMatch(/stored records.*too many/);
   });
 

@@ -13,7 +13,7 @@ import type { MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
 import { contentText, type Equality } from '../../src/sandbox/verify/equality.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
-import { parseStored } from '../../src/sweep/classify/classify-record.js';
+import { parseStored } from '../../src/sweep/records.js';
 import { RULE_SETS } from './rule-sets.js';
 import type { CompleteSweep, RunRecord } from './run-record.js';
 

@@ -9,7 +9,6 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { keyOfField } from '../../src/state/record-key.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
@@ -21,7 +20,7 @@ import type { RecordWrite, SerialisedRecord, SweepStore, SweepSummary } from '..
 import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, FaultSchedule, faultyRedis, type ProcessFault } from './fault-schedule.js';
 import { hintedIds } from './hints.js';
-import { newReader, type ModelStore, type Reader } from './reader.js';
+import { newReader, type Reader } from './reader.js';
 import type { ActName } from './acts.js';
 import { inProcessApi } from './in-process-api.js';
 import { RULE_SETS } from './rule-sets.js';
@@ -40,7 +39,7 @@ export interface RunContext {
 
 /** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
-  store?: (store: ModelStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => ModelStore;
+  store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => SweepStore;
   /** The shortcuts of a process. */
   shortcuts?: (shortcuts: Shortcuts) => Shortcuts;
   options?: (options: SweepOptions) => SweepOptions;
@@ -239,10 +238,7 @@ class Run {
     });
     const connection = faultyRedis(redis, faults);
     const scope = { redis: connection, keys, workspace };
-    const original = withLongLeases({
-      ...createSweepStore(connection, keys, workspace),
-      ...createShortcutStore(scope),
-    });
+    const original = withLongLeases(createSweepStore(connection, keys, workspace));
     const sabotaged = sabotage?.store?.(original, scope);
     const store = this.#recordingEvents(sabotaged ?? original, shown);
     const deps = { workspace, api, store, clock: this.#time.waiting, log: silentLog };
@@ -258,8 +254,7 @@ class Run {
         this.#checkOutcome(outcome, fault);
         return;
       }
-      const using = shortcuts === null ? undefined : { reader: shortcuts, store };
-      const { outcome } = await sweepList(deps, { ...options, shortcuts: using });
+      const { outcome } = await sweepList(deps, { ...options, ...(shortcuts !== null && { shortcuts }) });
       this.#checkOutcome(outcome, fault);
     };
     const ended = work().then(
@@ -335,7 +330,7 @@ class Run {
   }
 
   /** The store, which records every event before it is written. */
-  #recordingEvents(store: ModelStore, shown: ReadonlyMap<string, UncheckedRecord>): ModelStore {
+  #recordingEvents(store: SweepStore, shown: ReadonlyMap<string, UncheckedRecord>): SweepStore {
     const intend = (event: ChangeEvent | null, digest?: string): void => {
       if (event === null) return;
       // The record whose text was classified; other answers may have been received since.
@@ -365,7 +360,7 @@ class Run {
 }
 
 /** Redis measures leases in real time, the model does not. Long leases expire only where the run says so, on any machine. */
-function withLongLeases(store: ModelStore): ModelStore {
+function withLongLeases(store: SweepStore): SweepStore {
   return {
     ...store,
     acquire: (list, ttlMs) => store.acquire(list, ttlMs * 1_000),

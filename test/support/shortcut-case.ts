@@ -2,16 +2,15 @@
 import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { commitShortcut, type ShortcutResult } from '../../src/sweep/shortcuts/commit-shortcut.js';
-import type { ShortcutOptions } from '../../src/sweep/shortcuts/shortcut-page.js';
-import type { ShortcutStore } from '../../src/sweep/shortcuts/store.js';
+import { restoreMemory } from '../../src/sweep/memory.js';
+import type { SweepOptions } from '../../src/sweep/options.js';
 import type { FencingToken } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
-import { sweptList, type SweptList, type SweptListOptions } from './swept-list.js';
+import { sweptList, type SweptList } from './swept-list.js';
 
-export interface ReadPage extends Partial<Omit<ShortcutOptions, 'list' | 'rules'>> {
+export interface ReadPage extends Partial<Omit<SweepOptions, 'list' | 'rules'>> {
   page: number;
   /** @defaultValue the position of the page in pages of two records */
   cursor?: string | null;
@@ -25,16 +24,14 @@ export interface ReadPage extends Partial<Omit<ShortcutOptions, 'list' | 'rules'
 }
 
 export interface ShortcutCase extends SweptList {
-  shortcuts: ShortcutStore;
   /** Reads one page and commits it. */
   read: (page: ReadPage) => Promise<ShortcutResult>;
-  /** A sweep that begins as a walk with shortcuts does. */
-  walk: (options?: SweptListOptions) => Promise<void>;
+  /** A complete sweep. */
+  walk: SweptList['sweep'];
 }
 
 export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList = 'people'): ShortcutCase {
   const swept = sweptList(redis, api, list);
-  const shortcuts = createShortcutStore({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
   const { store, clock } = swept;
   const leased = async <T>(use: (token: FencingToken) => Promise<T>): Promise<T> => {
     const lease = await store.acquire(list, 60_000);
@@ -47,7 +44,6 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
   };
   return {
     ...swept,
-    shortcuts,
     async read({
       page,
       cursor = page === 1 ? null : String((page - 1) * 2),
@@ -62,20 +58,15 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
       const { token, ...options } = more;
       const commit = async (held: FencingToken): Promise<ShortcutResult> => {
         const { checkpoint, state } = await store.load(list);
+        const memory = await restoreMemory(store, list, checkpoint ?? { pages: 0 });
         return await commitShortcut(
-          { workspace: 'acme', source, store: { ...store, ...shortcuts }, clock, log: silentLog },
-          { ...options, list, rules: compileRules(list) },
-          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory: null, isLive },
+          { workspace: 'acme', source, api, store, clock, log: silentLog },
+          { baseline: 'quiet', ...options, list, rules: compileRules(list) },
+          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory, isLive },
         );
       };
       return token === undefined ? await leased(commit) : await commit(token);
     },
-    async walk(options) {
-      await leased(async (token) => {
-        const { checkpoint } = await store.load(list);
-        if (checkpoint === null) await shortcuts.beginWalk(list, token);
-      });
-      await swept.sweep(options);
-    },
+    walk: swept.sweep,
   };
 }

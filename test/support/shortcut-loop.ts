@@ -4,21 +4,22 @@ import { compileRules } from '../../src/detect/rules.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { observedCommit } from '../../src/app/commits.js';
 import { untraced } from '../../src/runtime/tracing.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
+import { restoreMemory } from '../../src/sweep/memory.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
-import type { AimQueue, ShortcutStore } from '../../src/sweep/shortcuts/store.js';
+import type { AimQueue } from '../../src/sweep/shortcuts/store.js';
+import type { SweepStore } from '../../src/sweep/store.js';
 import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 
 export interface ShortcutLoop {
   queue: AimQueue;
-  store: ShortcutStore;
+  store: SweepStore;
   /** A complete sweep that begins as a walk with shortcuts does; tells the shortcuts what it found. */
   walk: () => Promise<void>;
   /** Lets time pass, in steps of 100 ms, with a shortcut whenever one is due. */
@@ -48,7 +49,7 @@ export async function shortcutLoop(
     ...{ workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog },
     ...{ unfinished: createUnfinished(), tracing: untraced, logged: () => undefined },
   });
-  const store = { ...sweeps, ...createShortcutStore(scope), commit };
+  const store = { ...sweeps, commit };
   const deps = {
     workspace: 'acme',
     api,
@@ -81,9 +82,6 @@ export async function shortcutLoop(
     later: (ms) => void (nowMs += ms),
     async walk() {
       nowMs += 60_000;
-      await leased(async (token) => {
-        await store.beginWalk(list, token);
-      });
       const telling: typeof store = {
         ...store,
         async commit(name, commit) {
@@ -99,9 +97,10 @@ export async function shortcutLoop(
     },
     async pass(ms) {
       await leased(async (token) => {
+        const memory = await restoreMemory(store, list, { pages: 0 });
         for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
           const { state, checkpoint } = await store.load(list);
-          await takeDueShortcut(deps, options, { shortcuts, position: { token, state, checkpoint, memory: null } });
+          await takeDueShortcut(deps, options, { reader: shortcuts, position: { token, state, checkpoint, memory } });
         }
       });
     },

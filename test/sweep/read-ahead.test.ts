@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchedPage } from '../../src/api/read-api.js';
-import { createReadAhead, type PageToRead } from '../../src/sweep/walk/read-ahead.js';
+import type { PageToRead } from '../../src/sweep/options.js';
+import { createReadAhead } from '../../src/sweep/walk/read-ahead.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { StoredPage } from '../../src/sweep/store.js';
 

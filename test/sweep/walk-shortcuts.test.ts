@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/read-api.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
-import type { ShortcutPage } from '../../src/sweep/shortcuts/shortcut-page.js';
+import type { ShortcutPage } from '../../src/sweep/shortcuts/commit-shortcut.js';
 import type { Shortcuts, ShortcutOutcome } from '../../src/sweep/shortcuts/shortcuts.js';
 import { eventually } from '../support/eventually.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
@@ -62,7 +61,6 @@ const aimedAt = (page: number): ShortcutPage => ({
 
 describe('shortcuts of a walk', () => {
   const redis = useRedis();
-  const storeOf = () => createShortcutStore({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
 
   it('shortcuts of a walk: the walk does not wait for them, and what they were for is looked for again', async () => {
     const api = listedApi(people);
@@ -70,7 +68,7 @@ describe('shortcuts of a walk', () => {
     await sweep();
     const { reader, results, abandoned } = asking(api, aimedAt(4));
     edit(api, 'p6', 'A');
-    await sweep({ shortcuts: { reader, store: storeOf() } });
+    await sweep({ shortcuts: reader });
     expect(await eventLines()).toEqual(['updated p6 1']);
     expect([results, abandoned]).toEqual([[], [aimedAt(4)]]);
   });
@@ -86,7 +84,7 @@ describe('shortcuts of a walk', () => {
       if (cursor === '2') answer();
       return undefined;
     };
-    await sweep({ shortcuts: { reader, store: storeOf() } });
+    await sweep({ shortcuts: reader });
     expect(await eventLines()).toEqual(['updated p6 1', 'updated p4 1']);
     expect(results).toEqual(['shown']);
   });
@@ -103,7 +101,7 @@ describe('shortcuts of a walk', () => {
       if (cursor === '4') answer();
       return undefined;
     };
-    await sweep({ shortcuts: { reader, store: storeOf() } });
+    await sweep({ shortcuts: reader });
     expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
     expect(results).toEqual(['shown']);
   });
@@ -127,7 +125,7 @@ describe('shortcuts of a walk', () => {
       });
       return { list: 'people', records: before, nextCursor: '4', bytes: 0 };
     };
-    await sweep({ pagesAhead: 12, shortcuts: { reader, store: storeOf() } });
+    await sweep({ pagesAhead: 12, shortcuts: reader });
     expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
     expect(results).toEqual(['shown']);
   });

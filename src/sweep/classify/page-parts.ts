@@ -1,8 +1,8 @@
 /**
  * Splits a page into parts that one script can commit without blocking Redis for long. Nearly every page is one part and is
- * committed as a whole. Each part of a larger page is committed with its events and with a checkpoint that stays in front of the
- * page; the last part moves the checkpoint. After a crash in between, the page is read again. Records of committed parts are
- * then unchanged, and they count once, because the members of each part are kept until the page is complete.
+ * committed as a whole. Each part of a larger page is committed with its events, and the last one moves the checkpoint. After a crash in
+ * between, the page is read again, and the records of committed parts are unchanged. Those that a part created are noted, because the page may
+ * no longer show them (`created` in store.ts).
  */
 
 /**
@@ -13,11 +13,6 @@ const RECORDS_PER_PART = 1_000;
 
 /** Characters of JSON. A record's event contains its text up to four times (before, after, twice in the changes). */
 const CHARACTERS_PER_PART = 4 * 1024 * 1024;
-
-/** The page number under which the members of a part are kept. Pages count from 1, and 0 holds the unconfirmed ids. */
-export function pageOfPart(part: number): number {
-  return -part;
-}
 
 /** At least one part, which may be empty. A record is never split. */
 export function inParts<R extends { characters: number }>(

@@ -6,7 +6,7 @@ import { GONE, droppedRecord } from '../../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
 import { NO_TIMERS } from '../../detect/watch-todo.js';
 import { isoTime } from '../../runtime/clock.js';
-import { parseStored, serialised, talliedValueTypes } from '../classify/classify-record.js';
+import { parseStored, serialised, talliedValueTypes } from '../records.js';
 import { expectCommitted } from '../errors.js';
 import { readMembershipChange, type FinishedRemovals } from './finish-removals.js';
 import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';

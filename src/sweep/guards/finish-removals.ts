@@ -23,7 +23,7 @@ import {
 import { addToDelta, type SchemaDelta, type TrackedFields } from '../../detect/schema-drift/schema.js';
 import { NO_TIMERS } from '../../detect/watch-todo.js';
 import { isoTime } from '../../runtime/clock.js';
-import { parseStored, serialised, talliedValueTypes } from '../classify/classify-record.js';
+import { parseStored, serialised, talliedValueTypes } from '../records.js';
 import { expectCommitted } from '../errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ListName } from '../../crm/lists/lists.js';

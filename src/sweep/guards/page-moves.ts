@@ -2,8 +2,7 @@
 import { movingFields, type Transition } from '../../detect/schema-drift/drift.js';
 import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
 import { isDifference, unknownMoves, type MoveRules } from '../../detect/survey.js';
-import { parseStored, type SeenRecord } from '../classify/classify-record.js';
-import type { SerialisedRecord } from '../store.js';
+import type { DifferingRecord, SeenRecord } from '../records.js';
 
 export interface PageMoves {
   /** For each row that differs, in order. */
@@ -12,19 +11,19 @@ export interface PageMoves {
   moving: readonly string[];
 }
 
-/** @param states the stored records of the rows that differ */
+export const NO_MOVES: PageMoves = { moved: [], moving: [] };
+
 export function movesOnPage(
   rows: readonly SeenRecord[],
-  { differing, states }: { differing: readonly SeenRecord[]; states: readonly (SerialisedRecord | null)[] },
+  differing: readonly DifferingRecord[],
   known: MoveRules,
 ): PageMoves {
   const { rules } = known;
-  const moved = differing.map(({ record }, index) => {
-    const stored = parseStored(states[index] ?? null);
+  const moved = differing.map(({ record, stored }) => {
     if (stored === null || stored.gone !== undefined) return [];
     return unknownMoves(storedValueTypes(stored, rules), valueTypesOf(record, rules), known);
   });
-  if (moved.every((moves) => moves.length === 0)) return { moved, moving: [] };
+  if (moved.every((moves) => moves.length === 0)) return NO_MOVES;
   const shown = rows.map(({ record }) => valueTypesOf(record, rules));
   return { moved, moving: movingFields({ moved, shown }, (move) => isDifference(move, rules)) };
 }

@@ -7,11 +7,9 @@ import { changesSince } from '../../detect/stored-record.js';
 import { withEveryField, type Rules } from '../../detect/rules.js';
 import { ChangefeedError } from '../../errors.js';
 import { incompleteSweep } from '../errors.js';
-import { parseStored, type SeenRecord } from '../classify/classify-record.js';
-import { seenRecords } from '../classify/classify-page.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
-import { isSameSource } from '../walk/start-sweep.js';
-import type { SerialisedRecord, StoredSweep, SweepStore } from '../store.js';
+import { readDiffering, readSeen, type DifferingRecord } from '../records.js';
+import type { StoredSweep } from '../store.js';
 
 /** The share of a page's records that must be stored with the same contents. */
 const SAME_SHARE = 0.8;
@@ -59,9 +57,10 @@ async function showsTheSame({ api, store, workspace }: SweepDeps, options: Sweep
       signal?.throwIfAborted();
       throw incompleteSweep({ workspace, list, page: number, resumes: true, cause });
     }
-    const seen = seenRecords(page.records, rules);
+    const seen = await readSeen(store, page.records, rules);
     if (number === 1 && seen.length === 0) return seenBefore === 0;
-    const same = await countSame(store, seen, rules);
+    const differing = await readDiffering(store, list, seen);
+    const same = seen.length - differing.length + differing.filter((one) => isAlike(one, rules)).length;
     if (seen.length > 0 && same >= SAME_SHARE * seen.length) return true;
     if (page.nextCursor === null) return false;
     cursor = page.nextCursor;
@@ -69,25 +68,13 @@ async function showsTheSame({ api, store, workspace }: SweepDeps, options: Sweep
   return false;
 }
 
-async function countSame(
-  store: Pick<SweepStore, 'digests' | 'records'>,
-  seen: readonly SeenRecord[],
-  rules: Rules,
-): Promise<number> {
-  const list = rules.list.name;
-  const keys = seen.map(({ key }) => key);
-  const digests = await store.digests(list, keys);
-  const differing = seen.filter(({ digest }, index) => digests[index] !== null && digests[index] !== digest);
-  const states = await store.records(
-    list,
-    differing.map(({ key }) => key),
-  );
-  const alike = differing.filter((one, index) => isAlike(one, states[index] ?? null, rules));
-  return seen.filter(({ digest }, index) => digests[index] === digest).length + alike.length;
+/** The same contents in another text: another order of keys, or a new signature in a picture's address. */
+function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
+  if (stored === null || stored.gone !== undefined) return false;
+  return changesSince(stored, record, withEveryField(rules)).length === 0;
 }
 
-/** The same contents in another text: another order of keys, or a new signature in a picture's address. */
-function isAlike({ record }: SeenRecord, state: SerialisedRecord | null, rules: Rules): boolean {
-  if (state === null || state.gone !== undefined) return false;
-  return changesSince(parseStored(state), record, withEveryField(rules)).length === 0;
+/** A sweep without a source (`SweepDeps.source` is optional) matches any source. */
+export function isSameSource(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
 }

@@ -11,25 +11,19 @@ import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
 import { NO_VERDICT, Survey, type SurveyQuestion, type Verdict } from '../../detect/survey.js';
 import type { SchemaChange } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
-import { parseStored } from '../classify/classify-record.js';
-import { seenRecords } from '../classify/classify-page.js';
 import { incompleteSweep } from '../errors.js';
 import { guardOf } from './guard-creations.js';
-import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
-import type { ReadAhead } from '../walk/read-ahead.js';
-import type { SweepMemory } from '../walk/start-sweep.js';
+import type { SweepMemory } from '../memory.js';
+import { observationOf, type PageToRead, type SweepDeps, type SweepOptions } from '../options.js';
+import { readDiffering, readSeen } from '../records.js';
 import type { Checkpoint, Step, SweepSummary } from '../store.js';
 
 export interface SurveyPosition {
   checkpoint: Checkpoint;
   lastSweep: SweepSummary | null;
-  memory: Pick<SweepMemory, 'schema' | 'tracked'>;
-  ahead: Pick<ReadAhead, 'read' | 'close'>;
-  /** Uses the shortcuts of the list until the page is read. */
-  during: (
-    reading: { page: number; cursor: string | null; answer: Promise<unknown> },
-    checkpoint: Checkpoint,
-  ) => Promise<Checkpoint>;
+  memory: SweepMemory;
+  /** Requests a page, and uses the shortcuts of the list until it is read. */
+  read: (wanted: PageToRead, checkpoint: Checkpoint) => Promise<{ answer: Promise<Page>; checkpoint: Checkpoint }>;
 }
 
 export interface Surveyed {
@@ -43,11 +37,11 @@ export interface Surveyed {
 export async function surveyList(
   deps: SweepDeps,
   options: SweepOptions,
-  { question, ...position }: SurveyPosition & { question: SurveyQuestion },
+  { question, read, ...position }: SurveyPosition & { question: SurveyQuestion },
 ): Promise<Surveyed> {
   const { workspace, log, clock } = deps;
-  const { list, rules } = options;
-  const { lastSweep, memory, ahead } = position;
+  const { list, rules, signal } = options;
+  const { lastSweep, memory } = position;
   const { verdict: before = NO_VERDICT, sweepId } = position.checkpoint;
   log.info({ workspace, list, about: question.about, sweepId }, 'the list is surveyed before more of it is committed');
   const drifted = [...before.fields, ...(lastSweep?.drifted ?? [])];
@@ -58,35 +52,20 @@ export async function surveyList(
   const visited = createVisitedCursors({ firstPage: null, cursors: [] });
   const keys = new Set<string>();
   let cursor: string | null = null;
-  try {
-    for (let page = 1; ; page += 1) {
-      const answer = ahead.read({ page, cursor });
-      checkpoint = await position.during({ page, cursor, answer }, checkpoint);
-      const { fetched } = await readPage(deps, options, { answer, page });
-      visited.check(fetched, cursor);
-      await count(deps, options, { fetched, keys, survey });
-      cursor = fetched.nextCursor;
-      if (cursor === null || survey.isDecided(reported)) break;
-    }
-  } finally {
-    ahead.close();
+  for (let page = 1; ; page += 1) {
+    const reading = await read({ page, cursor }, checkpoint);
+    checkpoint = reading.checkpoint;
+    const fetched = await reading.answer.catch((cause: unknown) => {
+      signal?.throwIfAborted();
+      throw incompleteSweep({ workspace, list, page, resumes: true, cause });
+    });
+    visited.check(fetched, cursor);
+    await count(deps, options, { fetched, keys, survey });
+    cursor = fetched.nextCursor;
+    if (cursor === null || survey.isDecided(reported)) break;
   }
   const { survey: _, ...reached } = checkpoint;
   return { ...survey.decide({ reported, at: isoTime(clock.now()) }), checkpoint: reached };
-}
-
-async function readPage(
-  { workspace }: SweepDeps,
-  { list, signal }: SweepOptions,
-  { answer, page }: { answer: ReturnType<ReadAhead['read']>; page: number },
-): Promise<{ fetched: Page }> {
-  try {
-    // A survey knows no digests, so every page is answered in full.
-    return (await answer) as { fetched: Page };
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw incompleteSweep({ workspace, list, page, resumes: true, cause });
-  }
 }
 
 async function count(
@@ -94,24 +73,17 @@ async function count(
   { list, rules }: SweepOptions,
   { fetched, keys, survey }: { fetched: Page; keys: Set<string>; survey: Survey },
 ): Promise<void> {
-  const rows = seenRecords(fetched.records, rules).filter(({ key }) => !keys.has(key));
-  const digests = await store.digests(
-    list,
-    rows.map(({ key }) => key),
-  );
-  const differing = rows.flatMap(({ key, digest }, index) => (digests[index] === digest ? [] : [key]));
-  const states = await store.records(list, differing);
-  const stored = new Map(differing.map((key, index) => [key, states[index] ?? null]));
-  rows.forEach(({ key, record }, index) => {
+  const seen = await readSeen(store, fetched.records, rules);
+  const rows = seen.filter(({ key }) => !keys.has(key));
+  const differing = new Map((await readDiffering(store, list, rows)).map((row) => [row.key, row.stored]));
+  for (const { key, record, storedDigest } of rows) {
     keys.add(key);
-    if (!isPresent(digests[index])) {
-      survey.isNew();
-      return;
-    }
-    const known = parseStored(stored.get(key) ?? null);
-    const types = valueTypesOf(record, rules);
-    survey.isKnown(types, known === null ? types : storedValueTypes(known, rules));
-  });
+    if (isPresent(storedDigest)) {
+      const known = differing.get(key) ?? null;
+      const types = valueTypesOf(record, rules);
+      survey.isKnown(types, known === null ? types : storedValueTypes(known, rules));
+    } else survey.isNew();
+  }
 }
 
 /** What a verdict commits: the checkpoint of the walk that follows, and one event per drifted field. */

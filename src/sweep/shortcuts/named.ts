@@ -12,7 +12,7 @@ import type { AimQueue } from './store.js';
 
 export interface NamedOptions {
   workspace: string;
-  queue: Pick<AimQueue, 'add'>;
+  queue: AimQueue;
   /** The lists that are polled. */
   lists: Lists;
   clock: Clock;

@@ -8,17 +8,16 @@ import { messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Log } from '../../runtime/log.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
-import type { ShortcutResult } from './commit-shortcut.js';
-import { KnownPages } from './known-pages.js';
+import type { ShortcutPage, ShortcutResult } from './commit-shortcut.js';
+import { KnownPages } from './page-index.js';
 import { Plan, type PlannedPage } from './plan.js';
-import type { ShortcutPage } from './shortcut-page.js';
-import type { AimQueue, ShortcutStore } from './store.js';
+import type { AimQueue } from './store.js';
 
 export interface ShortcutsDeps {
   workspace: string;
   list: ListName;
-  store: Pick<SweepStore, 'pages'> & Pick<ShortcutStore, 'membersOf' | 'learned' | 'saveLearned'>;
-  queue: Pick<AimQueue, 'take'>;
+  store: SweepStore;
+  queue: AimQueue;
   /** Of the workspace's budget. */
   requestsPerSecond: number;
   /** The list is swept at most this often; null: as often as the budget allows. */

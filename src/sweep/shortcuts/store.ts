@@ -1,6 +1,5 @@
-/** The port for what shortcuts read and write besides a sweep's own state. `state` implements it on Redis. */
+/** What shortcuts learn and keep, and the queue of the records that are named to them. `state` implements the queue on Redis. */
 import type { ListName } from '../../crm/lists/lists.js';
-import type { CommitResult, FencingToken } from '../store.js';
 import type { StoredRate } from './rates.js';
 
 /** The two ends at which a list may grow, and the pages that hold a named record. */
@@ -19,21 +18,6 @@ export interface Learned {
   live: boolean;
   uses: Record<Kind, Uses>;
   rates: Record<string, StoredRate>;
-}
-
-export interface ShortcutStore {
-  /** The members of pages of the last complete sweep; null where there is no such page. */
-  membersOf(list: ListName, pages: readonly number[]): Promise<(string[] | null)[]>;
-  /** Ids that shortcuts created since the last walk began. */
-  createdByShortcuts(list: ListName): Promise<string[]>;
-  /**
-   * To be called when a walk begins at the first page, before its first request. Ids that shortcuts created become UNCONFIRMED
-   * (detect/removal.ts): this walk is the first that must show them.
-   */
-  beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
-  /** Null where none is stored. */
-  learned(list: ListName): Promise<Learned | null>;
-  saveLearned(list: ListName, learned: Learned): Promise<void>;
 }
 
 /** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */

@@ -12,7 +12,7 @@ import { expectCommitted } from '../errors.js';
 import { finishRemovals, type FinishedPages } from '../guards/finish-removals.js';
 import { guardOf, heldCreations } from '../guards/guard-creations.js';
 import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';
-import type { SweepMemory } from './start-sweep.js';
+import type { SweepMemory } from '../memory.js';
 import type { Checkpoint, SweepCounts, SweepSummary } from '../store.js';
 
 /** Pages promoted by one script. More would block Redis for too long. */

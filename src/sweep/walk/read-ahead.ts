@@ -11,6 +11,7 @@
  */
 import type { FetchedPage, KnownPage } from '../../api/read-api.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { PageToRead } from '../options.js';
 import type { StoredPage } from '../store.js';
 
 export interface ReadAheadOptions {
@@ -23,12 +24,6 @@ export interface ReadAheadOptions {
   /** The most pages requested ahead; 0 requests each page when it is read. */
   most: number;
   clock: Pick<Clock, 'now'>;
-}
-
-export interface PageToRead {
-  /** Number of the page within the sweep, from 1. */
-  page: number;
-  cursor: string | null;
 }
 
 export interface ReadPage {

@@ -8,6 +8,7 @@
  * raises a question that only the whole list can answer, the list is surveyed (survey.ts) and walked again with the verdict. This file must
  * not know HTTP or Redis.
  */
+import { wholePage } from '../../api/read-api.js';
 import type { SurveyQuestion } from '../../detect/survey.js';
 import { isoTime } from '../../runtime/clock.js';
 import { countsOfNextWalk, noCounts } from '../counts.js';
@@ -15,15 +16,16 @@ import { expectCommitted } from '../errors.js';
 import { finishSweep, isFinished, summarise } from './finish-sweep.js';
 import { firstVerdict } from '../guards/guard-creations.js';
 import { withLease, type Held } from '../lease-keeper.js';
+import { restoreMemory } from '../memory.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
 import { createReadAhead, type ReadAhead } from './read-ahead.js';
 import { checkSource } from '../guards/source.js';
-import { CURSOR_LIFE_MS, restoreMemory, startWalk, type WalkStart } from './start-sweep.js';
+import { CURSOR_LIFE_MS, startWalk, type WalkStart } from './start-sweep.js';
 import { eventsOf, type Checkpoint, type FencingToken, type StoredSweep, type SweepSummary } from '../store.js';
-import { commitOfVerdict, surveyList, type Surveyed } from '../guards/survey.js';
+import { commitOfVerdict, surveyList, type Surveyed, type SurveyPosition } from '../guards/survey.js';
 import { takePage, type Position } from './take-page.js';
 import { mayBeSkipped } from './unchanged-page.js';
-import { beginShortcuts, type RunOptions, type WalkShortcuts } from './walk-shortcuts.js';
+import { beginShortcuts, type RunOptions } from './walk-shortcuts.js';
 
 export type { RunOptions } from './walk-shortcuts.js';
 
@@ -44,7 +46,7 @@ export async function sweepList(deps: SweepDeps, options: RunOptions): Promise<S
     try {
       return await walk(deps, { ...options, signal }, token);
     } finally {
-      await options.shortcuts?.reader.end();
+      await options.shortcuts?.end();
     }
   });
   return leased.outcome === 'held' ? leased : { outcome: 'complete', summary: leased.result };
@@ -88,7 +90,7 @@ async function walkOnce(
   const { store } = deps;
   const { list } = options;
   const { checkpoint: started, visited } = await startWalk(deps, options, { token, stored, start });
-  const shortcuts = await beginShortcuts(deps, options, { token, stored, started });
+  const shortcuts = await beginShortcuts(deps, options, stored);
   const memory = await restoreMemory(store, list, started);
   // The last sweep read another source, so it says nothing about this one.
   const lastSweep = started.takesOver === true ? null : stored.state.lastSweep;
@@ -137,10 +139,8 @@ async function walkPages(
   let checkpoint = started;
   let committedMs = clock.now();
   while (checkpoint.finishing !== true) {
-    const page = checkpoint.pages + 1;
-    const wanted = { page, cursor: checkpoint.cursor };
-    const answer = walk.ahead.read(wanted);
-    checkpoint = await shortcuts.during({ ...wanted, answer }, { ...walk, checkpoint, stored });
+    const answer = walk.ahead.read({ page: checkpoint.pages + 1, cursor: checkpoint.cursor });
+    checkpoint = await shortcuts.during(answer, { ...walk, checkpoint, stored });
     const taken = await takePage(deps, options, { ...walk, checkpoint, answer });
     if (taken.outcome === 'survey') return await survey(deps, options, { ...walk, checkpoint, stored }, taken.question);
     const { changes, reached, nextCursor } = taken;
@@ -178,11 +178,18 @@ async function survey(
 ): Promise<Walked> {
   walk.ahead.close();
   const { lastSweep, shortcuts, memory } = walk;
+  // A survey knows no digests, so every page is answered in full.
   const ahead = readAheadOf(deps, options, { lastSweep, skips: false });
-  const during = (reading: Parameters<WalkShortcuts['during']>[0], reached: Checkpoint): Promise<Checkpoint> =>
-    shortcuts.during(reading, { ...walk, ahead, checkpoint: reached });
-  const surveyed = await surveyList(deps, options, { question, checkpoint, lastSweep, memory, ahead, during });
-  return { outcome: 'surveyed', ...surveyed };
+  const read: SurveyPosition['read'] = async (wanted, reached) => {
+    const answer = ahead.read(wanted).then(({ fetched }) => wholePage(fetched));
+    return { answer, checkpoint: await shortcuts.during(answer, { ...walk, ahead, checkpoint: reached }) };
+  };
+  try {
+    const surveyed = await surveyList(deps, options, { question, checkpoint, lastSweep, memory, read });
+    return { outcome: 'surveyed', ...surveyed };
+  } finally {
+    ahead.close();
+  }
 }
 
 /** Logs each record that cannot be read, once; the status shows them for as long as they last. */

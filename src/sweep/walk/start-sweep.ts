@@ -1,14 +1,12 @@
 /** Where a sweep starts: at the checkpoint of an interrupted one, unless that is too old, and otherwise at the first page. */
 import { createVisitedCursors, type VisitedCursors } from '../../api/visited-cursors.js';
-import type { ListName } from '../../crm/lists/lists.js';
-import { UNCONFIRMED } from '../../detect/removal.js';
 import type { Verdict } from '../../detect/survey.js';
 import { heldOf } from '../../detect/held.js';
-import { TrackedFields, type SchemaTally } from '../../detect/schema-drift/schema.js';
 import { isoTime } from '../../runtime/clock.js';
 import { expectCommitted } from '../errors.js';
+import { isSameSource } from '../guards/source.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepCounts, SweepStore } from '../store.js';
+import type { Checkpoint, FencingToken, StoredSweep, SweepCounts } from '../store.js';
 
 /** An older checkpoint is not resumed: its first pages show another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;
@@ -29,7 +27,7 @@ export interface WalkStart {
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function startWalk(
   { workspace, store, clock, log, source }: SweepDeps,
-  { list, again = false }: Pick<SweepOptions, 'list' | 'again'>,
+  { list, again = false }: SweepOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
@@ -43,6 +41,7 @@ export async function startWalk(
     };
   }
   if (checkpoint !== null || cutOff) expectCommitted(list, await store.abandon(list, token));
+  expectCommitted(list, await store.beginWalk(list, token));
   const takesOver = state.baselineAt === null && isTakeover(stored, source);
   const fresh: Checkpoint = {
     sweepId: `${list}-${token}-${now.toString(36)}`,
@@ -68,52 +67,8 @@ function isTakeover({ checkpoint, state: { lastSweep } }: StoredSweep, source: s
   return !isSameSource(lastSweep.source, source) || heldOf(lastSweep.held, 'creations')?.why === 'replaced';
 }
 
-/** A sweep without a source (`SweepDeps.source` is optional) matches any source. */
-export function isSameSource(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined || one === other;
-}
-
 /** A sweep that saw every page needs no cursor any more. It is finished however old it is. */
 function isResumable({ startedAt, readAt = startedAt, finishing }: Checkpoint, now: number): boolean {
   if (finishing === true) return true;
   return now - Date.parse(startedAt) < CHECKPOINT_LIFE_MS && now - Date.parse(readAt) < CURSOR_LIFE_MS;
-}
-
-/** What a sweep keeps in memory from page to page. */
-export interface SweepMemory {
-  schema: SchemaTally;
-  /** The fields that the schema tally counts. */
-  tracked: TrackedFields;
-  /**
-   * Keys of the records seen so far in this sweep, on pages that had to be compared. A record that is also on an unchanged page
-   * counts twice.
-   */
-  seen: Set<string>;
-  /** The page before was skipped: its records are not among those seen. */
-  skipped: boolean;
-  /** Those of them seen in the committed parts of the current page. */
-  partly: Set<string>;
-  /** There are unconfirmed ids: see UNCONFIRMED in detect/removal.ts. */
-  hasUnconfirmed: boolean;
-}
-
-/** Restores what an interrupted sweep had in memory. */
-export async function restoreMemory(
-  store: SweepStore,
-  list: ListName,
-  { pages, parts = 0 }: Pick<Checkpoint, 'pages' | 'parts'>,
-): Promise<SweepMemory> {
-  const [schema, unconfirmed] = await Promise.all([store.schema(list), store.members(list, UNCONFIRMED)]);
-  const seen = new Set<string>();
-  const partly = new Set<string>();
-  if (pages > 0 || parts > 0) {
-    for (const [page, keys] of await store.walkedMembers(list)) {
-      for (const key of keys) seen.add(key);
-      // Parts of the page that the sweep stopped at.
-      if (page < 0) for (const key of keys) partly.add(key);
-    }
-  }
-  const tracked = new TrackedFields(schema);
-  const skipped = pages > 0;
-  return { schema, tracked, seen, skipped, partly, hasUnconfirmed: unconfirmed !== null };
 }

@@ -6,13 +6,14 @@ import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import { MOST_FIELDS } from '../../detect/schema-drift/schema.js';
+import type { SurveyQuestion } from '../../detect/survey.js';
 import { ChangefeedError } from '../../errors.js';
-import { classifyPage, type ClassifiedPage, type PageChanges } from '../classify/classify-page.js';
+import { classifyPage, type ClassifiedPage } from '../classify/classify-page.js';
 import { expectCommitted, incompleteSweep } from '../errors.js';
 import { guardOf } from '../guards/guard-creations.js';
+import type { SweepMemory } from '../memory.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
-import type { SweepMemory } from './start-sweep.js';
 import type { Checkpoint, FencingToken, Step, SweepSummary } from '../store.js';
 import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
 import type { WalkShortcuts } from './walk-shortcuts.js';
@@ -31,15 +32,15 @@ export interface Position {
 export type TakenPage =
   | {
       outcome: 'classified';
-      changes: PageChanges['changes'] & Pick<Step, 'page'>;
-      reached: PageChanges['reached'];
+      changes: Pick<Step, 'writes' | 'schema' | 'members' | 'page'>;
+      reached: Partial<Checkpoint>;
       nextCursor: string | null;
       /** It was asked for by the cursor that the last complete sweep had used. */
       isKept: boolean;
     }
   /** Nothing is written for it. */
   | { outcome: 'unchanged'; changes: object; reached: Partial<Checkpoint>; nextCursor: string | null }
-  | Extract<ClassifiedPage, { outcome: 'survey' }>;
+  | { outcome: 'survey'; question: SurveyQuestion };
 
 /** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
 export async function takePage(
@@ -103,17 +104,25 @@ async function takeDifferent(
   visited.check(answer, cursor);
   // A record added during the sweep moves the last ones of the page before to this page.
   if (memory.skipped)
-    for (const key of (await deps.store.members(options.list, number - 1)) ?? []) memory.seen.add(key);
+    for (const key of (await deps.store.members(options.list, number - 1)) ?? [])
+      if (!memory.seen.has(key)) memory.seen.set(key, number - 1);
   memory.skipped = false;
   const { nextCursor, digest } = answer;
   if (nextCursor !== null) ahead.expect({ page: number + 1, cursor: nextCursor });
   const classified = await classify(deps, options, { ...position, answer, askedAtMs });
-  if (classified.outcome === 'survey') return classified;
-  const { changes, reached, settled, keys } = classified;
+  if (classified.outcome !== 'classified') return classified;
+  const { changes, members, reached, settled, keys } = classified;
   const firstPage = cursor === null ? visited.firstPage : null;
   const stored =
     settled && digest !== undefined ? { cursor, nextCursor, digest, records: keys.length, firstPage } : null;
-  return { outcome: 'classified', changes: { ...changes, page: { number, stored } }, reached, nextCursor, isKept };
+  const { writes, schema } = changes;
+  return {
+    outcome: 'classified',
+    changes: { writes, schema, members, page: { number, stored } },
+    reached,
+    nextCursor,
+    isKept,
+  };
 }
 
 /** A cursor loop, or a cursor that the API no longer accepts, cannot be resumed. */
@@ -126,14 +135,14 @@ function mustRestart(error: unknown, cursor: string | null): boolean {
 async function classify(
   deps: SweepDeps,
   options: SweepOptions,
-  { answer, askedAtMs, ...position }: Position & { answer: Page; askedAtMs: number | null },
+  { answer, askedAtMs, checkpoint, token, memory, lastSweep }: Position & { answer: Page; askedAtMs: number | null },
 ): Promise<ClassifiedPage> {
   const { store, workspace, log } = deps;
   const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
-  const { token, memory, lastSweep } = position;
-  let { checkpoint } = position;
-  const { sweepId, mode, quiet, verdict } = checkpoint;
+  const { sweepId, mode, quiet, verdict, pages } = checkpoint;
   const parts = classifyPage(store, {
+    asked: { by: 'walk' },
+    page: pages + 1,
     records: answer.records,
     unreadable: answer.unreadable ?? [],
     askedAtMs,
@@ -151,11 +160,9 @@ async function classify(
     const { done, value } = await parts.next();
     if (memory.tracked.justFilled()) log.warn({ workspace, list, tracked: MOST_FIELDS, sweepId }, TOO_MANY_FIELDS);
     if (done === true) return value;
-    checkpoint = { ...checkpoint, ...value.reached };
     // Some of its records are stored as it shows them, others are not.
-    const unsettled = { number: checkpoint.pages + 1, stored: null };
-    const commit = { token, checkpoint, page: unsettled, ...value.changes };
-    expectCommitted(list, await store.commit(list, commit));
+    const unsettled = { number: pages + 1, stored: null };
+    expectCommitted(list, await store.commit(list, { token, page: unsettled, ...value }));
     signal?.throwIfAborted();
   }
 }

@@ -3,21 +3,17 @@
  * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
  */
 import type { Page } from '../../api/read-api.js';
-import { expectCommitted } from '../errors.js';
+import type { SweepMemory } from '../memory.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
-import type { ReadAhead } from './read-ahead.js';
-import { withShortcut } from '../shortcuts/commit-shortcut.js';
-import type { ShortcutPage } from '../shortcuts/shortcut-page.js';
 import type { Shortcuts, WalkedPage } from '../shortcuts/shortcuts.js';
-import type { ShortcutStore } from '../shortcuts/store.js';
-import { askShortcut, commitAsked, type AskedShortcut } from '../shortcuts/take-shortcut.js';
-import type { SweepMemory } from './start-sweep.js';
+import { askShortcut, takeAnswer, type AskedShortcut } from '../shortcuts/take-shortcut.js';
 import type { Checkpoint, FencingToken, StoredSweep } from '../store.js';
+import type { ReadAhead } from './read-ahead.js';
 
 /** With the list's shortcuts, which are used between the pages of the walk. */
 export interface RunOptions extends SweepOptions {
   /** @defaultValue none are used */
-  shortcuts?: { reader: Shortcuts; store: ShortcutStore } | undefined;
+  shortcuts?: Shortcuts | undefined;
 }
 
 export interface WalkPosition {
@@ -25,19 +21,12 @@ export interface WalkPosition {
   token: FencingToken;
   memory: SweepMemory;
   stored: StoredSweep;
-  ahead: Pick<ReadAhead, 'forget'>;
-}
-
-/** The page that the walk reads. */
-interface Reading {
-  page: number;
-  cursor: string | null;
-  answer: Promise<unknown>;
+  ahead: ReadAhead;
 }
 
 export interface WalkShortcuts {
   /** Until the page of the walk is read, requests the pages of shortcuts that are due, and commits those that arrive. */
-  during(reading: Reading, position: WalkPosition): Promise<Checkpoint>;
+  during(answer: Promise<unknown>, position: WalkPosition): Promise<Checkpoint>;
   /** What the walk itself found on a page. */
   found(walked: WalkedPage): void;
   /** Drops the requests under way. The records they were for are looked for later. */
@@ -50,13 +39,11 @@ const LOOK_MS = 200;
 export async function beginShortcuts(
   deps: SweepDeps,
   options: RunOptions,
-  { token, stored, started }: { token: FencingToken; stored: StoredSweep; started: Checkpoint },
+  { state }: StoredSweep,
 ): Promise<WalkShortcuts> {
-  const { list, shortcuts } = options;
+  const { shortcuts } = options;
   if (shortcuts === undefined) return NONE;
-  if (started.sweepId !== stored.checkpoint?.sweepId)
-    expectCommitted(list, await shortcuts.store.beginWalk(list, token));
-  await shortcuts.reader.begin(stored.state, deps.clock.now());
+  await shortcuts.begin(state, deps.clock.now());
   return new ShortcutsBesideWalk(deps, options, shortcuts);
 }
 
@@ -82,16 +69,16 @@ interface UnderWay {
 class ShortcutsBesideWalk implements WalkShortcuts {
   readonly #deps: SweepDeps;
   readonly #options: SweepOptions;
-  readonly #shortcuts: NonNullable<RunOptions['shortcuts']>;
+  readonly #reader: Shortcuts;
   readonly #underWay = new Set<UnderWay>();
 
-  constructor(deps: SweepDeps, options: SweepOptions, shortcuts: NonNullable<RunOptions['shortcuts']>) {
+  constructor(deps: SweepDeps, options: SweepOptions, reader: Shortcuts) {
     this.#deps = deps;
     this.#options = options;
-    this.#shortcuts = shortcuts;
+    this.#reader = reader;
   }
 
-  async during({ answer }: Reading, position: WalkPosition): Promise<Checkpoint> {
+  async during(answer: Promise<unknown>, position: WalkPosition): Promise<Checkpoint> {
     let { checkpoint } = position;
     const walk = { isRead: false };
     const read = answer.catch(() => undefined).then(() => (walk.isRead = true));
@@ -108,13 +95,13 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   }
 
   found(walked: WalkedPage): void {
-    if (walked.events.length > 0) this.#shortcuts.reader.walked(walked, this.#deps.clock.now());
+    if (walked.events.length > 0) this.#reader.walked(walked, this.#deps.clock.now());
   }
 
   close(): void {
     for (const { asked, drop } of this.#underWay) {
       drop.abort(new Error('The walk has ended.'));
-      this.#shortcuts.reader.abandon(asked.shortcut);
+      this.#reader.abandon(asked.shortcut);
     }
     this.#underWay.clear();
   }
@@ -123,7 +110,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   async #untilNext(read: Promise<unknown>): Promise<void> {
     const { clock } = this.#deps;
     const woken = new AbortController();
-    const dueMs = this.#shortcuts.reader.dueMs(clock.now());
+    const dueMs = this.#reader.dueMs(clock.now());
     const waits = [
       read,
       ...[...this.#underWay].filter((one) => one.answer === undefined).map((one) => one.asked.answer),
@@ -139,25 +126,19 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   async #commit(
     { asked }: UnderWay,
     answer: Page | null,
-    { ahead, stored: { state }, ...position }: WalkPosition,
+    { token, checkpoint, memory, ahead, stored: { state } }: WalkPosition,
   ): Promise<Checkpoint> {
-    const { reader, store } = this.#shortcuts;
-    const deps = { ...this.#deps, store: { ...this.#deps.store, ...store } };
-    const taken = await commitAsked(deps, this.#options, { reader, asked, answer, ...position, state });
-    if (taken.outcome !== 'shown') return position.checkpoint;
+    const position = { token, state, checkpoint, memory };
+    const taken = await takeAnswer(this.#deps, this.#options, { reader: this.#reader, asked, answer, position });
+    if (taken === null) return checkpoint;
     if (taken.rewritten.length > 0) ahead.forget(asked.shortcut.page);
-    return { ...position.checkpoint, counts: withShortcut(position.checkpoint.counts, taken.counts) };
+    return { ...checkpoint, counts: taken.counts };
   }
 
   /** False when no page is worth a request now. */
   async #askForNext(): Promise<boolean> {
-    const shortcut = await this.#shortcuts.reader.next(this.#deps.clock.now());
+    const shortcut = await this.#reader.next(this.#deps.clock.now());
     if (shortcut === null) return false;
-    this.#ask(shortcut);
-    return true;
-  }
-
-  #ask(shortcut: ShortcutPage): void {
     const drop = new AbortController();
     const { signal: stopped } = this.#options;
     const signal = stopped === undefined ? drop.signal : AbortSignal.any([stopped, drop.signal]);
@@ -165,5 +146,6 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     const one: UnderWay = { asked, drop, answer: undefined };
     this.#underWay.add(one);
     void asked.answer.then((answer) => (one.answer = answer));
+    return true;
   }
 }

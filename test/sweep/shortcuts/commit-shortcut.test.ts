@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { UNCONFIRMED } from '../../../src/detect/removal.js';
 import { ChangefeedError } from '../../../src/errors.js';
+import type { SweepStore } from '../../../src/sweep/store.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 import { shortcutCase } from '../../support/shortcut-case.js';
@@ -216,12 +217,13 @@ describe('shortcut: a record that only a shortcut has seen', () => {
 
   it('control: without the marks that a walk takes over, its removal goes unnoticed', async () => {
     const api = listedApi(people(5));
-    const { read, sweep, eventLines } = shortcutCase(redis, api);
+    const { read, sweep, store: ours, eventLines } = shortcutCase(redis, api);
+    const store: SweepStore = { ...ours, beginWalk: () => Promise.resolve({ outcome: 'committed', events: 0 }) };
     await sweep();
     api.records = [...people(5), person('brief')];
     await read({ page: 3 });
     api.records = people(5);
-    for (let round = 0; round < 4; round += 1) await sweep();
+    for (let round = 0; round < 4; round += 1) await sweep({ store });
     expect(await eventLines()).toEqual(['created brief 1']);
   });
 
@@ -248,15 +250,15 @@ describe('shortcut: a record that only a shortcut has seen', () => {
 
   it('survives a process that is killed between a walk taking it over and its first page', async () => {
     const api = listedApi(people(5));
-    const { read, walk, shortcuts, store, eventLines } = shortcutCase(redis, api);
+    const { read, walk, store, eventLines } = shortcutCase(redis, api);
     await walk();
     api.records = [...people(5), person('brief')];
     await read({ page: 3 });
     api.records = people(5);
     const lease = await store.acquire('people', 60_000);
     const token = lease.outcome === 'acquired' ? lease.token : '';
-    await shortcuts.beginWalk('people', token);
-    await shortcuts.beginWalk('people', token);
+    await store.beginWalk('people', token);
+    await store.beginWalk('people', token);
     await store.release('people', token);
     for (let round = 0; round < 3; round += 1) await walk();
     expect(await eventLines()).toEqual(['created brief 1', 'deleted brief 2']);

@@ -1,0 +1,44 @@
+/**
+ * Which differences a shortcut commits; everything else is left to the walk:
+ *
+ * - records that were never stored;
+ * - records whose own time of change is newer than the stored one;
+ * - any other difference while the list is live: kept cursors are answered with the list as it is now.
+ *
+ * A record is left as well when the walk under way may have seen it on another page: the next sweep may recognise that page by its bytes, and
+ * would miss that a change committed here was undone. So are known records while the walk surveys the list.
+ */
+import { ageOf } from '../../detect/age.js';
+import { modifiedAtOf } from '../../detect/fields.js';
+import { isKnownByContent } from '../../detect/identity.js';
+import type { Rules } from '../../detect/rules.js';
+import { storedModifiedAt } from '../../detect/stored-record.js';
+import type { SweepMemory } from '../memory.js';
+import type { DifferingRecord } from '../records.js';
+import type { Checkpoint } from '../store.js';
+
+export interface CertainOptions {
+  rules: Rules;
+  checkpoint: Checkpoint;
+  memory: SweepMemory;
+  page: number;
+  /** Members of the page in the last complete sweep. */
+  before: ReadonlySet<string>;
+  /** Ids that shortcuts created since the last walk began. */
+  created: ReadonlySet<string>;
+  isLive: boolean;
+}
+
+export function isCertain({ key, record, stored }: DifferingRecord, options: CertainOptions): boolean {
+  if (stored === null) return !isRepeatedRow(key);
+  const { rules, checkpoint, memory, page, before, created, isLive } = options;
+  const isHere = before.has(key) || created.has(key);
+  const isElsewhere = (memory.seen.get(key) ?? page) !== page;
+  if (stored.gone !== undefined || !isHere || isElsewhere || checkpoint.survey !== undefined) return false;
+  return isLive || ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list)) === 'newer';
+}
+
+/** The second of two equal rows without ids. Their number depends on where pages begin. */
+function isRepeatedRow(key: string): boolean {
+  return isKnownByContent(key) && /-\d+$/u.test(key);
+}

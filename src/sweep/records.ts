@@ -1,0 +1,93 @@
+/**
+ * The records of a page next to what is stored of them. A record whose text has the stored digest is as it was; only the others are loaded.
+ * Walks, shortcuts and guards read pages in this way.
+ */
+import type { ListName } from '../crm/lists/lists.js';
+import type { UncheckedRecord } from '../crm/record.js';
+import { recordDigest } from '../detect/digest.js';
+import { recordKey } from '../detect/identity.js';
+import type { Rules } from '../detect/rules.js';
+import { storedValueTypes, type StoredRecord } from '../detect/stored-record.js';
+import type { SerialisedRecord, SweepStore } from './store.js';
+
+export interface SeenRecord {
+  key: string;
+  record: UncheckedRecord;
+  /** Of its text. The text itself is made again where it is needed: those of a whole page may take as much memory as the page. */
+  characters: number;
+  digest: string;
+  /** Null where there is no stored record. */
+  storedDigest: string | null;
+}
+
+/** A record that differs from its stored record, or has none. */
+export interface DifferingRecord extends SeenRecord {
+  /** As Redis keeps it. */
+  state: SerialisedRecord | null;
+  stored: StoredRecord | null;
+}
+
+/** The records of a page, each once: one that stands twice on a page counts with its first copy. */
+export async function readSeen(
+  store: SweepStore,
+  records: readonly UncheckedRecord[],
+  rules: Rules,
+): Promise<SeenRecord[]> {
+  const byKey = keyed(records, rules);
+  const digests = await store.digests(rules.list.name, [...byKey.keys()]);
+  return [...byKey].map(([key, record], index) => {
+    const text = JSON.stringify(record);
+    return { key, record, characters: text.length, digest: recordDigest(text), storedDigest: digests[index] ?? null };
+  });
+}
+
+function keyed(records: readonly UncheckedRecord[], rules: Rules): Map<string, UncheckedRecord> {
+  const occurrences = new Map<string, number>();
+  const occurrence = (key: string): number => {
+    const count = (occurrences.get(key) ?? 0) + 1;
+    occurrences.set(key, count);
+    return count;
+  };
+  const byKey = new Map<string, UncheckedRecord>();
+  for (const record of records) {
+    const key = recordKey(record, rules, occurrence);
+    if (!byKey.has(key)) byKey.set(key, record);
+  }
+  return byKey;
+}
+
+export async function readDiffering(
+  store: SweepStore,
+  list: ListName,
+  seen: readonly SeenRecord[],
+): Promise<DifferingRecord[]> {
+  const differing = seen.filter(({ digest, storedDigest }) => digest !== storedDigest);
+  const keys = differing.map(({ key }) => key);
+  const states = await store.records(list, keys);
+  return differing.map((one, index) => {
+    const state = states[index] ?? null;
+    // A copy: what is computed of a record and kept with it (memoized.ts) is released with its part, not with its page.
+    return { ...one, record: { ...one.record }, state, stored: parseStored(state) };
+  });
+}
+
+export function parseStored(state: SerialisedRecord): StoredRecord;
+export function parseStored(state: SerialisedRecord | null): StoredRecord | null;
+export function parseStored(state: SerialisedRecord | null): StoredRecord | null {
+  if (state === null) return null;
+  const { digest: _, image, ...rest } = state;
+  return { ...rest, record: image === null ? null : (JSON.parse(image) as UncheckedRecord) };
+}
+
+/** A stored record as it is written, with the digest and the text of its image. */
+export function serialised(
+  { record: _, ...rest }: StoredRecord,
+  { digest, image }: Pick<SerialisedRecord, 'digest' | 'image'>,
+): SerialisedRecord {
+  return { ...rest, digest, image };
+}
+
+/** The value types that the schema tally holds for a record. */
+export function talliedValueTypes(stored: StoredRecord | null, rules: Rules): ReadonlyMap<string, string> | null {
+  return stored === null || stored.gone !== undefined ? null : storedValueTypes(stored, rules);
+}
