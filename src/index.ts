@@ -75,7 +75,7 @@ export { webhook } from './handlers/webhook/webhook.js';
 export type { CrmRecord, UncheckedRecord } from './crm/record.js';
 // All of that file, because the compiler does not add to an interface that is exported by name.
 // eslint-disable-next-line no-restricted-syntax
-export * from './crm/records.js';
+export * from './crm/record.js';
 export { defineList } from './crm/lists/define.js';
 export type { ListDefinition, ListDescription, RecordOf } from './crm/lists/define.js';
 export { LIST_NAMES } from './crm/lists/lists.js';

@@ -9,11 +9,10 @@ import { checkToken, parseBaseUrl, type ApiAddress } from './address.js';
 import type { Budget } from './budget.js';
 import { compose, type FetchPage } from './layers.js';
 import { wholePage, type ReadApi } from './read-api.js';
-import { createRedactor, redactLog } from './redact.js';
+import { createRedactor, redactLog, withRedaction } from './redact.js';
 import { requestPage } from './request.js';
 import { withBudget } from './with-budget.js';
 import { withObserver, type ObservedTry } from './with-observer.js';
-import { withRedaction } from './with-redaction.js';
 import { withRetry, type ApiOutages } from './with-retry.js';
 
 export interface ReadApiOptions {

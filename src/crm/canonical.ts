@@ -6,7 +6,7 @@
  * here is noticed.
  */
 import stringify from 'fast-json-stable-stringify';
-import { isPictureField, writtenName } from './fields.js';
+import { isPictureField, writtenName } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
 
 /** One field of a record, to be compared. Its canonical form is made when it is asked for: most fields are equal without it. */
@@ -78,11 +78,49 @@ class ReadField implements ComparedField {
   }
 }
 
+/** One field that differs. */
+export interface FieldChange {
+  /** The name of the field. */
+  readonly field: string;
+  /** Its value before the change; null where it was absent or null, and where no image is stored. */
+  readonly before: unknown;
+  /** Its value after the change; null where it is absent or null. */
+  readonly after: unknown;
+}
+
+/** The fields that differ between two records, sorted by name, with the values as the records hold them. */
+export function diffFields(before: ComparedFields, after: ComparedFields): FieldChange[] {
+  return [...changesByName(before, after).values()];
+}
+
+/** The same between two records. Values that are equal as they are written are not brought into canonical form. */
+export function diffRecords(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  comparison: Comparison,
+): FieldChange[] {
+  const names = differingNames(before, after);
+  return diffFields(readFields(before, comparison, names.one), readFields(after, comparison, names.other));
+}
+
+/** The same by canonical name. */
+export function changesByName(before: ComparedFields, after: ComparedFields): ReadonlyMap<string, FieldChange> {
+  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return new Map(
+    keys.flatMap((key) => {
+      const old = before.get(key);
+      const now = after.get(key);
+      if (old?.text === now?.text) return [];
+      return [[key, { field: now?.name ?? old?.name ?? key, before: old?.value ?? null, after: now?.value ?? null }]];
+    }),
+  );
+}
+
 /**
  * The names of the fields that differ as they are written; all names where the two records have other names, or two names that are
  * one in canonical form: which of the two is read depends on all of them.
  */
-export function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
+function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
   const [ones, others] = [Object.keys(one), Object.keys(other)];
   if (ones.length !== others.length || !ones.every((name) => Object.hasOwn(other, name)))
     return { one: ones, other: others };

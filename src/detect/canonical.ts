@@ -1,7 +1,6 @@
 /** The compared fields of a record under a workspace's rules, and its canonical text, made once per record and rules. */
 import { contentText, readFields, type ComparedFields } from '../crm/canonical.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { memoized } from './memoized.js';
 import type { Rules } from './rules.js';
 
 const fieldsCache = new WeakMap<UncheckedRecord, WeakMap<Rules, ComparedFields>>();
@@ -21,4 +20,16 @@ export function canonicalText(record: UncheckedRecord, rules: Rules): string {
 /** The canonical text of fields. */
 export function textOf(fields: ComparedFields): string {
   return memoized(textCache, fields, () => contentText(fields));
+}
+
+/**
+ * Keeps a value computed from an object for as long as the object lives. Records, rules and stored records are never
+ * modified, and one decision needs the same value types, text and image in several modules.
+ */
+export function memoized<K extends object, V>(cache: WeakMap<K, V>, key: K, compute: () => V): V {
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const value = compute();
+  cache.set(key, value);
+  return value;
 }

@@ -2,7 +2,7 @@
  * What proposed rules would have done to events in the log, for `rules test`. Pure. Changes that the present rules mute are not
  * in the log, so they are not in the preview.
  */
-import { diffRecords } from '../crm/diff.js';
+import { diffRecords } from '../crm/canonical.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Rules } from './rules.js';
 

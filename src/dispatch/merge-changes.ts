@@ -7,7 +7,7 @@
  *   derived and schema events   are not merged: they describe a moment, not a state
  */
 import { meaningOf, readFields, type ComparedFields, type Comparison } from '../crm/canonical.js';
-import { changesByName, diffRecords } from '../crm/diff.js';
+import { changesByName, diffRecords } from '../crm/canonical.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
 import type { CrmRecord } from '../crm/record.js';

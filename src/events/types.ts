@@ -1,8 +1,8 @@
-import type { FieldChange } from '../crm/diff.js';
+import type { FieldChange } from '../crm/canonical.js';
 import type { ListName, ObjectName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 
-export type { FieldChange } from '../crm/diff.js';
+export type { FieldChange } from '../crm/canonical.js';
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const;
 export type Verb = (typeof VERBS)[number];

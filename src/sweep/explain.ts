@@ -30,7 +30,7 @@ export interface RecordStory {
 }
 
 export async function explainRecord(
-  store: Pick<SweepStore, 'records' | 'membership' | 'load'>,
+  store: SweepStore,
   { list, id, rules }: { list: ListName; id: string; rules: Rules },
 ): Promise<RecordStory> {
   const [[state = null], membership, { state: listState }] = await Promise.all([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { comparedFields, canonicalText } from '../../src/detect/canonical.js';
-import { diffFields } from '../../src/crm/diff.js';
+import { diffFields } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
 import { findFailure, loadScripts, violationsOf } from './model.js';
-import { MEMBERS_OF_A_PART, REGRESSIONS } from './regressions.js';
+import { CREATED_BY_A_PART, REGRESSIONS } from './regressions.js';
 import type { Sabotage } from './run.js';
 
 /** Commits records and checkpoint first, and their events in a second step. */
@@ -107,8 +107,8 @@ describe('model: controls', () => {
 
   it('model: finds that what a part of a page has created is not noted (control)', async () => {
     await loadScripts(redis.redis);
-    expect(await violationsOf(redis, MEMBERS_OF_A_PART)).toEqual([]);
-    const found = await violationsOf(redis, MEMBERS_OF_A_PART, partsForgotten);
+    expect(await violationsOf(redis, CREATED_BY_A_PART)).toEqual([]);
+    const found = await violationsOf(redis, CREATED_BY_A_PART, partsForgotten);
     expect(found.join('\n')).toMatch(/stored records.*too many/);
   });
 

@@ -52,7 +52,7 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
       source,
       ...more
     }) {
-      const shortcut = { kind: 'tail', page, cursor, ids: [], value: () => 1 } as const;
+      const shortcut = { kind: 'last', page, cursor, ids: [], value: () => 1 } as const;
       const askedAtMs = clock.now() - askedMsAgo;
       const answer = await api.fetchPage(list, { cursor, page });
       const { token, ...options } = more;

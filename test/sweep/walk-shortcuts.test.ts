@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/read-api.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import type { ShortcutPage } from '../../src/sweep/shortcuts/commit-shortcut.js';
+import type { ShortcutPage } from '../../src/sweep/shortcuts/plan.js';
 import type { Shortcuts, ShortcutOutcome } from '../../src/sweep/shortcuts/shortcuts.js';
 import { eventually } from '../support/eventually.js';
 import { listedApi, type ListedApi } from '../support/listed.js';

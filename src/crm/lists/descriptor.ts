@@ -46,3 +46,14 @@ export const USUAL = {
   spellings: {},
   pictures: ['프로필 사진'],
 } as const satisfies Omit<ListDescriptor, 'name' | 'path' | 'key' | 'object'>;
+
+/** Field names are compared under NFC. */
+export function isPictureField({ pictures }: ListDescriptor, field: string): boolean {
+  return pictures.includes(field);
+}
+
+/** The name of a field in the interface, unless the record has both spellings. */
+export function writtenName({ spellings }: ListDescriptor, field: string, record: object): string {
+  const written = Object.hasOwn(spellings, field) ? spellings[field] : undefined;
+  return written === undefined || written in record ? field : written;
+}

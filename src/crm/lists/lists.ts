@@ -1,16 +1,6 @@
-/**
- * The built-in lists (one descriptor per file in this folder), and lists of a configuration added to them. A further built-in
- * list is one more file and its line here.
- */
-import { activity } from './activity.js';
+/** The built-in lists (built-in.ts), and lists of a configuration added to them. */
+import { BUILT_IN } from './built-in.js';
 import type { ListDescriptor } from './descriptor.js';
-import { history } from './history.js';
-import { memo } from './memo.js';
-import { organization } from './organization.js';
-import { people } from './people.js';
-import { todo } from './todo.js';
-
-const BUILT_IN = [people, organization, memo, todo, history, activity] as const;
 
 export type BuiltInList = (typeof BUILT_IN)[number]['name'];
 /** The word for a record of a built-in list in event types. */

@@ -13,19 +13,7 @@ import { isSameSource } from '../guards/source.js';
 import type { SweepMemory } from '../memory.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { Checkpoint, FencingToken, ListState, SweepCounts, SweepSummary } from '../store.js';
-import type { PageAnswer } from './plan.js';
-
-/** A page that is read outside the order of a walk. */
-export interface ShortcutPage {
-  kind: 'tail' | 'aimed';
-  /** The number that the page had in the last complete sweep, or would have behind its last page. */
-  page: number;
-  cursor: string | null;
-  /** The named records to be found on the page. */
-  ids: readonly string[];
-  /** The changes that it is expected to show (plan.ts). The most valuable page of all lists is requested first. */
-  value: (nowMs: number) => number;
-}
+import type { PageAnswer, ShortcutPage } from './plan.js';
 
 /** Where the list stands when an answer is committed. */
 export interface ListPosition {

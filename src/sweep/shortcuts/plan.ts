@@ -15,13 +15,19 @@ import type { Aimed, EndName, Kind, Learned, Uses } from './store.js';
 
 export interface PlannedPage {
   kind: Kind;
+  /** The number that the page had in the last complete sweep, or would have behind its last page. */
   page: number;
-  /** Of an end; otherwise the page is that of the last complete sweep. */
+  /** Of an end; otherwise it is that of the last complete sweep. */
   cursor?: string | null;
   /** The named records on it. */
   ids: readonly string[];
-  /** Grows while the request waits for the budget. */
+  /** The changes that it is expected to show. Grows while the request waits for the budget. */
   value: (nowMs: number) => number;
+}
+
+/** A page that is read outside the order of a walk. */
+export interface ShortcutPage extends PlannedPage {
+  cursor: string | null;
 }
 
 /** What a page that was asked for has shown. */

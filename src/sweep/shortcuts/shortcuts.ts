@@ -8,9 +8,9 @@ import { messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Log } from '../../runtime/log.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
-import type { ShortcutPage, ShortcutResult } from './commit-shortcut.js';
+import type { ShortcutResult } from './commit-shortcut.js';
 import { KnownPages } from './page-index.js';
-import { Plan, type PlannedPage } from './plan.js';
+import { Plan, type PlannedPage, type ShortcutPage } from './plan.js';
 import type { AimQueue } from './store.js';
 
 export interface ShortcutsDeps {
@@ -72,7 +72,6 @@ class ListShortcuts implements Shortcuts {
   readonly #deps: ShortcutsDeps;
   readonly #plan: Plan;
   readonly #index: KnownPages;
-  readonly #planned = new WeakMap<ShortcutPage, PlannedPage>();
   #isRestored = false;
   #isSaved = true;
   #savedMs = 0;
@@ -116,15 +115,13 @@ class ListShortcuts implements Shortcuts {
   }
 
   abandon(shortcut: ShortcutPage): void {
-    const planned = this.#planned.get(shortcut);
-    if (planned !== undefined) this.#plan.again(planned);
+    this.#plan.again(shortcut);
   }
 
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
     if (shown !== null) this.#remember(shortcut, shown);
-    const planned = this.#planned.get(shortcut);
-    if (planned !== undefined) this.#plan.answered(planned, isWrong(result) ? 'wrong' : shown, nowMs);
+    this.#plan.answered(shortcut, isWrong(result) ? 'wrong' : shown, nowMs);
     this.#isSaved = false;
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
@@ -154,15 +151,12 @@ class ListShortcuts implements Shortcuts {
     const planned = this.#plan.next(nowMs, this.#index.pages === null ? null : pageOf);
     if (planned === null) return null;
     this.#plan.taken(planned, nowMs);
-    const { page, ids, kind, value } = planned;
     const cursor = planned.cursor === undefined ? await this.#cursorOfNamed(planned) : planned.cursor;
     if (cursor === undefined) {
       this.#plan.answered(planned, null, nowMs);
       return null;
     }
-    const shortcut: ShortcutPage = { kind: kind === 'aimed' ? 'aimed' : 'tail', page, cursor, ids, value };
-    this.#planned.set(shortcut, planned);
-    return shortcut;
+    return { ...planned, cursor };
   }
 
   /** By the record's own time. What was noticed by its contents alone may have changed earlier. */

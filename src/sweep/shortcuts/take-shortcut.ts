@@ -4,7 +4,8 @@ import { messageOf } from '../../errors.js';
 import { untraced } from '../../runtime/tracing.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
 import type { SweepCounts } from '../store.js';
-import { commitShortcut, type ListPosition, type ShortcutPage } from './commit-shortcut.js';
+import { commitShortcut, type ListPosition } from './commit-shortcut.js';
+import type { ShortcutPage } from './plan.js';
 import type { Shortcuts } from './shortcuts.js';
 
 /** A page that was requested. */
@@ -21,7 +22,8 @@ export function askShortcut(
   { list, signal }: SweepOptions,
   shortcut: ShortcutPage,
 ): AskedShortcut {
-  const { cursor, page, kind, value } = shortcut;
+  const { cursor, page, value } = shortcut;
+  const kind = shortcut.kind === 'aimed' ? 'aimed' : 'tail';
   const answer = api.fetchPage(list, { cursor, page, kind, value, signal }).catch((error: unknown) => {
     if (signal?.aborted !== true)
       log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');

@@ -1,0 +1,100 @@
+/** The lists of the interface. A further built-in list is one more descriptor here, and its name in `BUILT_IN`. */
+import { USUAL, type ListDescriptor } from './descriptor.js';
+
+/** Fields of people and organizations (sections 2.1 and 2.2 of the interface) that the system refreshes when *other* records change. */
+const KEPT_OF_CONTACTS: readonly string[] = [
+  '리드 개수',
+  '딜 개수',
+  '진행중 딜 개수',
+  '성사된 딜 개수',
+  '실패된 딜 개수',
+  '종료된 딜 수',
+  '총 매출',
+  '연결된 고객 수',
+  '최근 작성된 노트',
+  '최근 노트 작성일',
+  '최근 노트 작성자',
+  '최근 제출된 웹폼',
+  '최근 웹폼 제출 날짜',
+  '제출된 웹폼 목록',
+  '최근 등록한 시퀀스',
+  '최근 시퀀스 등록일',
+  '누적 시퀀스 등록수',
+  '현재 진행중인 시퀀스 여부',
+  '등록된 시퀀스 목록',
+  '최근 고객 활동일',
+  '최근 연락일',
+  '최근 이메일*',
+  '다음 TODO',
+  '다음 TODO 날짜',
+  '전체 TODO',
+  '완료 TODO',
+  '미완료 TODO',
+];
+
+/** Section 2.1 of the interface. */
+const people = {
+  ...USUAL,
+  name: 'people',
+  path: 'v2/people',
+  key: 'peopleList',
+  object: 'person',
+  merged: true,
+  systemKept: KEPT_OF_CONTACTS,
+} as const satisfies ListDescriptor;
+
+/** Section 2.2 of the interface. */
+const organization = {
+  ...USUAL,
+  name: 'organization',
+  path: 'v2/organization',
+  key: 'organizationList',
+  object: 'organization',
+  merged: true,
+  systemKept: KEPT_OF_CONTACTS,
+} as const satisfies ListDescriptor;
+
+/** Section 2.3 of the interface. */
+const memo = {
+  ...USUAL,
+  name: 'memo',
+  path: 'v2/memo',
+  key: 'memoList',
+  object: 'memo',
+} as const satisfies ListDescriptor;
+
+/** Section 2.4 of the interface. */
+const todo = {
+  ...USUAL,
+  name: 'todo',
+  path: 'v2/todo',
+  key: 'todoList',
+  object: 'todo',
+  spellings: { 시작일: '시작 날짜', 종료일: '마지막 날짜', 완료일: '완료 날짜' },
+} as const satisfies ListDescriptor;
+
+/** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */
+const history = {
+  ...USUAL,
+  name: 'history',
+  path: 'v2/deal/history',
+  key: 'dealHistoryList',
+  keyIsWritten: false,
+  object: 'deal_history',
+  ids: 'optional',
+  growsOnly: true,
+} as const satisfies ListDescriptor;
+
+/** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */
+const activity = {
+  ...USUAL,
+  name: 'activity',
+  path: 'v2/people/activity',
+  key: 'peopleActivityList',
+  keyIsWritten: false,
+  object: 'person_activity',
+  ids: 'optional',
+  growsOnly: true,
+} as const satisfies ListDescriptor;
+
+export const BUILT_IN = [people, organization, memo, todo, history, activity] as const;
